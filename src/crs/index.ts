@@ -1,0 +1,2 @@
+import type { CrsContext } from "../plugin/format.js";
+export declare const crsContext: CrsContext;

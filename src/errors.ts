@@ -1,0 +1,233 @@
+/**
+ * Every failure that geoferry reports, in one registry: a code that programs can test, a kind that becomes the exit
+ * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
+ */
+
+/** What went wrong, in the sense of who can do something about it. */
+export type ErrorKind =
+  | "internal"
+  | "usage"
+  | "input"
+  | "unsupported"
+  | "rejected"
+  | "output"
+  | "guard"
+  | "unavailable"
+  | "authentication"
+  | "conflict"
+  | "locked"
+  | "unknown-outcome"
+  | "differences"
+  | "interrupted";
+
+/** A place in a source. `record` counts from 1; `byte` from 0. Inside a split, `record` and `line` are relative. */
+export interface Place {
+  readonly layer?: string;
+  readonly record?: number;
+  readonly line?: number;
+  readonly byte?: number;
+  readonly field?: string;
+}
+
+/** "record 12, line 14, byte 880" */
+export function describePlace(place: Place | undefined): string {
+  if (!place) return "";
+  const words: string[] = [];
+  if (place.layer !== undefined) words.push(`layer ${place.layer}`);
+  if (place.record !== undefined) words.push(`record ${place.record}`);
+  if (place.line !== undefined) words.push(`line ${place.line}`);
+  if (place.field !== undefined) words.push(`field ${place.field}`);
+  if (place.byte !== undefined) words.push(`byte ${place.byte}`);
+  return words.join(", ");
+}
+
+const at = (source: string, place: Place | undefined): string => {
+  const where = describePlace(place);
+  return where ? `${source}, ${where}` : source;
+};
+
+interface Entry<D> {
+  readonly kind: ErrorKind;
+  readonly message: (details: D) => string;
+}
+const entry = <D>(kind: ErrorKind, message: (details: D) => string): Entry<D> => ({ kind, message });
+
+type Named = { readonly source: string };
+type InSource = Named & { readonly place?: Place; readonly reason: string };
+
+export const registry = {
+  internal: entry<{ reason: string }>(
+    "internal",
+    (e) => `internal error: ${e.reason}. This is a bug in geoferry; run again with -v for the stack`,
+  ),
+  usage: entry<{ reason: string }>("usage", (e) => e.reason),
+  interrupted: entry<object>("interrupted", () => "interrupted; nothing was written"),
+
+  "input-missing": entry<Named>("input", (e) => `${e.source}: there is no such file or folder`),
+  "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
+  "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty`),
+  "input-unrecognised": entry<Named & { known: readonly string[] }>(
+    "input",
+    (e) =>
+      `${e.source}: not a format that geoferry knows (${e.known.join(", ")}); name it with --from if it is one of these`,
+  ),
+  "input-ambiguous": entry<Named & { formats: readonly string[] }>(
+    "usage",
+    (e) =>
+      `${e.source}: could be ${e.formats.join(" or ")}; say which with ${e.formats.map((f) => `--from ${f}`).join(" or ")}`,
+  ),
+  "input-corrupt": entry<InSource>("input", (e) => `${at(e.source, e.place)}: ${e.reason}`),
+  "input-truncated": entry<InSource>("input", (e) => `${at(e.source, e.place)}: the file ends early: ${e.reason}`),
+  "input-too-large": entry<Named & { limit: number; option: string }>(
+    "input",
+    (e) => `${e.source}: larger than the limit of ${e.limit} bytes; raise it with ${e.option}`,
+  ),
+  "input-download": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be downloaded: ${e.reason}`),
+  "layer-missing": entry<Named & { layer: string; layers: readonly string[] }>(
+    "input",
+    (e) => `${e.source}: has no layer "${e.layer}"; it has ${e.layers.map((l) => `"${l}"`).join(", ")}`,
+  ),
+  "field-missing": entry<Named & { field: string; fields: readonly string[] }>(
+    "input",
+    (e) => `${e.source}: has no field "${e.field}"; it has ${e.fields.map((f) => `"${f}"`).join(", ")}`,
+  ),
+
+  "format-unknown": entry<{ format: string; known: readonly string[] }>(
+    "usage",
+    (e) => `no format "${e.format}"; known are ${e.known.join(", ")}`,
+  ),
+  "format-cannot-read": entry<{ format: string }>("unsupported", (e) => `${e.format} can be written but not read`),
+  "format-cannot-write": entry<{ format: string }>("unsupported", (e) => `${e.format} can be read but not written`),
+  "format-undecided": entry<{ output: string; known: readonly string[] }>(
+    "usage",
+    (e) => `${e.output}: which format? Give it an extension or --to (${e.known.join(", ")})`,
+  ),
+  "option-unknown": entry<{ option: string; format: string; known: readonly string[] }>(
+    "usage",
+    (e) =>
+      `${e.format} has no option "${e.option}"; ${e.known.length ? `it has ${e.known.join(", ")}` : "it has none"}`,
+  ),
+  "option-invalid": entry<{ option: string; value: string; expected: string }>(
+    "usage",
+    (e) => `option ${e.option}: "${e.value}" is not ${e.expected}`,
+  ),
+  "plugin-invalid": entry<{ plugin: string; reason: string }>("usage", (e) => `plugin ${e.plugin}: ${e.reason}`),
+  unsupported: entry<InSource>("unsupported", (e) => `${at(e.source, e.place)}: ${e.reason}`),
+  lossy: entry<{ losses: readonly string[] }>(
+    "unsupported",
+    (e) => `--strict: the target cannot hold everything: ${e.losses.join("; ")}`,
+  ),
+
+  "crs-missing": entry<Named & { reason: string }>(
+    "input",
+    (e) =>
+      `${e.source}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
+  ),
+  "crs-unknown": entry<{ text: string; reason?: string }>(
+    "input",
+    (e) =>
+      `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832 with --source-crs or --target-crs`,
+  ),
+  "crs-no-operation": entry<{ from: string; to: string; reason: string }>(
+    "unsupported",
+    (e) => `no way from ${e.from} to ${e.to} that is sure to be right: ${e.reason}`,
+  ),
+  "crs-not-writable": entry<{ format: string; crs: string }>(
+    "unsupported",
+    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,
+  ),
+
+  "expression-invalid": entry<{ expression: string; column: number; reason: string }>(
+    "usage",
+    (e) => `--where: ${e.reason} at column ${e.column} of: ${e.expression}`,
+  ),
+
+  "output-exists": entry<{ output: string }>(
+    "usage",
+    (e) => `${e.output}: exists already; use --overwrite to replace it or --append to add to it`,
+  ),
+  "output-collision": entry<{ output: string; inputs: readonly string[] }>(
+    "usage",
+    (e) => `${e.output}: ${e.inputs.join(" and ")} would both be written there; convert them into different folders`,
+  ),
+  "output-is-input": entry<{ output: string }>(
+    "usage",
+    (e) => `${e.output}: is read and written in one run; write to another name`,
+  ),
+  "output-failed": entry<{ output: string; reason: string }>(
+    "output",
+    (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
+  ),
+  "output-too-large": entry<{ output: string; limit: string; remedy: string }>(
+    "output",
+    (e) => `${e.output}: would grow beyond ${e.limit}; ${e.remedy}; nothing is left behind`,
+  ),
+  "output-not-stream": entry<{ format: string }>(
+    "usage",
+    (e) => `${e.format} is more than one file or needs to go back in it, so it cannot go to stdout; give a file name`,
+  ),
+
+  "guard-empty": entry<{ output: string }>(
+    "guard",
+    (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,
+  ),
+  "guard-rejects": entry<{ rejected: number; limit: string }>(
+    "guard",
+    (e) =>
+      `stopped: ${e.rejected} features could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
+  ),
+} as const satisfies Record<string, Entry<never>>;
+
+export type ErrorCode = keyof typeof registry;
+type Details<C extends ErrorCode> = Parameters<(typeof registry)[C]["message"]>[0];
+
+/** The one error class: everything that a person can be told is in `message`. */
+export class GeoferryError extends Error {
+  override readonly name = "GeoferryError";
+  readonly code: ErrorCode;
+  readonly kind: ErrorKind;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, details: object, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.kind = registry[code].kind;
+    this.details = details as Record<string, unknown>;
+  }
+}
+
+/** Makes an error of the registry: `throw fault("input-missing", { source })`. */
+export function fault<C extends ErrorCode>(code: C, details: Details<C>, cause?: unknown): GeoferryError {
+  const message = (registry[code].message as (details: Details<C>) => string)(details);
+  return new GeoferryError(code, message, details, cause);
+}
+
+/** What crosses a thread boundary; structured cloning keeps neither class nor getters. */
+export interface PlainError {
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly stack?: string;
+}
+
+export function toPlainError(error: unknown): PlainError {
+  if (error instanceof GeoferryError) {
+    return { code: error.code, message: error.message, details: error.details, stack: error.stack };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: null, message, details: {}, stack: error instanceof Error ? error.stack : undefined };
+}
+
+export function fromPlainError(plain: PlainError): Error {
+  const error =
+    plain.code === null ? new Error(plain.message) : new GeoferryError(plain.code, plain.message, plain.details);
+  if (plain.stack !== undefined) error.stack = plain.stack;
+  return error;
+}
+
+/** Anything thrown, as an error of the registry: what is not one already is a bug. */
+export function asGeoferryError(error: unknown): GeoferryError {
+  if (error instanceof GeoferryError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return fault("internal", { reason }, error);
+}

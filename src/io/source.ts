@@ -1,0 +1,112 @@
+import { readdirSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { fault } from "../errors.js";
+import type { Source, SourceFile } from "../plugin/format.js";
+
+/** What another thread makes the same source from. */
+export interface SourceSpec {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Why the system refused, in its own words: "permission denied". */
+export function systemReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known: Record<string, string> = {
+    EACCES: "permission denied",
+    EPERM: "not permitted",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of its path is not a folder",
+    ENOSPC: "the disk is full",
+    EDQUOT: "the disk quota is used up",
+    EROFS: "the file system is read-only",
+    EMFILE: "too many open files",
+    ENAMETOOLONG: "its name is too long",
+    EIO: "input/output error",
+  };
+  return (code && known[code]) ?? message;
+}
+
+class OpenFile implements SourceFile {
+  constructor(
+    private readonly handle: FileHandle,
+    private readonly name: string,
+    readonly size: number,
+  ) {}
+
+  async read(position: number, length: number): Promise<Buffer> {
+    const wanted = Math.max(0, Math.min(length, this.size - position));
+    const buffer = Buffer.allocUnsafeSlow(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      try {
+        const { bytesRead } = await this.handle.read(buffer, filled, wanted - filled, position + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      } catch (error) {
+        throw fault("input-unreadable", { source: this.name, reason: systemReason(error) }, error);
+      }
+    }
+    return filled === wanted ? buffer : buffer.subarray(0, filled);
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** A file on disk and its siblings. */
+export class FileSource implements Source {
+  private constructor(
+    readonly name: string,
+    readonly path: string,
+    readonly size: number,
+  ) {}
+
+  /** @throws input-missing, input-unreadable */
+  static at(path: string, name: string = path): FileSource {
+    try {
+      const stat = statSync(path);
+      if (stat.isDirectory()) throw fault("input-unreadable", { source: name, reason: "it is a folder" });
+      return new FileSource(name, path, stat.size);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") throw fault("input-missing", { source: name }, error);
+      if ((error as NodeJS.ErrnoException).syscall) {
+        throw fault("input-unreadable", { source: name, reason: systemReason(error) }, error);
+      }
+      throw error;
+    }
+  }
+
+  get spec(): SourceSpec {
+    return { name: this.name, path: this.path };
+  }
+
+  sibling(extension: string): Source | null {
+    const folder = dirname(this.path);
+    const stem = basename(this.path, extname(this.path));
+    const wanted = `${stem}.${extension}`;
+    const entries = readdirSync(folder);
+    const found =
+      entries.find((entry) => entry === wanted) ??
+      entries.find((entry) => entry.toLowerCase() === wanted.toLowerCase());
+    if (found === undefined) return null;
+    const path = join(folder, found);
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
+    const name = this.name.slice(0, this.name.length - basename(this.path).length) + found;
+    return FileSource.at(path, this.name.endsWith(basename(this.path)) ? name : found);
+  }
+
+  async open(): Promise<SourceFile> {
+    try {
+      return new OpenFile(await open(this.path, "r"), this.name, this.size);
+    } catch (error) {
+      throw fault("input-unreadable", { source: this.name, reason: systemReason(error) }, error);
+    }
+  }
+}

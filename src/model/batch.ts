@@ -1,0 +1,114 @@
+import { type Column, jsonValueAt, Presence, takeColumn } from "./column.js";
+import type { Field } from "./field.js";
+import { type Geometry, type GeometryColumn, geometryAt, takeGeometries } from "./geometry.js";
+
+/** An RFC 7946 Feature, in the coordinates of its layer. */
+export interface Feature {
+  type: "Feature";
+  id?: string | number;
+  geometry: Geometry | null;
+  properties: Record<string, unknown>;
+}
+
+/** The plain data of a batch: what crosses between threads. */
+export interface BatchData {
+  readonly length: number;
+  /** The feature ids (FID), or null where the source has none. */
+  readonly ids: Column | null;
+  readonly fields: readonly Field[];
+  /** One column a field, in the order of `fields`. */
+  readonly columns: readonly Column[];
+  readonly geometry: GeometryColumn;
+  /**
+   * Which record of the source each row is, counted from 1 and relative to the split; null where row i is record
+   * `firstRecord + i`.
+   */
+  readonly records: Uint32Array | null;
+  readonly firstRecord: number;
+}
+
+/** About a thousand features, by columns. Immutable: a stage makes a new one and shares what it did not touch. */
+export class Batch implements BatchData {
+  readonly length: number;
+  readonly ids: Column | null;
+  readonly fields: readonly Field[];
+  readonly columns: readonly Column[];
+  readonly geometry: GeometryColumn;
+  readonly records: Uint32Array | null;
+  readonly firstRecord: number;
+
+  constructor(data: BatchData) {
+    this.length = data.length;
+    this.ids = data.ids;
+    this.fields = data.fields;
+    this.columns = data.columns;
+    this.geometry = data.geometry;
+    this.records = data.records;
+    this.firstRecord = data.firstRecord;
+  }
+
+  /** The same batch with some members replaced. */
+  with(changes: Partial<BatchData>): Batch {
+    return new Batch({ ...this.data(), ...changes });
+  }
+
+  /** The record of the source that row i is, counted from 1, relative to the split. */
+  recordAt(row: number): number {
+    return this.records ? this.records[row]! : this.firstRecord + row;
+  }
+
+  /** The rows `rows`, in that order. */
+  take(rows: Uint32Array): Batch {
+    return new Batch({
+      length: rows.length,
+      ids: this.ids && takeColumn(this.ids, rows),
+      fields: this.fields,
+      columns: this.columns.map((column) => takeColumn(column, rows)),
+      geometry: takeGeometries(this.geometry, rows),
+      records: Uint32Array.from(rows, (row) => this.recordAt(row)),
+      firstRecord: 0,
+    });
+  }
+
+  featureAt(row: number): Feature {
+    const properties: Record<string, unknown> = {};
+    for (let f = 0; f < this.fields.length; f++) {
+      const column = this.columns[f]!;
+      if (column.presence[row] === Presence.absent) continue;
+      // A property may be named __proto__; plain assignment would set the prototype instead.
+      Object.defineProperty(properties, this.fields[f]!.name, {
+        value: jsonValueAt(column, row),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+    const feature: Feature = { type: "Feature", geometry: geometryAt(this.geometry, row), properties };
+    const id = this.ids && jsonValueAt(this.ids, row);
+    return id === null
+      ? feature
+      : { type: "Feature", id: id as string | number, geometry: feature.geometry, properties };
+  }
+
+  /** The features one by one, as GeoJSON: for plugins and tests, too slow for a hot path. */
+  *features(): Generator<Feature> {
+    for (let row = 0; row < this.length; row++) yield this.featureAt(row);
+  }
+
+  data(): BatchData {
+    const { length, ids, fields, columns, geometry, records, firstRecord } = this;
+    return { length, ids, fields, columns, geometry, records, firstRecord };
+  }
+}
+
+/** The buffers behind plain data, to be handed over to another thread instead of copied. */
+export function transferables(data: unknown, found: Set<ArrayBuffer> = new Set()): ArrayBuffer[] {
+  if (ArrayBuffer.isView(data)) {
+    // Small Buffers share one pool, which must not be handed over.
+    const whole = data.byteLength === data.buffer.byteLength;
+    if (data.buffer instanceof ArrayBuffer && whole) found.add(data.buffer);
+  } else if (typeof data === "object" && data !== null) {
+    for (const value of Object.values(data)) transferables(value, found);
+  }
+  return [...found];
+}

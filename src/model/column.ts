@@ -1,0 +1,264 @@
+import type { FieldType } from "./field.js";
+
+/** Whether a row has a value: `absent` is a property that a GeoJSON feature does not have at all. */
+export const Presence = { null: 0, value: 1, absent: 2 } as const;
+
+export interface BooleanColumn {
+  readonly type: "boolean";
+  readonly presence: Uint8Array;
+  readonly values: Uint8Array;
+}
+export interface Int32Column {
+  readonly type: "int32";
+  readonly presence: Uint8Array;
+  readonly values: Int32Array;
+}
+export interface Int64Column {
+  readonly type: "int64";
+  readonly presence: Uint8Array;
+  readonly values: BigInt64Array;
+}
+export interface DoubleColumn {
+  readonly type: "double";
+  readonly presence: Uint8Array;
+  readonly values: Float64Array;
+}
+export type BytesType = "text" | "date" | "time" | "datetime" | "json" | "binary";
+/** Row i is `bytes[offsets[i] … offsets[i+1]]`: UTF-8 for all but binary. */
+export interface BytesColumn {
+  readonly type: BytesType;
+  readonly presence: Uint8Array;
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+/** One field's values for the rows of a batch. */
+export type Column = BooleanColumn | Int32Column | Int64Column | DoubleColumn | BytesColumn;
+
+/** A value as JavaScript has it: text for text, dates, times and json; bigint for int64. */
+export type Value = null | boolean | number | bigint | string | Uint8Array;
+
+export function isBytesColumn(column: Column): column is BytesColumn {
+  return "offsets" in column;
+}
+
+/** The UTF-8 text of `bytes[from … to]`. */
+export function decodeUtf8(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+}
+
+export function valueAt(column: Column, row: number): Value {
+  if (column.presence[row] !== Presence.value) return null;
+  switch (column.type) {
+    case "boolean":
+      return column.values[row] === 1;
+    case "int32":
+    case "int64":
+    case "double":
+      return column.values[row]!;
+    case "binary":
+      return column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!);
+    default:
+      return decodeUtf8(column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+  }
+}
+
+/** The value as JSON can carry it: int64 beyond 2^53 as text, binary as base64, json parsed, non-finite as null. */
+export function jsonValueAt(column: Column, row: number): unknown {
+  const value = valueAt(column, row);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (column.type === "json" && value !== null) return JSON.parse(value as string);
+  return value;
+}
+
+function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | BigInt64Array>(
+  array: A,
+  needed: number,
+): A {
+  const length = Math.max(needed, array.length * 2);
+  const grown = new (array.constructor as new (length: number) => A)(length);
+  (grown as Uint8Array).set(array as Uint8Array);
+  return grown;
+}
+
+abstract class Builder {
+  protected presence = new Uint8Array(1024);
+  /** Rows so far. */
+  length = 0;
+
+  protected mark(presence: number): number {
+    const row = this.length++;
+    if (row === this.presence.length) this.presence = grow(this.presence, row + 1);
+    this.presence[row] = presence;
+    return row;
+  }
+}
+
+/** Builds a column of numbers or booleans (0 and 1). */
+export class NumberBuilder extends Builder {
+  readonly type: "boolean" | "int32" | "double";
+  private values: Uint8Array | Int32Array | Float64Array;
+
+  constructor(type: "boolean" | "int32" | "double") {
+    super();
+    this.type = type;
+    this.values =
+      type === "boolean" ? new Uint8Array(1024) : type === "int32" ? new Int32Array(1024) : new Float64Array(1024);
+  }
+
+  push(value: number): void {
+    const row = this.mark(Presence.value);
+    if (row >= this.values.length) this.values = grow(this.values, row + 1);
+    this.values[row] = value;
+  }
+
+  pushNull(presence: number = Presence.null): void {
+    this.mark(presence);
+  }
+
+  finish(): Column {
+    if (this.values.length < this.length) this.values = grow(this.values, this.length);
+    const values = this.values.slice(0, this.length);
+    return { type: this.type, presence: this.presence.slice(0, this.length), values } as Column;
+  }
+}
+
+/** Builds an int64 column. */
+export class BigintBuilder extends Builder {
+  readonly type = "int64";
+  private values = new BigInt64Array(1024);
+
+  push(value: bigint): void {
+    const row = this.mark(Presence.value);
+    if (row >= this.values.length) this.values = grow(this.values, row + 1);
+    this.values[row] = value;
+  }
+
+  pushNull(presence: number = Presence.null): void {
+    this.mark(presence);
+  }
+
+  finish(): Column {
+    if (this.values.length < this.length) this.values = grow(this.values, this.length);
+    return { type: "int64", presence: this.presence.slice(0, this.length), values: this.values.slice(0, this.length) };
+  }
+}
+
+/** Builds a column of text (UTF-8) or bytes. */
+export class BytesBuilder extends Builder {
+  readonly type: BytesType;
+  private offsets = new Uint32Array(1025);
+  private buffer = Buffer.allocUnsafeSlow(16384);
+  private end = 0;
+
+  constructor(type: BytesType) {
+    super();
+    this.type = type;
+  }
+
+  private reserve(size: number): void {
+    if (this.end + size <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.end + size, this.buffer.length * 2));
+    grown.set(this.buffer.subarray(0, this.end));
+    this.buffer = grown;
+  }
+
+  private close(presence: number): void {
+    const row = this.mark(presence);
+    if (row + 1 >= this.offsets.length) this.offsets = grow(this.offsets, row + 2);
+    this.offsets[row + 1] = this.end;
+  }
+
+  push(text: string): void {
+    this.reserve(text.length * 3);
+    this.end += this.buffer.write(text, this.end, "utf8");
+    this.close(Presence.value);
+  }
+
+  /** Adds `source[from … to]`, which is UTF-8 already unless the column is binary. */
+  pushBytes(source: Uint8Array, from: number, to: number): void {
+    const size = to - from;
+    this.reserve(size);
+    const { buffer, end } = this;
+    // Copying a few bytes by hand is cheaper than the call that copies many.
+    if (size < 24) for (let i = 0; i < size; i++) buffer[end + i] = source[from + i]!;
+    else buffer.set(source.subarray(from, to), end);
+    this.end += size;
+    this.close(Presence.value);
+  }
+
+  pushNull(presence: number = Presence.null): void {
+    this.close(presence);
+  }
+
+  finish(): Column {
+    return {
+      type: this.type,
+      presence: this.presence.slice(0, this.length),
+      offsets: this.offsets.slice(0, this.length + 1),
+      bytes: new Uint8Array(this.buffer.buffer.slice(0, this.end)),
+    };
+  }
+}
+
+export type ColumnBuilder = NumberBuilder | BigintBuilder | BytesBuilder;
+
+export function columnBuilder(type: FieldType): ColumnBuilder {
+  switch (type) {
+    case "boolean":
+    case "int32":
+    case "double":
+      return new NumberBuilder(type);
+    case "int64":
+      return new BigintBuilder();
+    default:
+      return new BytesBuilder(type);
+  }
+}
+
+/** Adds a JavaScript value of the column's type; null and undefined become null and absent. */
+export function pushValue(builder: ColumnBuilder, value: Value | undefined): void {
+  if (value === null || value === undefined) {
+    builder.pushNull(value === null ? Presence.null : Presence.absent);
+  } else if (builder instanceof NumberBuilder) {
+    builder.push(Number(value));
+  } else if (builder instanceof BigintBuilder) {
+    builder.push(BigInt(value as bigint | number | string));
+  } else if (value instanceof Uint8Array) {
+    builder.pushBytes(value, 0, value.length);
+  } else {
+    builder.push(String(value));
+  }
+}
+
+function takeValues<A extends Uint8Array | Int32Array | BigInt64Array | Float64Array>(values: A, rows: Uint32Array): A {
+  const taken = new (values.constructor as new (length: number) => A)(rows.length);
+  for (let i = 0; i < rows.length; i++) taken[i] = values[rows[i]!]!;
+  return taken;
+}
+
+/** The rows `rows` of the column, in that order. */
+export function takeColumn(column: Column, rows: Uint32Array): Column {
+  const presence = new Uint8Array(rows.length);
+  for (let i = 0; i < rows.length; i++) presence[i] = column.presence[rows[i]!]!;
+  if (!isBytesColumn(column)) {
+    return { ...column, presence, values: takeValues(column.values, rows) } as Column;
+  }
+  const offsets = new Uint32Array(rows.length + 1);
+  for (let i = 0; i < rows.length; i++) {
+    offsets[i + 1] = offsets[i]! + column.offsets[rows[i]! + 1]! - column.offsets[rows[i]!]!;
+  }
+  const bytes = new Uint8Array(offsets[rows.length]!);
+  for (let i = 0; i < rows.length; i++) {
+    bytes.set(column.bytes.subarray(column.offsets[rows[i]!]!, column.offsets[rows[i]! + 1]!), offsets[i]!);
+  }
+  return { type: column.type, presence, offsets, bytes };
+}
+
+/** A column of the type in which every row is absent. */
+export function absentColumn(type: FieldType, length: number): Column {
+  const builder = columnBuilder(type);
+  for (let i = 0; i < length; i++) builder.pushNull(Presence.absent);
+  return builder.finish();
+}

@@ -1,0 +1,372 @@
+/**
+ * Geometries of many features, packed into flat arrays (the layout follows GeoArrow's nesting of offsets).
+ *
+ * Feature i has kind `kinds[i]`. Its parts are `partOffsets[i] … partOffsets[i+1]`, the rings of part p are
+ * `ringOffsets[p] … ringOffsets[p+1]`, the positions of ring r are `positionOffsets[r] … positionOffsets[r+1]`.
+ *
+ * | kind | parts | rings of a part | positions of a ring |
+ * | --- | --- | --- | --- |
+ * | none (null geometry) | 0 | | |
+ * | Point | 1 (0: empty) | 1 | 1 |
+ * | LineString | 1 (0: empty) | 1 | n |
+ * | Polygon | 1 (0: empty) | shell, holes | n, closed |
+ * | MultiPoint | 1 (0: empty) | 1 | n |
+ * | MultiLineString | 1 (0: empty) | the lines | n |
+ * | MultiPolygon | the polygons | shell, holes | n, closed |
+ * | GeometryCollection | 0 | | its members are in `members` |
+ */
+export const Kind = {
+  none: 0,
+  Point: 1,
+  LineString: 2,
+  Polygon: 3,
+  MultiPoint: 4,
+  MultiLineString: 5,
+  MultiPolygon: 6,
+  GeometryCollection: 7,
+} as const;
+
+/** The seven geometry types of RFC 7946, section 3.1; the numbers of `Kind` are those of WKB (OGC 06-103r4, 8.2.3). */
+export type GeometryType = Exclude<keyof typeof Kind, "none">;
+
+/** Geometry types by the number of their kind; index 0 is no geometry. */
+export const geometryTypes: readonly (GeometryType | null)[] = [
+  null,
+  "Point",
+  "LineString",
+  "Polygon",
+  "MultiPoint",
+  "MultiLineString",
+  "MultiPolygon",
+  "GeometryCollection",
+];
+
+export interface GeometryColumn {
+  /** Number of features. */
+  readonly length: number;
+  readonly kinds: Uint8Array;
+  readonly partOffsets: Uint32Array;
+  readonly ringOffsets: Uint32Array;
+  readonly positionOffsets: Uint32Array;
+  /** x and y of each position, interleaved; longitude or easting first, always. */
+  readonly xy: Float64Array;
+  /** Height of each position in metres, NaN where a position has none; null where none has. */
+  readonly z: Float64Array | null;
+  /** Measure of each position, NaN where a position has none; null where none has. */
+  readonly m: Float64Array | null;
+  /** Members of the GeometryCollections: those of feature i are `memberOffsets[i] … memberOffsets[i+1]`. */
+  readonly members: GeometryColumn | null;
+  readonly memberOffsets: Uint32Array | null;
+}
+
+export type Position = number[];
+export type Geometry =
+  | { type: "Point"; coordinates: Position }
+  | { type: "LineString" | "MultiPoint"; coordinates: Position[] }
+  | { type: "Polygon" | "MultiLineString"; coordinates: Position[][] }
+  | { type: "MultiPolygon"; coordinates: Position[][][] }
+  | { type: "GeometryCollection"; geometries: Geometry[] };
+
+/** [least x, least y, greatest x, greatest y] */
+export type Extent = readonly [number, number, number, number];
+
+function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
+  const grown = new Float64Array(Math.max(needed, array.length * 2));
+  grown.set(array);
+  return grown;
+}
+
+function growInts(array: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(Math.max(needed, array.length * 2));
+  grown.set(array);
+  return grown;
+}
+
+/**
+ * Builds a GeometryColumn feature by feature:
+ * `begin(Kind.Polygon)`, then `part()`, `ring()`, `position(x, y)` …, then `end()`.
+ * For kinds of one part and one ring, `line(kind)` opens all three at once. `none()` adds a null geometry.
+ */
+export class GeometryBuilder {
+  private kinds = new Uint8Array(1024);
+  private parts = new Uint32Array(1025);
+  private rings = new Uint32Array(1025);
+  private positions = new Uint32Array(1025);
+  private xy = new Float64Array(2048);
+  private z: Float64Array<ArrayBuffer> | null = null;
+  private m: Float64Array<ArrayBuffer> | null = null;
+  private memberBuilder: GeometryBuilder | null = null;
+  private memberOffsets = new Uint32Array(0);
+
+  /** Features finished. */
+  length = 0;
+  /** Positions added, over all features. */
+  positionCount = 0;
+  private partCount = 0;
+  private ringCount = 0;
+
+  begin(kind: number): void {
+    if (this.length === this.kinds.length) {
+      const grown = new Uint8Array(this.length * 2);
+      grown.set(this.kinds);
+      this.kinds = grown;
+    }
+    this.kinds[this.length] = kind;
+  }
+
+  part(): void {
+    this.partCount++;
+    if (this.partCount >= this.rings.length) this.rings = growInts(this.rings, this.partCount + 1);
+    this.rings[this.partCount] = this.ringCount;
+  }
+
+  ring(): void {
+    this.ringCount++;
+    if (this.ringCount >= this.positions.length) this.positions = growInts(this.positions, this.ringCount + 1);
+    this.positions[this.ringCount] = this.positionCount;
+    this.rings[this.partCount] = this.ringCount;
+  }
+
+  position(x: number, y: number): void {
+    const at = this.positionCount * 2;
+    if (at + 2 > this.xy.length) this.xy = growFloats(this.xy, at + 2);
+    this.xy[at] = x;
+    this.xy[at + 1] = y;
+    if (this.z) this.setZ(Number.NaN);
+    if (this.m) this.setM(Number.NaN);
+    this.positionCount++;
+    this.positions[this.ringCount] = this.positionCount;
+  }
+
+  /** A position with height, measure or both; NaN stands for "has none". */
+  positionZM(x: number, y: number, z: number, m: number): void {
+    this.position(x, y);
+    this.positionCount--;
+    if (!Number.isNaN(z)) this.setZ(z);
+    if (!Number.isNaN(m)) this.setM(m);
+    this.positionCount++;
+  }
+
+  private setZ(value: number): void {
+    const at = this.positionCount;
+    if (!this.z) this.z = new Float64Array(Math.max(1024, this.xy.length / 2)).fill(Number.NaN, 0, at);
+    else if (at >= this.z.length) this.z = growFloats(this.z, Math.max(at + 1, this.xy.length / 2));
+    this.z[at] = value;
+  }
+
+  private setM(value: number): void {
+    const at = this.positionCount;
+    if (!this.m) this.m = new Float64Array(Math.max(1024, this.xy.length / 2)).fill(Number.NaN, 0, at);
+    else if (at >= this.m.length) this.m = growFloats(this.m, Math.max(at + 1, this.xy.length / 2));
+    this.m[at] = value;
+  }
+
+  /** Opens a feature of one part with one ring: a Point, LineString or MultiPoint. */
+  line(kind: number): void {
+    this.begin(kind);
+    this.part();
+    this.ring();
+  }
+
+  point(x: number, y: number): void {
+    this.line(Kind.Point);
+    this.position(x, y);
+    this.end();
+  }
+
+  /** Ends the feature begun last. */
+  end(): void {
+    this.length++;
+    if (this.length >= this.parts.length) this.parts = growInts(this.parts, this.length + 1);
+    this.parts[this.length] = this.partCount;
+    if (this.memberBuilder) this.closeMembers();
+  }
+
+  none(): void {
+    this.begin(Kind.none);
+    this.end();
+  }
+
+  /** The builder for the members of the GeometryCollection begun last; each is a feature of its own there. */
+  collection(): GeometryBuilder {
+    if (!this.memberBuilder) {
+      this.memberBuilder = new GeometryBuilder();
+      this.memberOffsets = new Uint32Array(Math.max(1025, this.length + 2));
+    }
+    return this.memberBuilder;
+  }
+
+  private closeMembers(): void {
+    if (this.length >= this.memberOffsets.length) this.memberOffsets = growInts(this.memberOffsets, this.length + 1);
+    this.memberOffsets[this.length] = this.memberBuilder!.length;
+  }
+
+  /** What a feature added since its `begin` is taken back: for a feature found to be damaged halfway. */
+  cancel(): void {
+    this.partCount = this.parts[this.length]!;
+    this.ringCount = this.rings[this.partCount]!;
+    this.positionCount = this.positions[this.ringCount]!;
+    if (this.memberBuilder) this.memberBuilder.truncate(this.memberOffsets[this.length]!);
+  }
+
+  private truncate(length: number): void {
+    this.length = length;
+    this.cancel();
+  }
+
+  /** GeoJSON's geometry object, or null; positions of more than three numbers keep the first three. */
+  geojson(geometry: Geometry | null): void {
+    if (geometry === null) {
+      this.none();
+      return;
+    }
+    this.begin(Kind[geometry.type]);
+    switch (geometry.type) {
+      case "Point":
+        if (geometry.coordinates.length > 0) this.singlePart([[geometry.coordinates]]);
+        break;
+      case "LineString":
+      case "MultiPoint":
+        if (geometry.coordinates.length > 0) this.singlePart([geometry.coordinates]);
+        break;
+      case "Polygon":
+      case "MultiLineString":
+        if (geometry.coordinates.length > 0) this.singlePart(geometry.coordinates);
+        break;
+      case "MultiPolygon":
+        for (const polygon of geometry.coordinates) this.singlePart(polygon);
+        break;
+      case "GeometryCollection": {
+        const members = this.collection();
+        for (const member of geometry.geometries) members.geojson(member);
+        break;
+      }
+    }
+    this.end();
+  }
+
+  private singlePart(rings: readonly Position[][]): void {
+    this.part();
+    for (const ring of rings) {
+      this.ring();
+      for (const p of ring) {
+        if (p.length > 2) this.positionZM(p[0]!, p[1]!, p[2]!, Number.NaN);
+        else this.position(p[0]!, p[1]!);
+      }
+    }
+  }
+
+  /** Copies feature `i` of `column`. */
+  copy(column: GeometryColumn, i: number): void {
+    this.begin(column.kinds[i]!);
+    for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) this.copyPart(column, p);
+    if (column.kinds[i] === Kind.GeometryCollection) {
+      const members = this.collection();
+      if (column.members && column.memberOffsets) {
+        for (let k = column.memberOffsets[i]!; k < column.memberOffsets[i + 1]!; k++) members.copy(column.members, k);
+      }
+    }
+    this.end();
+  }
+
+  copyPart(column: GeometryColumn, p: number): void {
+    this.part();
+    for (let r = column.ringOffsets[p]!; r < column.ringOffsets[p + 1]!; r++) this.copyRing(column, r);
+  }
+
+  copyRing(column: GeometryColumn, r: number): void {
+    this.ring();
+    this.copyPositions(column, column.positionOffsets[r]!, column.positionOffsets[r + 1]!);
+  }
+
+  copyPositions(column: GeometryColumn, from: number, to: number): void {
+    const { xy, z, m } = column;
+    for (let k = from; k < to; k++) {
+      if (z || m) this.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
+      else this.position(xy[2 * k]!, xy[2 * k + 1]!);
+    }
+  }
+
+  /** The column of all features so far; the builder must not be used after. */
+  finish(): GeometryColumn {
+    const { length, partCount, ringCount, positionCount } = this;
+    return {
+      length,
+      kinds: this.kinds.slice(0, length),
+      partOffsets: this.parts.slice(0, length + 1),
+      ringOffsets: this.rings.slice(0, partCount + 1),
+      positionOffsets: this.positions.slice(0, ringCount + 1),
+      xy: this.xy.slice(0, positionCount * 2),
+      z: this.z ? this.z.slice(0, positionCount) : null,
+      m: this.m ? this.m.slice(0, positionCount) : null,
+      members: this.memberBuilder ? this.memberBuilder.finish() : null,
+      memberOffsets: this.memberBuilder ? this.memberOffsets.slice(0, length + 1) : null,
+    };
+  }
+}
+
+/** The position k as GeoJSON has it: M is not part of it, Z only where the position has one. */
+function positionAt(column: GeometryColumn, k: number): Position {
+  const { xy, z } = column;
+  if (z && !Number.isNaN(z[k]!)) return [xy[2 * k]!, xy[2 * k + 1]!, z[k]!];
+  return [xy[2 * k]!, xy[2 * k + 1]!];
+}
+
+function ringAt(column: GeometryColumn, r: number): Position[] {
+  const ring: Position[] = [];
+  for (let k = column.positionOffsets[r]!; k < column.positionOffsets[r + 1]!; k++) ring.push(positionAt(column, k));
+  return ring;
+}
+
+function partAt(column: GeometryColumn, p: number): Position[][] {
+  const rings: Position[][] = [];
+  for (let r = column.ringOffsets[p]!; r < column.ringOffsets[p + 1]!; r++) rings.push(ringAt(column, r));
+  return rings;
+}
+
+/** Feature i of the column as a GeoJSON geometry object; null where it has none. */
+export function geometryAt(column: GeometryColumn, i: number): Geometry | null {
+  const type = geometryTypes[column.kinds[i]!];
+  if (!type) return null;
+  const from = column.partOffsets[i]!;
+  const empty = column.partOffsets[i + 1] === from;
+  switch (type) {
+    case "Point":
+      return { type, coordinates: empty ? [] : (partAt(column, from)[0]?.[0] ?? []) };
+    case "LineString":
+    case "MultiPoint":
+      return { type, coordinates: empty ? [] : (partAt(column, from)[0] ?? []) };
+    case "Polygon":
+    case "MultiLineString":
+      return { type, coordinates: empty ? [] : partAt(column, from) };
+    case "MultiPolygon": {
+      const coordinates: Position[][][] = [];
+      for (let p = from; p < column.partOffsets[i + 1]!; p++) coordinates.push(partAt(column, p));
+      return { type, coordinates };
+    }
+    case "GeometryCollection": {
+      const geometries: Geometry[] = [];
+      const { members, memberOffsets } = column;
+      if (members && memberOffsets) {
+        for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) {
+          const member = geometryAt(members, k);
+          if (member) geometries.push(member);
+        }
+      }
+      return { type, geometries };
+    }
+  }
+}
+
+/** The features `rows` of the column, in that order. */
+export function takeGeometries(column: GeometryColumn, rows: Uint32Array): GeometryColumn {
+  const builder = new GeometryBuilder();
+  for (const row of rows) builder.copy(column, row);
+  return builder.finish();
+}
+
+/** The positions of feature i, members of collections left out: `[from, to]` in positions. */
+export function positionRange(column: GeometryColumn, i: number): readonly [number, number] {
+  const { partOffsets, ringOffsets, positionOffsets } = column;
+  return [positionOffsets[ringOffsets[partOffsets[i]!]!]!, positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!];
+}

@@ -1,0 +1,52 @@
+import type { Batch, Feature } from "./batch.js";
+import type { Field } from "./field.js";
+import type { Extent, GeometryType } from "./geometry.js";
+
+/**
+ * A coordinate reference system, as plain data that any thread can use. `definition` is what it was made from;
+ * `src/crs` makes it and knows the rest.
+ */
+export interface Crs {
+  /** "EPSG:25832", "OGC:CRS84", or null for one that has no code. */
+  readonly id: string | null;
+  readonly name: string;
+  /** A code, a WKT of any flavour, or a PROJ string, from which it can be made again. */
+  readonly definition: string;
+  readonly kind: "geographic" | "projected" | "other";
+}
+
+/** A piece of a layer that a worker reads alone. Plain data; `bytes` is its share of the input, for progress. */
+export interface Split {
+  readonly bytes: number;
+  readonly [key: string]: unknown;
+}
+
+/** What is known of a layer without reading its features; null where it is not known cheaply. */
+export interface LayerInfo {
+  readonly name: string;
+  /** What the source says; null where it says nothing. */
+  readonly crs: Crs | null;
+  /** The declared fields, or null where only the features tell (each batch then says its own). */
+  readonly fields: readonly Field[] | null;
+  readonly geometryTypes: readonly GeometryType[] | null;
+  readonly featureCount: number | null;
+  readonly extent: Extent | null;
+}
+
+export interface Layer extends LayerInfo {
+  /** Bytes of input that reading it takes, for progress; 0 where unknown. */
+  readonly bytes: number;
+  /** All batches, or those of one split. Can be called again. A simple reader may yield arrays of features. */
+  batches(split?: Split): AsyncIterable<Batch | Feature[]>;
+  /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
+  splits?(): AsyncIterable<Split>;
+}
+
+export interface Dataset extends AsyncDisposable {
+  readonly layers: readonly Layer[];
+  /**
+   * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as
+   * `context.blueprint`.
+   */
+  readonly blueprint?: unknown;
+}

@@ -1,0 +1,57 @@
+import type { Place } from "../errors.js";
+import type { Feature } from "./batch.js";
+
+/** Something the target cannot hold, or the source said that could not be kept: counted once per field and kind. */
+export interface Loss {
+  /** What kind, in a word a program can test: "text-cut", "z-dropped", "type-changed", "non-finite" … */
+  readonly code: string;
+  readonly layer: string;
+  readonly field?: string;
+  readonly count: number;
+  /** One sentence for people, with an example of a value where there is one. */
+  readonly example: string;
+}
+
+/** A repair that a standard allows, or an oddity of the source: nothing is lost, but a person may want to know. */
+export interface Notice {
+  readonly code: string;
+  readonly layer: string;
+  readonly field?: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+/** One feature that could not be carried. */
+export interface Reject {
+  readonly code: string;
+  readonly reason: string;
+  readonly place: Place;
+  /** The feature as far as it could be read. */
+  readonly feature: Feature | null;
+  /** The source's own text of it, where it could not be read as a feature. */
+  readonly text?: string;
+}
+
+/** A tally of losses or notices by code, layer and field; plain data after `list()`. */
+export class Tally {
+  private readonly entries = new Map<
+    string,
+    { code: string; layer: string; field?: string; count: number; example: string }
+  >();
+
+  /** Whether this kind was met before: callers save themselves making the example. */
+  add(code: string, layer: string, field: string | undefined, count: number, example: string): void {
+    const key = JSON.stringify([code, layer, field]);
+    const known = this.entries.get(key);
+    if (known) known.count += count;
+    else this.entries.set(key, { code, layer, ...(field === undefined ? {} : { field }), count, example });
+  }
+
+  merge(list: readonly Loss[]): void {
+    for (const { code, layer, field, count, example } of list) this.add(code, layer, field, count, example);
+  }
+
+  list(): Loss[] {
+    return [...this.entries.values()];
+  }
+}

@@ -1,0 +1,193 @@
+import type { Batch } from "../model/batch.js";
+import type { Field, FieldType } from "../model/field.js";
+import type { GeometryType } from "../model/geometry.js";
+import type { Crs, Dataset } from "../model/layer.js";
+import type { Reject } from "../model/report.js";
+import type { LayerSummary } from "../model/summary.js";
+import type { OptionTable, OptionValues } from "./options.js";
+
+/** The version of this contract; a plugin that names another is refused. */
+export const apiVersion = 1;
+
+/** A file that can be read at any place. Zip entries, stdin and downloads are spooled into one first. */
+export interface Source {
+  /** What the person wrote, for messages: `data.zip/roads.shp`. */
+  readonly name: string;
+  /** Where the bytes are, for libraries that need a path. */
+  readonly path: string;
+  /** Size in bytes. */
+  readonly size: number;
+  /** The file beside it with this extension (`"dbf"`, any case), or null. */
+  sibling(extension: string): Source | null;
+  open(): Promise<SourceFile>;
+}
+
+export interface SourceFile extends AsyncDisposable {
+  readonly size: number;
+  /** `length` bytes from `position`, fewer only at the end of the file. The buffer is the caller's own. */
+  read(position: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** Turns bytes into text. */
+export type Decode = (bytes: Uint8Array) => string;
+
+/** What both halves of a plugin get from the host. */
+export interface Context {
+  readonly signal: AbortSignal;
+  /** Something the target cannot hold, or that could not be kept; counted by code and field. */
+  lose(code: string, field: string | undefined, example: string, count?: number): void;
+  /** A repair that a standard allows, or an oddity worth telling; counted likewise. */
+  notice(code: string, field: string | undefined, example: string, count?: number): void;
+  readonly crs: CrsContext;
+}
+
+export interface CrsContext {
+  /** From a code (`EPSG:25832`), URN, WKT of any flavour or PROJ string. @throws crs-unknown */
+  parse(definition: string): Promise<Crs>;
+  /** The definition in the flavour that a file needs, or null where it cannot be said in it. */
+  wkt(crs: Crs, flavour: "esri" | "wkt1" | "wkt2"): Promise<string | null>;
+  /** The ordinary longitude/latitude of WGS84. */
+  readonly wgs84: Crs;
+}
+
+export interface ReadContext extends Context {
+  /** Read past damage of the container, giving up what is in it (`--skip-errors`). */
+  readonly skipErrors: boolean;
+  /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
+  readonly blueprint: unknown;
+  /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
+  reject(reject: Reject): void;
+  /**
+   * How many records and lines of the source the split just read had, told once at its end: it makes the places in
+   * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.
+   */
+  passed(records: number, lines: number): void;
+  /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
+  decoder(encoding: string): Decode;
+}
+
+export interface ReaderModule<O> {
+  open(source: Source, options: O, context: ReadContext): Promise<Dataset>;
+}
+
+export interface Reader<T extends OptionTable = OptionTable> {
+  readonly options: T;
+  load(): Promise<ReaderModule<OptionValues<T>>>;
+}
+
+/** What a writer can hold; the pipeline splits, renames, casts and scans ahead so that no writer has to. */
+export interface Accepts {
+  /** Coordinates in any system, or in WGS84 longitude/latitude only. */
+  readonly crs: "any" | "wgs84";
+  readonly layers: "one" | "many";
+  readonly geometryTypes: readonly GeometryType[];
+  /**
+   * Types that may stand together in one layer, each set one output. Absent: all of `geometryTypes` together.
+   * The name is what is added to the output's name: `places_point`.
+   */
+  readonly families?: readonly { readonly name: string; readonly types: readonly GeometryType[] }[];
+  readonly nullGeometry: boolean;
+  readonly z: boolean;
+  readonly m: boolean;
+  /** Field types it holds; others are cast by the pipeline's table. */
+  readonly fieldTypes: readonly FieldType[];
+  readonly fieldNames?: { readonly maxBytes?: number; readonly ignoreCase?: boolean; readonly pattern?: RegExp };
+  /** The field feature ids become where the format has no place for them, or true where it has. */
+  readonly ids: true | string;
+  /** What must be known before the first feature: nothing, or everything that a scan tells. */
+  readonly needs: "nothing" | "summary";
+  /** It can write to a stream that cannot go back: no patches, no companions. */
+  readonly stream: boolean;
+}
+
+/** A layer as the writer shall write it: already fitted to what it accepts. */
+export interface TargetLayer {
+  readonly name: string;
+  readonly crs: Crs | null;
+  /** Present where the writer needs a summary, or the source declares its fields. */
+  readonly fields: readonly Field[] | null;
+  /** Of the features that go into this layer; present where the writer needs it. */
+  readonly summary: LayerSummary | null;
+}
+
+/** What `encode` gives and `append` takes: plain data, handed between threads. */
+export type Chunk = object;
+
+export interface Encoder<C extends Chunk = Chunk> {
+  /** Pure: the same batch gives the same chunk, on any thread. */
+  encode(batch: Batch): C;
+}
+
+export interface Assembler<C extends Chunk = Chunk> {
+  /** Takes the chunks in order; `layer` is an index into the layers given to `assembler`. */
+  append(chunk: C, layer: number): Promise<void>;
+  /** Writes what comes after the last feature. The host commits the sink after it. */
+  finish(): Promise<void>;
+}
+
+/** One output with its companions. Nothing is seen under its name before the host commits it. */
+export interface Sink {
+  /** The path that it will have, for messages. */
+  readonly name: string;
+  /** The main file, or the companion with this extension (`"dbf"`). */
+  create(extension?: string): Promise<SinkFile>;
+}
+
+export interface SinkFile {
+  /** Where the bytes go until the commit, for libraries that need a path; null for a stream. */
+  readonly path: string | null;
+  /** Bytes appended so far. */
+  readonly size: number;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Overwrites bytes written before. Not on a stream. */
+  patch(position: number, bytes: Uint8Array): Promise<void>;
+}
+
+export interface WriteContext extends Context {
+  /** When the run says it is: `SOURCE_DATE_EPOCH` where set. */
+  readonly now: Date;
+  /** An encoding of text; characters it lacks become `?`. @throws option-invalid */
+  encoder(encoding: string): (text: string) => Uint8Array;
+}
+
+export interface WriterModule<O, C extends Chunk = Chunk> {
+  /** May be asked several times, on several threads. */
+  encoder(layer: TargetLayer, options: O, context: WriteContext): Promise<Encoder<C>>;
+  assembler(sink: Sink, layers: readonly TargetLayer[], options: O, context: WriteContext): Promise<Assembler<C>>;
+}
+
+export interface Writer<T extends OptionTable = OptionTable> {
+  readonly options: T;
+  /** What it holds, with these options. */
+  accepts(options: OptionValues<T>): Accepts;
+  load(): Promise<WriterModule<OptionValues<T>>>;
+}
+
+/** How sure `identify` is. */
+export type Likeness = "yes" | "maybe" | "no";
+
+/** A plugin: light to load; the reader's and writer's code comes with `load()`. A missing ability is a missing member. */
+export interface Format<R extends OptionTable = OptionTable, W extends OptionTable = OptionTable> {
+  readonly apiVersion: 1;
+  readonly id: string;
+  readonly label: string;
+  /** Without the dot, lower case; the first is the one that outputs get. `shp.zip` may have two parts. */
+  readonly extensions: readonly string[];
+  /** Files that belong to another one of this format and are no inputs themselves: `shx`, `dbf`, `prj`. */
+  readonly companions?: readonly string[];
+  /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
+  identify(
+    head: Buffer,
+    source: { readonly name: string; readonly size: number; sibling(extension: string): unknown },
+  ): Likeness;
+  readonly reader?: Reader<R>;
+  readonly writer?: Writer<W>;
+}
+
+/** Declares a plugin; the types of the options flow into its reader and writer. */
+export function defineFormat<const R extends OptionTable, const W extends OptionTable>(
+  format: Format<R, W>,
+): Format<R, W> {
+  return format;
+}
