@@ -1,7 +1,7 @@
 import type { Batch } from "./batch.js";
 import { type BytesColumn, type Column, Presence } from "./column.js";
 import { type Field, type FieldType, unite } from "./field.js";
-import { type Extent, type GeometryColumn, type GeometryType, geometryTypes } from "./geometry.js";
+import { type Extent, type GeometryColumn, type GeometryType, geometryTypes, Kind, positionRange } from "./geometry.js";
 
 /** What all values of a field say together. */
 export interface FieldSummary extends Field {
@@ -11,12 +11,37 @@ export interface FieldSummary extends Field {
   readonly maxBytes: number;
 }
 
+/** What all geometries of one kind say together. */
+export interface KindSummary {
+  count: number;
+  hasZ: boolean;
+  hasM: boolean;
+  /** Least x, least y, greatest x, greatest y; infinities the wrong way round where there is no position. */
+  box: [number, number, number, number];
+}
+
+const emptyKind = (): KindSummary => ({
+  count: 0,
+  hasZ: false,
+  hasM: false,
+  box: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
+});
+
+function joinKind(into: KindSummary, other: KindSummary): void {
+  into.count += other.count;
+  into.hasZ ||= other.hasZ;
+  into.hasM ||= other.hasM;
+  const [minX, minY, maxX, maxY] = other.box;
+  const [x0, y0, x1, y1] = into.box;
+  into.box = [Math.min(x0, minX), Math.min(y0, minY), Math.max(x1, maxX), Math.max(y1, maxY)];
+}
+
 /** What all features of a layer say together. */
 export interface LayerSummary {
   readonly featureCount: number;
   readonly fields: readonly FieldSummary[];
-  /** Features of each kind, by the numbers of `Kind`; index 0 counts the null geometries. */
-  readonly kinds: readonly number[];
+  /** What the features of each kind say, by the numbers of `Kind`; index 0 is the null geometries. */
+  readonly kinds: readonly KindSummary[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
   readonly extent: Extent | null;
@@ -26,7 +51,20 @@ export interface LayerSummary {
 
 /** The geometry types that occur, null geometries left out. */
 export function typesIn(summary: LayerSummary): GeometryType[] {
-  return geometryTypes.filter((type, kind): type is GeometryType => type !== null && summary.kinds[kind]! > 0);
+  return geometryTypes.filter((type, kind): type is GeometryType => type !== null && summary.kinds[kind]!.count > 0);
+}
+
+/** The summary of the features of some kinds alone; the fields stay those of all. */
+export function summaryOfKinds(summary: LayerSummary, kinds: readonly number[]): LayerSummary {
+  const of = summary.kinds.map((facts, kind) => (kinds.includes(kind) ? facts : emptyKind()));
+  return { ...summary, ...totals(of) };
+}
+
+function totals(kinds: readonly KindSummary[]): Omit<LayerSummary, "fields" | "idType"> {
+  const all = emptyKind();
+  for (const facts of kinds) joinKind(all, facts);
+  const extent = all.box[0] > all.box[2] ? null : all.box;
+  return { featureCount: all.count, kinds, hasZ: all.hasZ, hasM: all.hasM, extent };
 }
 
 const isDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
@@ -54,14 +92,9 @@ interface FieldState {
 
 /** What a Summariser has found so far, as plain data that crosses between threads. */
 export interface SummaryState {
-  featureCount: number;
   fields: Map<string, FieldState>;
-  kinds: number[];
-  hasZ: boolean;
-  hasM: boolean;
+  kinds: KindSummary[];
   idType: FieldType | null;
-  /** Least x, least y, greatest x, greatest y; infinities the wrong way round where there is no position. */
-  box: [number, number, number, number];
 }
 
 function longest(column: BytesColumn, length: number): number {
@@ -98,30 +131,61 @@ const unitedTemporal = (a: FieldType | null | undefined, b: FieldType | null | u
 const larger = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? undefined : Math.max(a, b);
 
+const hasNumber = (values: Float64Array, from: number, to: number): boolean => {
+  for (let k = from; k < to; k++) if (!Number.isNaN(values[k]!)) return true;
+  return false;
+};
+
+/** Adds the positions `from … to` of the column, and what members of collections add to them, to a kind. */
+function addPositions(facts: KindSummary, geometry: GeometryColumn, from: number, to: number): void {
+  if (!facts.hasZ && geometry.z) facts.hasZ = hasNumber(geometry.z, from, to);
+  if (!facts.hasM && geometry.m) facts.hasM = hasNumber(geometry.m, from, to);
+  const { xy } = geometry;
+  let [minX, minY, maxX, maxY] = facts.box;
+  for (let k = 2 * from; k < 2 * to; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    if (x < minX) minX = x;
+    if (x > maxX) maxX = x;
+    if (y < minY) minY = y;
+    if (y > maxY) maxY = y;
+  }
+  facts.box = [minX, minY, maxX, maxY];
+}
+
+function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
+  const { length } = geometry;
+  for (let i = 0; i < length; ) {
+    // Runs of one kind, as nearly all layers are, are added whole.
+    const kind = geometry.kinds[i]!;
+    let end = i + 1;
+    while (end < length && geometry.kinds[end] === kind) end++;
+    const facts = kinds[kind]!;
+    facts.count += end - i;
+    addPositions(facts, geometry, positionRange(geometry, i)[0], positionRange(geometry, end - 1)[1]);
+    i = end;
+  }
+  if (geometry.members) {
+    const inside = Array.from({ length: 8 }, emptyKind);
+    addGeometries(inside, geometry.members);
+    for (const facts of inside) joinKind(kinds[Kind.GeometryCollection]!, { ...facts, count: 0 });
+  }
+}
+
 /**
  * Sums up batches. `refine` is for sources that declare no types: text that is all ISO dates becomes dates, and a
  * column without a value decides nothing.
  */
 export class Summariser {
-  readonly state: SummaryState = {
-    featureCount: 0,
-    fields: new Map(),
-    kinds: [0, 0, 0, 0, 0, 0, 0, 0],
-    hasZ: false,
-    hasM: false,
-    idType: null,
-    box: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  };
+  readonly state: SummaryState = { fields: new Map(), kinds: Array.from({ length: 8 }, emptyKind), idType: null };
 
   constructor(private readonly refine: boolean) {}
 
   add(batch: Batch): void {
     const { state } = this;
-    state.featureCount += batch.length;
     for (let f = 0; f < batch.fields.length; f++) this.addColumn(batch.fields[f]!, batch.columns[f]!, batch.length);
     if (batch.ids) state.idType = united(state.idType, batch.ids.type);
-    for (let i = 0; i < batch.geometry.length; i++) state.kinds[batch.geometry.kinds[i]!]!++;
-    this.addPositions(batch.geometry);
+    addGeometries(state.kinds, batch.geometry);
   }
 
   private addColumn(field: Field, column: Column, length: number): void {
@@ -167,28 +231,9 @@ export class Summariser {
     return found;
   }
 
-  private addPositions(geometry: GeometryColumn): void {
-    const { state } = this;
-    if (!state.hasZ && geometry.z?.some((z) => !Number.isNaN(z))) state.hasZ = true;
-    if (!state.hasM && geometry.m?.some((m) => !Number.isNaN(m))) state.hasM = true;
-    const { xy } = geometry;
-    let [minX, minY, maxX, maxY] = state.box;
-    for (let k = 0; k < xy.length; k += 2) {
-      const x = xy[k]!;
-      const y = xy[k + 1]!;
-      if (x < minX) minX = x;
-      if (x > maxX) maxX = x;
-      if (y < minY) minY = y;
-      if (y > maxY) maxY = y;
-    }
-    state.box = [minX, minY, maxX, maxY];
-    if (geometry.members) this.addPositions(geometry.members);
-  }
-
   /** Adds what another summariser found in later batches. */
   merge(other: SummaryState): void {
     const { state } = this;
-    state.featureCount += other.featureCount;
     for (const [name, field] of other.fields) {
       const known = state.fields.get(name);
       if (!known) state.fields.set(name, field);
@@ -201,21 +246,16 @@ export class Summariser {
         known.temporal = unitedTemporal(known.temporal, field.temporal);
       }
     }
-    other.kinds.forEach((count, kind) => {
-      state.kinds[kind]! += count;
+    other.kinds.forEach((facts, kind) => {
+      joinKind(state.kinds[kind]!, facts);
     });
-    state.hasZ ||= other.hasZ;
-    state.hasM ||= other.hasM;
     state.idType = united(state.idType, other.idType);
-    const [minX, minY, maxX, maxY] = other.box;
-    const [x0, y0, x1, y1] = state.box;
-    state.box = [Math.min(x0, minX), Math.min(y0, minY), Math.max(x1, maxX), Math.max(y1, maxY)];
   }
 
   summary(): LayerSummary {
-    const { featureCount, fields, kinds, hasZ, hasM, idType, box } = this.state;
+    const { fields, kinds, idType } = this.state;
     return {
-      featureCount,
+      ...totals(kinds),
       fields: [...fields].map(([name, field]) => ({
         name,
         type: (this.refine && field.type === "text" && field.temporal) || (field.type ?? "text"),
@@ -224,10 +264,6 @@ export class Summariser {
         values: field.values,
         maxBytes: field.maxBytes,
       })),
-      kinds,
-      hasZ,
-      hasM,
-      extent: box[0] > box[2] ? null : box,
       idType,
     };
   }
