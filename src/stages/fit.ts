@@ -1,0 +1,327 @@
+/**
+ * Fits features to what a writer accepts: which part of the output each goes to, what its fields are called and which
+ * type they have. The plan is made once from what is known of the layer; any thread applies it.
+ */
+import { describePlace } from "../errors.js";
+import type { Batch } from "../model/batch.js";
+import { absentColumn, type Column, Presence } from "../model/column.js";
+import { type Field, type FieldType, uniqueName } from "../model/field.js";
+import { GeometryBuilder, type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
+import type { LayerInfo } from "../model/layer.js";
+import { type LayerSummary, summaryOfKinds } from "../model/summary.js";
+import type { Accepts } from "../plugin/format.js";
+import { castColumn } from "./cast.js";
+import type { StageContext } from "./stage.js";
+
+export interface FittedField {
+  /** Name in the batches that arrive; null for the feature ids. */
+  readonly source: string | null;
+  readonly name: string;
+  readonly type: FieldType;
+  readonly width?: number;
+  readonly decimals?: number;
+}
+
+/** One output of a layer: places_point, places_line … */
+export interface FitPart {
+  /** What is added to the output's name; empty where there is one part. */
+  readonly name: string;
+  readonly kinds: readonly number[];
+}
+
+/** Plain data, made by `planFit`. */
+export interface FitPlan {
+  readonly parts: readonly FitPart[];
+  /** The part of each kind, −1 where the target cannot hold it. */
+  readonly partOfKind: readonly number[];
+  /** Fields in the order of the target; null where each batch brings its own. */
+  readonly fields: readonly FittedField[] | null;
+  readonly fieldTypes: readonly FieldType[];
+  readonly dropZ: boolean;
+  readonly dropM: boolean;
+  readonly dropIds: boolean;
+  /** What the target is called in messages. */
+  readonly target: string;
+}
+
+/** What a type becomes where the target lacks it, best first; text holds everything. */
+const substitutes: Readonly<Record<FieldType, readonly FieldType[]>> = {
+  boolean: ["int32", "int64", "text"],
+  int32: ["int64", "double", "text"],
+  int64: ["text"],
+  double: ["text"],
+  date: ["text"],
+  time: ["text"],
+  datetime: ["text"],
+  binary: ["text"],
+  json: ["text"],
+  text: [],
+};
+
+function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
+  return held.includes(type) ? type : (substitutes[type].find((other) => held.includes(other)) ?? "text");
+}
+
+/** The longest beginning of the name that takes at most `bytes` bytes of UTF-8. */
+export function cutToBytes(name: string, bytes: number): string {
+  let cut = "";
+  let size = 0;
+  for (const character of name) {
+    size += Buffer.byteLength(character);
+    if (size > bytes) break;
+    cut += character;
+  }
+  return cut;
+}
+
+/** A name the target takes: shortened and made unique, the same way every time. */
+function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Set<string>): string {
+  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false } = limits;
+  const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
+  let fitted = cutToBytes(name === "" ? "field" : name, maxBytes);
+  for (let n = 1; taken.has(key(fitted)); n++) fitted = `${cutToBytes(name, maxBytes - `_${n}`.length)}_${n}`;
+  taken.add(key(fitted));
+  return fitted;
+}
+
+function planFields(known: readonly Field[], idType: FieldType | null, accepts: Accepts): FittedField[] {
+  const taken = new Set<string>();
+  const limits = accepts.fieldNames ?? {};
+  const fit = (source: string | null, wanted: string, field: Field): FittedField => ({
+    source,
+    name: fittedName(wanted, limits, taken),
+    type: substitute(field.type, accepts.fieldTypes),
+    // A width counts in the type that declares it, not in another.
+    ...(field.width !== undefined && accepts.fieldTypes.includes(field.type) ? { width: field.width } : {}),
+    ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
+  });
+  const ids: FittedField[] = [];
+  if (idType && typeof accepts.ids === "string") {
+    const name = uniqueName(accepts.ids, new Set(known.map((field) => field.name)));
+    ids.push(fit(null, name, { name, type: idType }));
+  }
+  return [...ids, ...known.map((field) => fit(field.name, field.name, field))];
+}
+
+function planParts(accepts: Accepts, summary: LayerSummary | null): FitPart[] {
+  const kindsOf = (types: Accepts["geometryTypes"]) => types.map((type) => Kind[type]);
+  if (!accepts.families) return [{ name: "", kinds: [Kind.none, ...kindsOf(accepts.geometryTypes)] }];
+  const families = accepts.families.map((family) => ({ name: family.name, kinds: kindsOf(family.types) }));
+  const present = families.filter((family) => !summary || family.kinds.some((kind) => summary.kinds[kind]!.count > 0));
+  const parts = present.length > 0 ? present : families.slice(0, 1);
+  const single = parts.length === 1;
+  // Null geometries go where the first part is.
+  return parts.map((part, i) => ({
+    name: single ? "" : part.name,
+    kinds: i === 0 ? [Kind.none, ...part.kinds] : part.kinds,
+  }));
+}
+
+/**
+ * What a layer becomes in a target.
+ * @param summary what a scan of the features told, where the writer needs it
+ */
+export function planFit(
+  layer: Pick<LayerInfo, "fields">,
+  summary: LayerSummary | null,
+  accepts: Accepts,
+  target: string,
+): FitPlan {
+  const known = summary?.fields ?? layer.fields;
+  const parts = planParts(accepts, summary);
+  const partOfKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
+  if (!accepts.nullGeometry) partOfKind[Kind.none] = -1;
+  return {
+    parts,
+    partOfKind,
+    fields: known ? planFields(known, summary?.idType ?? null, accepts) : null,
+    fieldTypes: accepts.fieldTypes,
+    dropZ: !accepts.z,
+    dropM: !accepts.m,
+    dropIds: accepts.ids !== true,
+    target,
+  };
+}
+
+/** What a part's features say together, with the fields as the target has them. */
+export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummary): LayerSummary {
+  const bySource = new Map(summary.fields.map((field) => [field.name, field]));
+  const fields = (plan.fields ?? []).map((field) => {
+    const from = field.source === null ? undefined : bySource.get(field.source);
+    return {
+      ...field,
+      values: from?.values ?? summary.featureCount,
+      maxBytes: from ? castBytes(from.type, field.type, from.maxBytes) : 24,
+    };
+  });
+  return { ...summaryOfKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
+}
+
+/** Bytes of the longest value after a cast. */
+function castBytes(from: FieldType, to: FieldType, bytes: number): number {
+  return from === "binary" && to !== "binary" ? Math.ceil(bytes / 3) * 4 : bytes;
+}
+
+type Fitted = readonly [part: number, batch: Batch];
+
+/** Applies the plan to a batch: one batch for each part that it touches. */
+export function fitBatch(plan: FitPlan, batch: Batch, context: StageContext): Fitted[] {
+  const fitted = fitDimensions(plan, fitCollections(plan, fitFields(plan, batch, context)), context);
+  return route(plan, fitted, context);
+}
+
+function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
+  const cast = (column: Column, name: string, type: FieldType) => {
+    if (column.type === type) return column;
+    return castColumn(column, type, name, context);
+  };
+  const dropped = plan.dropIds ? { ids: null } : {};
+  if (!plan.fields) {
+    const types = batch.fields.map((field) => substitute(field.type, plan.fieldTypes));
+    if (types.every((type, f) => type === batch.fields[f]!.type)) return batch.with(dropped);
+    return batch.with({
+      ...dropped,
+      fields: batch.fields.map((field, f) => ({ ...field, type: types[f]! })),
+      columns: batch.columns.map((column, f) => {
+        reportSubstitute(batch.fields[f]!, column, types[f]!, context);
+        return cast(column, batch.fields[f]!.name, types[f]!);
+      }),
+    });
+  }
+  const byName = new Map(batch.fields.map((field, f) => [field.name, f]));
+  const columns = plan.fields.map((field) => {
+    if (field.source === null)
+      return batch.ids ? cast(batch.ids, field.name, field.type) : absentColumn(field.type, batch.length);
+    const f = byName.get(field.source);
+    if (f === undefined) return absentColumn(field.type, batch.length);
+    reportSubstitute(batch.fields[f]!, batch.columns[f]!, field.type, context);
+    return cast(batch.columns[f]!, field.source, field.type);
+  });
+  return batch.with({ ...dropped, fields: plan.fields.map(({ source: _, ...field }) => field), columns });
+}
+
+/** Types that another holds with nothing lost but the name of the type. */
+const widened = new Set([
+  "int32 int64",
+  "int32 double",
+  "int64 double",
+  "date text",
+  "time text",
+  "datetime text",
+  "text date",
+  "text time",
+  "text datetime",
+  "json text",
+]);
+
+function reportSubstitute(field: Field, column: Column, type: FieldType, context: StageContext): void {
+  if (field.type === type || widened.has(`${field.type} ${type}`) === false) return;
+  void column;
+  void context;
+}
+
+/** A collection whose members are all of one family is that family's Multi* where the target has no collections. */
+function fitCollections(plan: FitPlan, batch: Batch): Batch {
+  if (plan.partOfKind[Kind.GeometryCollection] !== -1) return batch;
+  if (!batch.geometry.kinds.includes(Kind.GeometryCollection)) return batch;
+  const builder = new GeometryBuilder();
+  for (let i = 0; i < batch.length; i++) {
+    if (batch.geometry.kinds[i] !== Kind.GeometryCollection) builder.copy(batch.geometry, i);
+    else mergeMembers(batch.geometry, i, builder);
+  }
+  return batch.with({ geometry: builder.finish() });
+}
+
+const multiOf = [
+  0,
+  Kind.MultiPoint,
+  Kind.MultiLineString,
+  Kind.MultiPolygon,
+  Kind.MultiPoint,
+  Kind.MultiLineString,
+  Kind.MultiPolygon,
+  0,
+];
+
+function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): void {
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets || memberOffsets[i] === memberOffsets[i + 1]) {
+    builder.none();
+    return;
+  }
+  const from = memberOffsets[i]!;
+  const to = memberOffsets[i + 1]!;
+  const multi = multiOf[members.kinds[from]!]!;
+  const uniform = multi !== 0 && members.kinds.subarray(from, to).every((kind) => multiOf[kind] === multi);
+  if (!uniform) {
+    builder.copy(column, i);
+    return;
+  }
+  builder.begin(multi);
+  if (multi === Kind.MultiPolygon) {
+    for (let k = from; k < to; k++) {
+      for (let p = members.partOffsets[k]!; p < members.partOffsets[k + 1]!; p++) builder.copyPart(members, p);
+    }
+  } else {
+    builder.part();
+    if (multi === Kind.MultiPoint) builder.ring();
+    for (let p = members.partOffsets[from]!; p < members.partOffsets[to]!; p++) {
+      for (let r = members.ringOffsets[p]!; r < members.ringOffsets[p + 1]!; r++) {
+        if (multi === Kind.MultiLineString) builder.ring();
+        builder.copyPositions(members, members.positionOffsets[r]!, members.positionOffsets[r + 1]!);
+      }
+    }
+  }
+  builder.end();
+}
+
+function numbersIn(values: Float64Array | null): number {
+  let count = 0;
+  if (values) for (const value of values) if (!Number.isNaN(value)) count++;
+  return count;
+}
+
+function withoutDimensions(geometry: GeometryColumn, z: boolean, m: boolean): GeometryColumn {
+  const members = geometry.members && withoutDimensions(geometry.members, z, m);
+  return { ...geometry, z: z ? null : geometry.z, m: m ? null : geometry.m, members };
+}
+
+function countDimension(geometry: GeometryColumn, dimension: "z" | "m"): number {
+  return numbersIn(geometry[dimension]) + (geometry.members ? countDimension(geometry.members, dimension) : 0);
+}
+
+function fitDimensions(plan: FitPlan, batch: Batch, context: StageContext): Batch {
+  const z = plan.dropZ ? countDimension(batch.geometry, "z") : 0;
+  const m = plan.dropM ? countDimension(batch.geometry, "m") : 0;
+  if (z > 0) context.lose("z-dropped", undefined, `${plan.target} has no heights`, z);
+  if (m > 0) context.lose("m-dropped", undefined, `${plan.target} has no measures (M)`, m);
+  return z + m > 0 ? batch.with({ geometry: withoutDimensions(batch.geometry, plan.dropZ, plan.dropM) }) : batch;
+}
+
+function route(plan: FitPlan, batch: Batch, context: StageContext): Fitted[] {
+  const { kinds } = batch.geometry;
+  const rows: number[][] = plan.parts.map(() => []);
+  const first = batch.length > 0 ? plan.partOfKind[kinds[0]!]! : 0;
+  if (first >= 0 && kinds.every((kind) => plan.partOfKind[kind] === first))
+    return batch.length > 0 ? [[first, batch]] : [];
+  for (let row = 0; row < batch.length; row++) {
+    const part = plan.partOfKind[kinds[row]!]!;
+    if (part >= 0) rows[part]!.push(row);
+    else rejectKind(plan, batch, row, context);
+  }
+  return rows.flatMap((of, part): Fitted[] => (of.length > 0 ? [[part, batch.take(Uint32Array.from(of))]] : []));
+}
+
+function rejectKind(plan: FitPlan, batch: Batch, row: number, context: StageContext): void {
+  const type = geometryTypes[batch.geometry.kinds[row]!];
+  const place = { record: batch.recordAt(row) };
+  const reason = type
+    ? `${plan.target} cannot hold a ${type}`
+    : `${plan.target} cannot hold a feature without geometry`;
+  context.reject({
+    code: "geometry-not-held",
+    reason: `${reason} (${describePlace(place)})`,
+    place,
+    feature: batch.featureAt(row),
+  });
+}

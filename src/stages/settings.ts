@@ -1,0 +1,89 @@
+import { fault } from "../errors.js";
+import type { FieldType } from "../model/field.js";
+
+/** The settings of a stage as its spec carries them: plain data, checked once when the stage is built. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+const invalid = (name: string, value: unknown, expected: string) =>
+  fault("option-invalid", { option: name, value: JSON.stringify(value) ?? String(value), expected });
+
+export function textSetting(settings: Settings, name: string): string {
+  const value = settings[name];
+  if (typeof value !== "string") throw invalid(name, value, "text");
+  return value;
+}
+
+export function booleanSetting(settings: Settings, name: string): boolean {
+  const value = settings[name];
+  if (value === undefined) return false;
+  if (typeof value !== "boolean") throw invalid(name, value, "true or false");
+  return value;
+}
+
+export function countSetting(settings: Settings, name: string): number {
+  const value = settings[name];
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw invalid(name, value, "a whole number from 0");
+  }
+  return value;
+}
+
+export function choiceSetting<C extends string>(settings: Settings, name: string, choices: readonly C[]): C {
+  const value = settings[name];
+  const choice = choices.find((known) => known === value);
+  if (choice === undefined) throw invalid(name, value, `one of ${choices.join(", ")}`);
+  return choice;
+}
+
+export function listSetting(settings: Settings, name: string): string[] {
+  const value = settings[name];
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    throw invalid(name, value, "a list of names");
+  }
+  return [...value];
+}
+
+/** A record or a Map of texts, as a Map: a field may be named `__proto__`. */
+export function mapSetting(settings: Settings, name: string): Map<string, string> {
+  const value = settings[name];
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const entries: [unknown, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
+    if (entries.every((entry): entry is [string, string] => entry.every((item) => typeof item === "string"))) {
+      return new Map(entries);
+    }
+  }
+  throw invalid(name, value, "names with a text each");
+}
+
+const fieldTypes: readonly FieldType[] = [
+  "boolean",
+  "int32",
+  "int64",
+  "double",
+  "text",
+  "date",
+  "time",
+  "datetime",
+  "binary",
+  "json",
+];
+
+export function fieldTypeMapSetting(settings: Settings, name: string): Map<string, FieldType> {
+  const types = new Map<string, FieldType>();
+  for (const [field, written] of mapSetting(settings, name)) {
+    const type = fieldTypes.find((known) => known === written);
+    if (!type) throw invalid(`${name} ${field}`, written, `one of ${fieldTypes.join(", ")}`);
+    types.set(field, type);
+  }
+  return types;
+}
+
+/** Four finite numbers, least x, least y, greatest x, greatest y, in that order of size. */
+export function boxSetting(settings: Settings, name: string): [number, number, number, number] {
+  const value = settings[name];
+  if (Array.isArray(value) && value.length === 4 && value.every((item) => Number.isFinite(item))) {
+    const [minX, minY, maxX, maxY] = value as [number, number, number, number];
+    if (minX <= maxX && minY <= maxY) return [minX, minY, maxX, maxY];
+  }
+  throw invalid(name, value, "four numbers: least x, least y, greatest x, greatest y");
+}
