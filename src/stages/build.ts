@@ -10,9 +10,11 @@ const stages: Readonly<Record<string, () => Promise<{ build: Build }>>> = {
   select: () => import("./select.js"),
   rename: () => import("./rename.js"),
   cast: () => import("./cast.js"),
+  where: () => import("./where/index.js"),
   limit: () => import("./limit.js"),
   "ids-to-field": () => import("./ids-to-field.js"),
   "swap-xy": () => import("./swap-xy.js"),
+  "merge-collections": () => import("./merge-collections.js"),
   "drop-dimensions": () => import("./drop-dimensions.js"),
 };
 

@@ -174,7 +174,7 @@ function isRealDate(text: string): boolean {
 }
 
 /** A text in ISO 8601, or with slashes for hyphens or a blank for the T, in canonical form. */
-function canonicalTemporal(text: string): { type: "date" | "time" | "datetime"; text: string } | null {
+export function canonicalTemporal(text: string): { type: "date" | "time" | "datetime"; text: string } | null {
   const canonical = text.replace(/^(\d{4})\/(\d\d)\/(\d\d)/, "$1-$2-$3").replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, "$1T");
   const type = temporalType(canonical);
   if (!type || (type !== "time" && !isRealDate(canonical))) return null;

@@ -1,0 +1,167 @@
+import type { Batch } from "../../model/batch.js";
+import { type BytesColumn, type Column, decodeUtf8, isBytesColumn, Presence, type Value } from "../../model/column.js";
+import { geometryTypes } from "../../model/geometry.js";
+import { canonicalTemporal } from "../cast-value.js";
+import { Order, order, orderNumbers, scalarAt, Truth, textOf, truthOf } from "./compare.js";
+import type { Comparison, Expression, Operand } from "./expression.js";
+import { likeMatcher } from "./like.js";
+
+/** The truth of a condition in a row of the batch it is bound to. */
+export type Test = (row: number) => number;
+type Read = (row: number) => Value;
+
+/** The orders in which a comparison holds. */
+const holdsFor: Readonly<Record<Comparison, number>> = {
+  "=": Order.equal,
+  "<>": Order.less | Order.greater,
+  "<": Order.less,
+  "<=": Order.less | Order.equal,
+  ">": Order.greater,
+  ">=": Order.greater | Order.equal,
+};
+const mirrored: Readonly<Record<Comparison, Comparison>> = {
+  "=": "=",
+  "<>": "<>",
+  "<": ">",
+  "<=": ">=",
+  ">": "<",
+  ">=": "<=",
+};
+
+const decided = (found: number, wanted: number): number =>
+  found === Order.none ? Truth.unknown : (found & wanted) !== 0 ? Truth.true : Truth.false;
+
+/** The column an operand names; null for a field that the batch does not have, undefined for what is no column. */
+function columnOf(operand: Operand, batch: Batch): Column | null | undefined {
+  if (operand.kind === "special") return operand.name === "$id" ? batch.ids : undefined;
+  if (operand.kind !== "field") return undefined;
+  const at = batch.fields.findIndex((field) => field.name === operand.name);
+  return at < 0 ? null : batch.columns[at]!;
+}
+
+function reader(operand: Operand, batch: Batch): Read {
+  if (operand.kind === "literal") return () => operand.value;
+  const column = columnOf(operand, batch);
+  if (column === undefined) return (row) => geometryTypes[batch.geometry.kinds[row]!] ?? null;
+  return column === null ? () => null : (row) => scalarAt(column, row);
+}
+
+/** A date written with slashes, or a date and time with a blank between, as the column has them. */
+function asInColumn(column: BytesColumn, literal: string): string {
+  return column.type === "text" ? literal : (canonicalTemporal(literal.trim())?.text ?? literal);
+}
+
+function orderBytes(column: BytesColumn, row: number, literal: Uint8Array): number {
+  const { bytes } = column;
+  const from = column.offsets[row]!;
+  const size = column.offsets[row + 1]! - from;
+  const length = Math.min(size, literal.length);
+  for (let i = 0; i < length; i++) {
+    const a = bytes[from + i]!;
+    const b = literal[i]!;
+    if (a !== b) return a < b ? Order.less : Order.greater;
+  }
+  return size === literal.length ? Order.equal : size < literal.length ? Order.less : Order.greater;
+}
+
+/** A column against a literal without making a value a row; null where the two have no short way. */
+function againstLiteral(column: Column, literal: Value, wanted: number): Test | null {
+  const { presence } = column;
+  if (isBytesColumn(column)) {
+    if (typeof literal !== "string" || column.type === "json" || column.type === "binary") return null;
+    const bytes = Buffer.from(asInColumn(column, literal));
+    return (row) =>
+      presence[row] === Presence.value ? decided(orderBytes(column, row, bytes), wanted) : Truth.unknown;
+  }
+  if ((typeof literal !== "number" && typeof literal !== "bigint") || column.type === "boolean") return null;
+  const { values } = column;
+  return (row) =>
+    presence[row] === Presence.value ? decided(orderNumbers(values[row]!, literal), wanted) : Truth.unknown;
+}
+
+function compileComparison(comparison: Comparison, left: Operand, right: Operand, batch: Batch): Test {
+  if (left.kind === "literal" && right.kind !== "literal") {
+    return compileComparison(mirrored[comparison], right, left, batch);
+  }
+  const wanted = holdsFor[comparison];
+  const column = columnOf(left, batch);
+  const short = column && right.kind === "literal" ? againstLiteral(column, right.value, wanted) : null;
+  if (short) return short;
+  const a = reader(left, batch);
+  const b = reader(right, batch);
+  return (row) => decided(order(a(row), b(row)), wanted);
+}
+
+function compileIn(operand: Operand, list: readonly Operand[], batch: Batch): Test {
+  const column = columnOf(operand, batch);
+  const texts = list.map((item) => (item.kind === "literal" && typeof item.value === "string" ? item.value : null));
+  if (column && isBytesColumn(column) && column.type === "text" && texts.every((text) => text !== null)) {
+    const known = new Set(texts);
+    return (row) =>
+      column.presence[row] !== Presence.value
+        ? Truth.unknown
+        : Number(known.has(decodeUtf8(column.bytes, column.offsets[row]!, column.offsets[row + 1]!)));
+  }
+  return compileOr(list.map((item) => compileComparison("=", operand, item, batch)));
+}
+
+function compileAnd(tests: readonly Test[]): Test {
+  return (row) => {
+    let truth: number = Truth.true;
+    for (const test of tests) {
+      const found = test(row);
+      if (found === Truth.false) return Truth.false;
+      if (found === Truth.unknown) truth = Truth.unknown;
+    }
+    return truth;
+  };
+}
+
+function compileOr(tests: readonly Test[]): Test {
+  return (row) => {
+    let truth: number = Truth.false;
+    for (const test of tests) {
+      const found = test(row);
+      if (found === Truth.true) return Truth.true;
+      if (found === Truth.unknown) truth = Truth.unknown;
+    }
+    return truth;
+  };
+}
+
+/** The expression over the columns of a batch. Fields that the batch does not have are null. */
+export function compile(expression: Expression, batch: Batch): Test {
+  switch (expression.kind) {
+    case "and":
+      return compileAnd(expression.operands.map((operand) => compile(operand, batch)));
+    case "or":
+      return compileOr(expression.operands.map((operand) => compile(operand, batch)));
+    case "not": {
+      const test = compile(expression.operand, batch);
+      return (row) => {
+        const truth = test(row);
+        return truth === Truth.unknown ? truth : 1 - truth;
+      };
+    }
+    case "compare":
+      return compileComparison(expression.comparison, expression.left, expression.right, batch);
+    case "in":
+      return compileIn(expression.operand, expression.list, batch);
+    case "like": {
+      const read = reader(expression.operand, batch);
+      const matches = likeMatcher(expression.pattern, expression.escapedBy, expression.ignoreCase);
+      return (row) => {
+        const text = textOf(read(row));
+        return text === null ? Truth.unknown : Number(matches(text));
+      };
+    }
+    case "is-null": {
+      const read = reader(expression.operand, batch);
+      return (row) => (read(row) === null ? Truth.true : Truth.false);
+    }
+    default: {
+      const read = reader(expression, batch);
+      return (row) => truthOf(read(row));
+    }
+  }
+}

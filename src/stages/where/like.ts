@@ -1,0 +1,76 @@
+/** A character of a pattern: itself, or one of the wildcards. */
+type Piece = { readonly character: string } | "any" | "one";
+
+/** Whether the pattern ends with an escape character that escapes nothing. */
+export function hasDanglingEscape(pattern: string, escapedBy: string): boolean {
+  const characters = [...pattern];
+  let at = 0;
+  while (at < characters.length) at += characters[at] === escapedBy ? 2 : 1;
+  return at > characters.length;
+}
+
+function pieces(pattern: string, escapedBy: string): Piece[] {
+  const found: Piece[] = [];
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at]!;
+    if (character === escapedBy) found.push({ character: characters[++at]! });
+    else if (character === "_") found.push("one");
+    else if (character !== "%") found.push({ character });
+    else if (found.at(-1) !== "any") found.push("any");
+  }
+  return found;
+}
+
+/** UTF-16 units of the character that begins at `at`. */
+const widthAt = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
+
+/** Case taken away, character by character, so that `_` still counts what was written: ß stays ß, all sigmas are Σ. */
+function folded(text: string): string {
+  const upper = text.toUpperCase();
+  if (upper.length === text.length) return upper;
+  return Array.from(text, (character) => {
+    const one = character.toUpperCase();
+    return one.length === character.length ? one : character;
+  }).join("");
+}
+
+/**
+ * LIKE of SQL: `%` stands for any characters, `_` for one, the character after `escapedBy` for itself. Takes pattern
+ * times text at worst, whatever the pattern.
+ */
+export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: boolean): (text: string) => boolean {
+  const wanted = pieces(pattern, escapedBy).map((piece) =>
+    ignoreCase && typeof piece === "object" ? { character: folded(piece.character) } : piece,
+  );
+  return (written) => {
+    const text = ignoreCase ? folded(written) : written;
+    let at = 0;
+    let next = 0;
+    // Only the last % can still give way, so there is one place to come back to.
+    let retryPiece = -1;
+    let retryAt = 0;
+    for (;;) {
+      const piece = wanted[next];
+      if (piece === "any") {
+        retryPiece = ++next;
+        retryAt = at;
+        continue;
+      }
+      if (piece === undefined ? at === text.length : at < text.length && begins(text, at, piece)) {
+        if (piece === undefined) return true;
+        at += piece === "one" ? widthAt(text, at) : piece.character.length;
+        next++;
+        continue;
+      }
+      if (retryPiece < 0 || retryAt >= text.length) return false;
+      retryAt += widthAt(text, retryAt);
+      at = retryAt;
+      next = retryPiece;
+    }
+  };
+}
+
+function begins(text: string, at: number, piece: Exclude<Piece, "any">): boolean {
+  return piece === "one" || text.startsWith(piece.character, at);
+}
