@@ -23,14 +23,17 @@ export interface Field {
   readonly decimals?: number;
 }
 
-/** The least type that holds values of both. Mixed numbers widen; all else meets as text, nested values as json. */
+const numbers: readonly FieldType[] = ["int32", "int64", "double"];
+const texts: readonly FieldType[] = ["text", "date", "time", "datetime"];
+
+/**
+ * The least type that holds values of both: numbers widen, dates and text meet as text, and what has nothing in common
+ * (text and numbers, nested values) as json, which keeps the type of every value.
+ */
 export function unite(a: FieldType, b: FieldType): FieldType {
   if (a === b) return a;
-  const ranks = ["int32", "int64", "double"];
-  if (ranks.includes(a) && ranks.includes(b)) return ranks[Math.max(ranks.indexOf(a), ranks.indexOf(b))] as FieldType;
-  if ((a === "date" && b === "datetime") || (a === "datetime" && b === "date")) return "text";
-  if (a === "json" || b === "json") return "json";
-  return "text";
+  if (numbers.includes(a) && numbers.includes(b)) return numbers[Math.max(numbers.indexOf(a), numbers.indexOf(b))]!;
+  return texts.includes(a) && texts.includes(b) ? "text" : "json";
 }
 
 /** The name itself, or `name_1`, `name_2` … where it is taken. */

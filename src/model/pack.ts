@@ -25,12 +25,6 @@ export function typeOfValue(value: unknown): FieldType | null {
   }
 }
 
-/** Types that a batch of JSON values meets in: a column of text and numbers keeps both, as json. */
-function meet(a: FieldType, b: FieldType): FieldType {
-  const both = unite(a, b);
-  return both === "text" && a !== b ? "json" : both;
-}
-
 function packColumn(type: FieldType, values: readonly unknown[]): Column {
   const builder = columnBuilder(type);
   for (const value of values) {
@@ -47,7 +41,7 @@ function packIds(features: readonly Feature[]): Column | null {
   if (features.every((feature) => feature.id === undefined)) return null;
   const ids = features.map((feature) => feature.id ?? null);
   const types = new Set(ids.map(typeOfValue).filter((type) => type !== null));
-  return packColumn([...types].reduce(meet, [...types][0]!), ids);
+  return packColumn([...types].reduce(unite, [...types][0]!), ids);
 }
 
 /**
@@ -87,7 +81,7 @@ function inferFields(features: readonly Feature[]): Field[] {
     for (const [name, value] of Object.entries(feature.properties)) {
       const type = typeOfValue(value);
       const known = types.get(name) ?? null;
-      types.set(name, known && type ? meet(known, type) : (known ?? type));
+      types.set(name, known && type ? unite(known, type) : (known ?? type));
     }
   }
   return [...types].map(([name, type]) => ({ name, type: type ?? "text" }));

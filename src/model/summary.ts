@@ -47,6 +47,8 @@ export interface LayerSummary {
   readonly extent: Extent | null;
   /** The type of the feature ids, null where no feature has one. */
   readonly idType: FieldType | null;
+  /** Bytes of the longest id as UTF-8 text. */
+  readonly idBytes: number;
 }
 
 /** The geometry types that occur, null geometries left out. */
@@ -60,7 +62,7 @@ export function summaryOfKinds(summary: LayerSummary, kinds: readonly number[]):
   return { ...summary, ...totals(of) };
 }
 
-function totals(kinds: readonly KindSummary[]): Omit<LayerSummary, "fields" | "idType"> {
+function totals(kinds: readonly KindSummary[]): Omit<LayerSummary, "fields" | "idType" | "idBytes"> {
   const all = emptyKind();
   for (const facts of kinds) joinKind(all, facts);
   const extent = all.box[0] > all.box[2] ? null : all.box;
@@ -95,6 +97,7 @@ export interface SummaryState {
   fields: Map<string, FieldState>;
   kinds: KindSummary[];
   idType: FieldType | null;
+  idBytes: number;
 }
 
 function longest(column: BytesColumn, length: number): number {
@@ -123,6 +126,9 @@ function longestNumber(column: Exclude<Column, BytesColumn>, length: number): nu
   }
   return Math.max(String(least).length, String(most).length);
 }
+
+const longestValue = (column: Column, length: number): number =>
+  "offsets" in column ? longest(column, length) : longestNumber(column, length);
 
 const united = (a: FieldType | null, b: FieldType | null): FieldType | null =>
   a === null ? b : b === null ? a : unite(a, b);
@@ -177,14 +183,22 @@ function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
  * column without a value decides nothing.
  */
 export class Summariser {
-  readonly state: SummaryState = { fields: new Map(), kinds: Array.from({ length: 8 }, emptyKind), idType: null };
+  readonly state: SummaryState = {
+    fields: new Map(),
+    kinds: Array.from({ length: 8 }, emptyKind),
+    idType: null,
+    idBytes: 0,
+  };
 
   constructor(private readonly refine: boolean) {}
 
   add(batch: Batch): void {
     const { state } = this;
     for (let f = 0; f < batch.fields.length; f++) this.addColumn(batch.fields[f]!, batch.columns[f]!, batch.length);
-    if (batch.ids) state.idType = united(state.idType, batch.ids.type);
+    if (batch.ids) {
+      state.idType = united(state.idType, batch.ids.type);
+      state.idBytes = Math.max(state.idBytes, longestValue(batch.ids, batch.length));
+    }
     addGeometries(state.kinds, batch.geometry);
   }
 
@@ -210,10 +224,7 @@ export class Summariser {
     if (decides) state.type = united(state.type, column.type);
     state.values += values;
     if (values === 0) return;
-    state.maxBytes = Math.max(
-      state.maxBytes,
-      "offsets" in column ? longest(column, length) : longestNumber(column, length),
-    );
+    state.maxBytes = Math.max(state.maxBytes, longestValue(column, length));
     if (!this.refine) return;
     state.temporal =
       column.type === "text"
@@ -250,10 +261,11 @@ export class Summariser {
       joinKind(state.kinds[kind]!, facts);
     });
     state.idType = united(state.idType, other.idType);
+    state.idBytes = Math.max(state.idBytes, other.idBytes);
   }
 
   summary(): LayerSummary {
-    const { fields, kinds, idType } = this.state;
+    const { fields, kinds, idType, idBytes } = this.state;
     return {
       ...totals(kinds),
       fields: [...fields].map(([name, field]) => ({
@@ -265,6 +277,7 @@ export class Summariser {
         maxBytes: field.maxBytes,
       })),
       idType,
+      idBytes,
     };
   }
 }

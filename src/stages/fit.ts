@@ -6,8 +6,7 @@ import { describePlace } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
 import { type Field, type FieldType, uniqueName } from "../model/field.js";
-import { GeometryBuilder, type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
-import type { LayerInfo } from "../model/layer.js";
+import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
 import { type LayerSummary, summaryOfKinds } from "../model/summary.js";
 import type { Accepts } from "../plugin/format.js";
 import { castColumn } from "./cast.js";
@@ -87,7 +86,7 @@ function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, ta
 function planFields(known: readonly Field[], idType: FieldType | null, accepts: Accepts): FittedField[] {
   const taken = new Set<string>();
   const limits = accepts.fieldNames ?? {};
-  const fit = (source: string | null, wanted: string, field: Field): FittedField => ({
+  const toTarget = (source: string | null, wanted: string, field: Field): FittedField => ({
     source,
     name: fittedName(wanted, limits, taken),
     type: substitute(field.type, accepts.fieldTypes),
@@ -98,9 +97,9 @@ function planFields(known: readonly Field[], idType: FieldType | null, accepts: 
   const ids: FittedField[] = [];
   if (idType && typeof accepts.ids === "string") {
     const name = uniqueName(accepts.ids, new Set(known.map((field) => field.name)));
-    ids.push(fit(null, name, { name, type: idType }));
+    ids.push(toTarget(null, name, { name, type: idType }));
   }
-  return [...ids, ...known.map((field) => fit(field.name, field.name, field))];
+  return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
 }
 
 function planParts(accepts: Accepts, summary: LayerSummary | null): FitPart[] {
@@ -121,13 +120,8 @@ function planParts(accepts: Accepts, summary: LayerSummary | null): FitPart[] {
  * What a layer becomes in a target.
  * @param summary what a scan of the features told, where the writer needs it
  */
-export function planFit(
-  layer: Pick<LayerInfo, "fields">,
-  summary: LayerSummary | null,
-  accepts: Accepts,
-  target: string,
-): FitPlan {
-  const known = summary?.fields ?? layer.fields;
+export function planFit(summary: LayerSummary | null, accepts: Accepts, target: string): FitPlan {
+  const known = summary?.fields;
   const parts = planParts(accepts, summary);
   const partOfKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
   if (!accepts.nullGeometry) partOfKind[Kind.none] = -1;
@@ -151,7 +145,7 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
     return {
       ...field,
       values: from?.values ?? summary.featureCount,
-      maxBytes: from ? castBytes(from.type, field.type, from.maxBytes) : 24,
+      maxBytes: from ? castBytes(from.type, field.type, from.maxBytes) : summary.idBytes,
     };
   });
   return { ...summaryOfKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
@@ -166,15 +160,11 @@ type Fitted = readonly [part: number, batch: Batch];
 
 /** Applies the plan to a batch: one batch for each part that it touches. */
 export function fitBatch(plan: FitPlan, batch: Batch, context: StageContext): Fitted[] {
-  const fitted = fitDimensions(plan, fitCollections(plan, fitFields(plan, batch, context)), context);
+  const fitted = fitDimensions(plan, fitFields(plan, batch, context), context);
   return route(plan, fitted, context);
 }
 
 function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
-  const cast = (column: Column, name: string, type: FieldType) => {
-    if (column.type === type) return column;
-    return castColumn(column, type, name, context);
-  };
   const dropped = plan.dropIds ? { ids: null } : {};
   if (!plan.fields) {
     const types = batch.fields.map((field) => substitute(field.type, plan.fieldTypes));
@@ -182,97 +172,34 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     return batch.with({
       ...dropped,
       fields: batch.fields.map((field, f) => ({ ...field, type: types[f]! })),
-      columns: batch.columns.map((column, f) => {
-        reportSubstitute(batch.fields[f]!, column, types[f]!, context);
-        return cast(column, batch.fields[f]!.name, types[f]!);
-      }),
+      columns: batch.columns.map((column, f) => castTo(column, batch.fields[f]!.name, types[f]!, context)),
     });
   }
   const byName = new Map(batch.fields.map((field, f) => [field.name, f]));
   const columns = plan.fields.map((field) => {
-    if (field.source === null)
-      return batch.ids ? cast(batch.ids, field.name, field.type) : absentColumn(field.type, batch.length);
-    const f = byName.get(field.source);
-    if (f === undefined) return absentColumn(field.type, batch.length);
-    reportSubstitute(batch.fields[f]!, batch.columns[f]!, field.type, context);
-    return cast(batch.columns[f]!, field.source, field.type);
+    const f = field.source === null ? undefined : byName.get(field.source);
+    const column = field.source === null ? batch.ids : f === undefined ? null : batch.columns[f]!;
+    if (!column) return absentColumn(field.type, batch.length);
+    return castTo(column, field.source ?? field.name, field.type, context);
   });
   return batch.with({ ...dropped, fields: plan.fields.map(({ source: _, ...field }) => field), columns });
 }
 
-/** Types that another holds with nothing lost but the name of the type. */
-const widened = new Set([
-  "int32 int64",
-  "int32 double",
-  "int64 double",
-  "date text",
-  "time text",
-  "datetime text",
-  "text date",
-  "text time",
-  "text datetime",
-  "json text",
-]);
-
-function reportSubstitute(field: Field, column: Column, type: FieldType, context: StageContext): void {
-  if (field.type === type || widened.has(`${field.type} ${type}`) === false) return;
-  void column;
-  void context;
+/** Changes of type that lose nothing: a wider number, text that a scan found to be dates, and json, which keeps types. */
+function keeps(from: FieldType, to: FieldType): boolean {
+  if (to === "json") return from !== "binary";
+  if (from === "text") return to === "date" || to === "time" || to === "datetime";
+  return (from === "int32" && (to === "int64" || to === "double")) || (from === "int64" && to === "double");
 }
 
-/** A collection whose members are all of one family is that family's Multi* where the target has no collections. */
-function fitCollections(plan: FitPlan, batch: Batch): Batch {
-  if (plan.partOfKind[Kind.GeometryCollection] !== -1) return batch;
-  if (!batch.geometry.kinds.includes(Kind.GeometryCollection)) return batch;
-  const builder = new GeometryBuilder();
-  for (let i = 0; i < batch.length; i++) {
-    if (batch.geometry.kinds[i] !== Kind.GeometryCollection) builder.copy(batch.geometry, i);
-    else mergeMembers(batch.geometry, i, builder);
+function castTo(column: Column, name: string, type: FieldType, context: StageContext): Column {
+  if (column.type === type) return column;
+  if (!keeps(column.type, type)) {
+    let values = 0;
+    for (const presence of column.presence) if (presence === Presence.value) values++;
+    if (values > 0) context.lose("type-changed", name, `${column.type} became ${type}`, values);
   }
-  return batch.with({ geometry: builder.finish() });
-}
-
-const multiOf = [
-  0,
-  Kind.MultiPoint,
-  Kind.MultiLineString,
-  Kind.MultiPolygon,
-  Kind.MultiPoint,
-  Kind.MultiLineString,
-  Kind.MultiPolygon,
-  0,
-];
-
-function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): void {
-  const { members, memberOffsets } = column;
-  if (!members || !memberOffsets || memberOffsets[i] === memberOffsets[i + 1]) {
-    builder.none();
-    return;
-  }
-  const from = memberOffsets[i]!;
-  const to = memberOffsets[i + 1]!;
-  const multi = multiOf[members.kinds[from]!]!;
-  const uniform = multi !== 0 && members.kinds.subarray(from, to).every((kind) => multiOf[kind] === multi);
-  if (!uniform) {
-    builder.copy(column, i);
-    return;
-  }
-  builder.begin(multi);
-  if (multi === Kind.MultiPolygon) {
-    for (let k = from; k < to; k++) {
-      for (let p = members.partOffsets[k]!; p < members.partOffsets[k + 1]!; p++) builder.copyPart(members, p);
-    }
-  } else {
-    builder.part();
-    if (multi === Kind.MultiPoint) builder.ring();
-    for (let p = members.partOffsets[from]!; p < members.partOffsets[to]!; p++) {
-      for (let r = members.ringOffsets[p]!; r < members.ringOffsets[p + 1]!; r++) {
-        if (multi === Kind.MultiLineString) builder.ring();
-        builder.copyPositions(members, members.positionOffsets[r]!, members.positionOffsets[r + 1]!);
-      }
-    }
-  }
-  builder.end();
+  return castColumn(column, type, name, context);
 }
 
 function numbersIn(values: Float64Array | null): number {

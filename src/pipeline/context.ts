@@ -1,0 +1,69 @@
+import { crsContext } from "../crs/index.js";
+import { decoderOf, encoderOf } from "../io/encodings.js";
+import { type Loss, type Reject, Tally } from "../model/report.js";
+import type { ReadContext, WriteContext } from "../plugin/format.js";
+import type { StageContext } from "../stages/stage.js";
+
+/** What was said while one piece of work was done, as plain data. Records and lines are relative to the piece. */
+export interface Findings {
+  readonly losses: readonly Loss[];
+  readonly notices: readonly Loss[];
+  readonly rejects: readonly Reject[];
+  /** Records and lines of the source that the piece held. */
+  readonly records: number;
+  readonly lines: number;
+}
+
+/** The host's side of every context: it keeps what plugins and stages say until it is asked. */
+export class HostContext implements ReadContext, WriteContext, StageContext {
+  readonly crs = crsContext;
+  readonly decoder = decoderOf;
+  readonly encoder = encoderOf;
+  private losses = new Tally();
+  private notices = new Tally();
+  private rejects: Reject[] = [];
+  private records = 0;
+  private lines = 0;
+
+  constructor(
+    readonly layer: string,
+    readonly signal: AbortSignal,
+    readonly skipErrors: boolean,
+    readonly blueprint: unknown,
+    readonly now: Date,
+  ) {}
+
+  lose(code: string, field: string | undefined, example: string, count = 1): void {
+    this.losses.add(code, this.layer, field, count, example);
+  }
+
+  notice(code: string, field: string | undefined, example: string, count = 1): void {
+    this.notices.add(code, this.layer, field, count, example);
+  }
+
+  reject(reject: Reject): void {
+    this.rejects.push(reject);
+  }
+
+  passed(records: number, lines: number): void {
+    this.records += records;
+    this.lines += lines;
+  }
+
+  /** What was said since the last call. `lastRecord` is the highest record that a batch had. */
+  take(lastRecord: number): Findings {
+    const found = {
+      losses: this.losses.list(),
+      notices: this.notices.list(),
+      rejects: this.rejects,
+      records: Math.max(this.records, lastRecord),
+      lines: this.lines,
+    };
+    this.losses = new Tally();
+    this.notices = new Tally();
+    this.rejects = [];
+    this.records = 0;
+    this.lines = 0;
+    return found;
+  }
+}

@@ -1,0 +1,98 @@
+/** The story of a conversion: open, decide, scan where needed, write, check, commit. */
+import { fault } from "../errors.js";
+import { Spool } from "../io/spool.js";
+import { chooseExecutor } from "./choose-executor.js";
+import type { Executor } from "./executor.js";
+import { existingTarget, isUpToDate } from "./existing.js";
+import { openInputs } from "./inputs.js";
+import { checkOutput, chooseWriter, planOutputs } from "./outputs.js";
+import { parseRejectLimit, RejectsFile } from "./rejects.js";
+import { type ConvertReport, describeLoss, Gathered } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+import { Run } from "./run.js";
+import { targetCrs } from "./shape.js";
+
+/**
+ * Converts the inputs into one output, which appears whole or not at all.
+ * @param shared where to run, for several conversions at once; made for this one alone where absent
+ * @throws GeoferryError of every kind but "rejected": rejected features are in the report
+ */
+export async function convert(request: ConvertRequest, host: Host, shared?: Executor): Promise<ConvertReport> {
+  const writer = chooseWriter(request, host);
+  const replace = Boolean(
+    request.overwrite || request.append || request.update || replacesLayer(request, writer.accepts.layers),
+  );
+  checkOutput(request.output, request.inputs, replace);
+  if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
+
+  await using spool = new Spool();
+  const existing = await existingTarget(request, writer, host, spool);
+  const addresses = existing ? [request.output, ...request.inputs] : request.inputs;
+  const gathered = new Gathered();
+  await using inputs = await openInputs(addresses, request, host, spool);
+  const files = planOutputs(inputs.layers, { ...request, inputs: addresses }, writer);
+  for (const file of files) if (file.path !== request.output) checkOutput(file.path, request.inputs, replace);
+
+  const owned = shared ? undefined : await chooseExecutor(request, host, inputs.layers);
+  const executor = shared ?? owned!;
+  const rejects = new RejectsFile(rejectsPath(request), parseRejectLimit(request.maxRejects));
+  const run = new Run(
+    request,
+    host,
+    executor,
+    writer,
+    await targetCrs(request, existing?.crs ?? null),
+    gathered,
+    rejects,
+  );
+  try {
+    for (const file of files) await run.write(file);
+    inputs.collect(gathered);
+    rejects.check(gathered.read);
+    const losses = gathered.losses.list();
+    if (request.strict && losses.length > 0) throw fault("lossy", { losses: losses.map(describeLoss) });
+    run.guardEmpty();
+    const outputs = await run.commit();
+    const path = await rejects.commit();
+    const written = outputs.reduce((sum, output) => sum + output.features, 0);
+    return {
+      inputs: request.inputs,
+      outputs,
+      read: gathered.read,
+      written,
+      rejected: rejects.count,
+      losses,
+      notices: gathered.notices.list(),
+      rejects: path,
+      upToDate: false,
+    };
+  } catch (error) {
+    await run.abort();
+    await rejects.abort();
+    if (host.signal.aborted) throw fault("interrupted", {}, error);
+    throw error;
+  } finally {
+    await owned?.[Symbol.asyncDispose]();
+  }
+}
+
+const replacesLayer = (request: ConvertRequest, layers: "one" | "many") =>
+  request.replaceLayer === true && layers === "one";
+
+function rejectsPath(request: ConvertRequest): string | null {
+  return request.rejects ?? (request.output === "-" ? null : `${request.output}.rejects.geojsonl`);
+}
+
+function nothingToDo(request: ConvertRequest): ConvertReport {
+  return {
+    inputs: request.inputs,
+    outputs: [],
+    read: 0,
+    written: 0,
+    rejected: 0,
+    losses: [],
+    notices: [],
+    rejects: null,
+    upToDate: true,
+  };
+}

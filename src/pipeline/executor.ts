@@ -1,0 +1,157 @@
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { fromPlainError, type PlainError } from "../errors.js";
+import { transferables } from "../model/batch.js";
+import { type FindFormat, openTask, type Task, type TaskSpec, type Work, type WorkResult } from "./task.js";
+
+/** Where tasks run: on this thread, or on a pool of workers. */
+export interface Executor extends AsyncDisposable {
+  /** Pieces of work that it makes sense to have under way at once. */
+  readonly width: number;
+  open(spec: TaskSpec): Promise<OpenTask>;
+}
+
+export interface OpenTask {
+  run(work: Work): Promise<WorkResult>;
+  close(): Promise<void>;
+}
+
+/** Runs tasks on the calling thread, one piece of work of a task at a time. */
+export class LocalExecutor implements Executor {
+  readonly width = 1;
+
+  constructor(
+    private readonly findFormat: FindFormat,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async open(spec: TaskSpec): Promise<OpenTask> {
+    const task: Task = await openTask(spec, this.findFormat, this.signal);
+    let last: Promise<unknown> = Promise.resolve();
+    return {
+      run(work) {
+        const next = last.then(() => task.run(work));
+        last = next.catch(() => undefined);
+        return next;
+      },
+      async close() {
+        await last;
+        await task.close();
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+export type WorkerRequest =
+  | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
+  | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Work }
+  | { readonly kind: "close"; readonly task: number };
+
+export type WorkerReply =
+  | { readonly id: number; readonly result: WorkResult; readonly error?: undefined }
+  | { readonly id: number; readonly error: PlainError; readonly result?: undefined };
+
+interface Waiting {
+  resolve(result: WorkResult): void;
+  reject(error: unknown): void;
+}
+
+interface Member {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+  readonly opened: Set<number>;
+}
+
+// Always the built file: a worker cannot run TypeScript.
+const workerPath = createRequire(import.meta.url).resolve("#worker");
+
+/** Runs tasks on worker threads. A piece of work goes to the member with the least to do. */
+export class PoolExecutor implements Executor {
+  readonly width: number;
+  private members: Member[] = [];
+  private tasks = 0;
+  private pieces = 0;
+  private failure: unknown;
+
+  constructor(private readonly threads: number) {
+    this.width = threads;
+  }
+
+  private start(): void {
+    if (this.members.length > 0) return;
+    this.members = Array.from({ length: this.threads }, () => {
+      const member: Member = { worker: new Worker(workerPath), waiting: new Map(), opened: new Set() };
+      member.worker.on("message", (reply: WorkerReply) => {
+        const waiting = member.waiting.get(reply.id);
+        member.waiting.delete(reply.id);
+        if (reply.error) waiting?.reject(fromPlainError(reply.error));
+        else waiting?.resolve(reply.result);
+      });
+      const died = (error: unknown) => {
+        this.failure ??= error;
+        for (const waiting of member.waiting.values()) waiting.reject(error);
+        member.waiting.clear();
+      };
+      member.worker.on("error", died);
+      member.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
+      return member;
+    });
+  }
+
+  async open(spec: TaskSpec): Promise<OpenTask> {
+    this.start();
+    const task = this.tasks++;
+    return {
+      run: (work) => this.run(task, spec, work),
+      close: async () => {
+        for (const member of this.members) {
+          if (member.opened.delete(task)) member.worker.postMessage({ kind: "close", task } satisfies WorkerRequest);
+        }
+      },
+    };
+  }
+
+  private run(task: number, spec: TaskSpec, work: Work): Promise<WorkResult> {
+    if (this.failure) return Promise.reject(this.failure);
+    const member = this.members.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+    if (!member.opened.has(task)) {
+      member.opened.add(task);
+      member.worker.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
+    }
+    const id = this.pieces++;
+    return new Promise((resolve, reject) => {
+      member.waiting.set(id, { resolve, reject });
+      member.worker.postMessage({ kind: "run", task, id, work } satisfies WorkerRequest, transferables(work));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.members.map((member) => member.worker.terminate()));
+  }
+}
+
+/**
+ * Runs `run` on every item, up to `width` at once, and gives the results in the order of the items. No more than
+ * `width` results wait: that bounds the memory.
+ */
+export async function* inOrder<T, R>(
+  items: AsyncIterable<T>,
+  width: number,
+  run: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const under: Promise<R>[] = [];
+  try {
+    for await (const item of items) {
+      const result = run(item);
+      // It is awaited in its turn; until then its failure must not count as unhandled.
+      result.catch(() => undefined);
+      under.push(result);
+      if (under.length >= width) yield await under.shift()!;
+    }
+    while (under.length > 0) yield await under.shift()!;
+  } finally {
+    await Promise.allSettled(under);
+  }
+}

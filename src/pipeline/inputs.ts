@@ -1,0 +1,120 @@
+import { extname } from "node:path";
+import { fault } from "../errors.js";
+import { openInput } from "../io/input.js";
+import type { FileSource } from "../io/source.js";
+import type { Spool } from "../io/spool.js";
+import type { Dataset, Layer } from "../model/layer.js";
+import type { Format } from "../plugin/format.js";
+import { parseOptions } from "../plugin/options.js";
+import { HostContext } from "./context.js";
+import type { Gathered } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+import type { FormatRef } from "./task.js";
+
+/** A layer that is open on this thread, with all that another thread needs to open it too. */
+export interface OpenLayer {
+  readonly layer: Layer;
+  /** Index of the layer in its dataset. */
+  readonly index: number;
+  readonly source: FileSource;
+  readonly reader: FormatRef;
+  readonly blueprint: unknown;
+  /** The feature ids shall become this attribute. */
+  readonly fid: string | undefined;
+}
+
+export interface OpenInputs extends AsyncDisposable {
+  readonly layers: readonly OpenLayer[];
+  /** What the readers said on this thread, while opening and while looking for splits. */
+  collect(into: Gathered): void;
+}
+
+type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes">;
+
+/** Whether a file is an input by its name: a known extension, and no companion of another. */
+export function isPrimary(formats: readonly Format[], path: string): boolean {
+  const name = path.toLowerCase();
+  return formats.some(
+    (format) => format.reader && format.extensions.some((extension) => name.endsWith(`.${extension}`)),
+  );
+}
+
+/**
+ * Opens every layer of the inputs, or those asked for.
+ * @throws input-missing, input-unrecognised, layer-missing … and what the readers throw
+ */
+export async function openInputs(
+  addresses: readonly string[],
+  request: InputRequest,
+  host: Host,
+  spool: Spool,
+): Promise<OpenInputs> {
+  const datasets: Dataset[] = [];
+  const contexts: HostContext[] = [];
+  const layers: OpenLayer[] = [];
+  const { registry, signal } = host;
+
+  async function openSource(source: FileSource): Promise<void> {
+    const format = request.from ? registry.get(request.from) : await registry.identify(source);
+    if (!format.reader) throw fault("format-cannot-read", { format: format.id });
+    const { fid, ...given } = request.readerOptions ?? {};
+    const ownFid = fid !== undefined && Object.hasOwn(format.reader.options, "fid");
+    const options = parseOptions(format.id, format.reader.options, ownFid ? { ...given, fid } : given);
+    const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
+    const reader = await format.reader.load();
+    const dataset = await reader.open(source, options, context);
+    datasets.push(dataset);
+    contexts.push(context);
+    const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
+    dataset.layers.forEach((layer, index) => {
+      layers.push({ layer, index, source, reader: ref, blueprint: dataset.blueprint, fid: ownFid ? undefined : fid });
+    });
+  }
+
+  const dispose = async () => {
+    for (const dataset of datasets) await dataset[Symbol.asyncDispose]();
+  };
+  try {
+    for (const address of addresses) {
+      const members = await openInput(address, {
+        spool,
+        signal,
+        ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
+        isPrimary: (path: string) => isPrimary(registry.all(), path),
+        progress: (done: number, total: number | null) =>
+          host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
+      });
+      if (members.length === 0)
+        throw fault("input-unrecognised", { source: address, known: registry.all().map((format) => format.id) });
+      for (const member of members) await openSource(member.source);
+    }
+    return {
+      layers: chooseLayers(layers, request.layers, addresses.join(", ")),
+      collect(into) {
+        for (const context of contexts) into.add(context.take(0));
+      },
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+function chooseLayers(
+  layers: readonly OpenLayer[],
+  wanted: readonly string[] | undefined,
+  source: string,
+): readonly OpenLayer[] {
+  if (!wanted || wanted.length === 0) return layers;
+  const names = [...new Set(layers.map((open) => open.layer.name))];
+  for (const name of wanted)
+    if (!names.includes(name)) throw fault("layer-missing", { source, layer: name, layers: names });
+  return layers.filter((open) => wanted.includes(open.layer.name));
+}
+
+/** The name without its last extension, for naming what comes of it. */
+export function stemOf(path: string): string {
+  const extension = extname(path);
+  return extension === "" ? path : path.slice(0, -extension.length);
+}

@@ -1,0 +1,110 @@
+/** Which files a conversion writes, and what goes into each. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fault } from "../errors.js";
+import type { Accepts, Format } from "../plugin/format.js";
+import { parseOptions } from "../plugin/options.js";
+import type { OpenLayer } from "./inputs.js";
+import type { ConvertRequest, Host } from "./request.js";
+import type { FormatRef } from "./task.js";
+
+/** The writer of a conversion, its options parsed. */
+export interface ChosenWriter {
+  readonly format: Format;
+  readonly ref: FormatRef;
+  readonly accepts: Accepts;
+}
+
+/** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
+export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
+  const { registry } = host;
+  const writers = () =>
+    registry
+      .all()
+      .filter((format) => format.writer)
+      .map((format) => format.id);
+  const byName = registry.byExtension(request.output).find((format) => format.writer);
+  const format = request.to === undefined ? byName : registry.get(request.to);
+  if (!format) throw fault("format-undecided", { output: request.output, known: writers() });
+  if (!format.writer) throw fault("format-cannot-write", { format: format.id });
+  const options = parseOptions(format.id, format.writer.options, request.writerOptions ?? {});
+  const accepts = format.writer.accepts(options);
+  if (request.output === "-" && !accepts.stream) throw fault("output-not-stream", { format: format.id });
+  return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts };
+}
+
+/** A layer of the output and the layers of the input that go into it. */
+export interface OutputLayer {
+  readonly name: string;
+  readonly inputs: readonly OpenLayer[];
+}
+
+/** One file, or set of companions, that a conversion writes. */
+export interface OutputFile {
+  readonly path: string;
+  readonly layers: readonly OutputLayer[];
+}
+
+/** A path in two: what comes before the format's extension (which may have two parts), and the extension. */
+export function splitExtension(path: string, format: Format): [stem: string, extension: string] {
+  const name = basename(path);
+  const known = [...format.extensions].sort((a, b) => b.length - a.length);
+  const found = known.find((extension) => name.toLowerCase().endsWith(`.${extension}`));
+  const dot = found === undefined ? name.lastIndexOf(".") : name.length - found.length - 1;
+  if (dot <= 0) return [path, ""];
+  return [join(dirname(path), name.slice(0, dot)), name.slice(dot)];
+}
+
+/** `dir/places.shp` and `point` → `dir/places_point.shp` */
+export function withSuffix(path: string, suffix: string, format: Format): string {
+  const [stem, extension] = splitExtension(path, format);
+  return `${stem}${suffix}${extension}`;
+}
+
+const safe = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
+
+/**
+ * What goes where. A format of one layer gets a file for each layer of a single input, and one file with the layers of
+ * several inputs merged; a format of many layers gets them all in one file.
+ */
+export function planOutputs(layers: readonly OpenLayer[], request: ConvertRequest, writer: ChosenWriter): OutputFile[] {
+  const { output } = request;
+  const stem = output === "-" ? (layers[0]?.layer.name ?? "") : basename(splitExtension(output, writer.format)[0]);
+  const named = (name: string) => request.layerName ?? name;
+  if (writer.accepts.layers === "many") {
+    const taken = new Set<string>();
+    return [
+      { path: output, layers: layers.map((open) => ({ name: unused(named(open.layer.name), taken), inputs: [open] })) },
+    ];
+  }
+  const several = request.inputs.length > 1;
+  if (several || layers.length === 1)
+    return [{ path: output, layers: [{ name: named(several ? stem : layers[0]!.layer.name), inputs: layers }] }];
+  if (output === "-") {
+    throw fault("usage", {
+      reason: `the input has ${layers.length} layers (${layers.map((open) => open.layer.name).join(", ")}) and stdout takes one: choose it with --layer`,
+    });
+  }
+  const taken = new Set<string>();
+  return layers.map((open) => ({
+    path: withSuffix(output, `-${unused(safe(open.layer.name), taken)}`, writer.format),
+    layers: [{ name: named(open.layer.name), inputs: [open] }],
+  }));
+}
+
+function unused(name: string, taken: Set<string>): string {
+  let candidate = name;
+  for (let n = 1; taken.has(candidate.toLowerCase()); n++) candidate = `${name}_${n}`;
+  taken.add(candidate.toLowerCase());
+  return candidate;
+}
+
+/** @throws output-exists, output-is-input */
+export function checkOutput(path: string, inputs: readonly string[], replace: boolean): void {
+  if (path === "-" || !existsSync(path)) return;
+  const same = (input: string) =>
+    existsSync(input) && statSync(input).ino === statSync(path).ino && statSync(input).dev === statSync(path).dev;
+  if (!replace) throw fault("output-exists", { output: path });
+  if (inputs.some((input) => resolve(input) === resolve(path) || same(input)))
+    throw fault("output-is-input", { output: path });
+}

@@ -1,0 +1,88 @@
+import { rm } from "node:fs/promises";
+import { fault } from "../errors.js";
+import { createSink, type HostSink } from "../io/sink.js";
+import type { Reject } from "../model/report.js";
+import type { SinkFile } from "../plugin/format.js";
+
+/** `12`, `5%`, or no limit. */
+export interface RejectLimit {
+  readonly text: string;
+  readonly count: number;
+  readonly share: number;
+}
+
+/** @throws option-invalid */
+export function parseRejectLimit(text: string | undefined): RejectLimit | null {
+  if (text === undefined) return null;
+  const match = /^(\d+)(\.\d+)?(%?)$/.exec(text);
+  if (!match || (match[2] && !match[3])) {
+    throw fault("option-invalid", {
+      option: "--max-rejects",
+      value: text,
+      expected: "a number like 100 or a share like 5%",
+    });
+  }
+  const number = Number(text.replace("%", ""));
+  return match[3] ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : { text, count: number, share: 1 };
+}
+
+/**
+ * The rejected features as newline-delimited GeoJSON, each with a member `reject` that says why and from where. The
+ * file comes into being with the first reject and is committed with the output.
+ */
+export class RejectsFile {
+  private sink: HostSink | undefined;
+  private file: SinkFile | undefined;
+  count = 0;
+
+  /** @param path null where there is nowhere to put them: they are counted all the same */
+  constructor(
+    private readonly path: string | null,
+    private readonly limit: RejectLimit | null,
+  ) {}
+
+  /** @throws guard-rejects */
+  async add(input: string, layer: string, rejects: readonly Reject[], record: number, line: number): Promise<void> {
+    if (rejects.length === 0) return;
+    this.count += rejects.length;
+    if (this.limit && this.count > this.limit.count) this.stop();
+    if (this.path === null) return;
+    if (!this.file) {
+      this.sink = await createSink(this.path, { overwrite: true });
+      this.file = await this.sink.create();
+    }
+    const lines = rejects.map(({ code, reason, place, feature, text }) => {
+      const absolute = {
+        ...place,
+        ...(place.record === undefined ? {} : { record: place.record + record }),
+        ...(place.line === undefined ? {} : { line: place.line + line }),
+      };
+      const known = feature ?? { type: "Feature", geometry: null, properties: {} };
+      return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...absolute, ...(text === undefined ? {} : { text }) } })}\n`;
+    });
+    await this.file.write(Buffer.from(lines.join("")));
+  }
+
+  /** @throws guard-rejects where the share of rejects is over the limit */
+  check(read: number): void {
+    if (this.limit && this.count > this.limit.share * read) this.stop();
+  }
+
+  private stop(): never {
+    throw fault("guard-rejects", { rejected: this.count, limit: this.limit?.text ?? "" });
+  }
+
+  /** The path of the file, or null where there is none; a rejects file of an earlier run goes. */
+  async commit(): Promise<string | null> {
+    if (this.sink) {
+      await this.sink.commit();
+      return this.path;
+    }
+    if (this.path !== null) await rm(this.path, { force: true });
+    return null;
+  }
+
+  async abort(): Promise<void> {
+    await this.sink?.abort();
+  }
+}

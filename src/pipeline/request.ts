@@ -1,0 +1,72 @@
+import type { FieldType } from "../model/field.js";
+import type { Registry } from "../plugin/registry.js";
+
+/** A conversion as a person asks for it: the flags of `geoferry convert`. */
+export interface ConvertRequest {
+  /** Paths, http(s) addresses, or `-` for stdin. */
+  readonly inputs: readonly string[];
+  /** A path, or `-` for stdout. */
+  readonly output: string;
+  /** Ids of formats, where neither content nor extension shall decide. */
+  readonly from?: string;
+  readonly to?: string;
+  /** The layers to take; all where absent. */
+  readonly layers?: readonly string[];
+  /** What the layer is called in the output. */
+  readonly layerName?: string;
+  readonly sourceCrs?: string;
+  readonly targetCrs?: string;
+  /** False carries coordinates untouched. */
+  readonly reproject?: boolean;
+  /** The worst accuracy of a reprojection that is put up with, in metres. */
+  readonly accuracy?: number;
+  readonly select?: readonly string[];
+  readonly rename?: Readonly<Record<string, string>>;
+  readonly cast?: Readonly<Record<string, FieldType>>;
+  readonly where?: string;
+  /** [least x, least y, greatest x, greatest y] in the coordinates of the output. */
+  readonly bbox?: readonly [number, number, number, number];
+  readonly limit?: number;
+  readonly geometryType?: string;
+  readonly makeValid?: boolean;
+  readonly swapXy?: boolean;
+  /** Options of the reader and of the writer, as text. */
+  readonly readerOptions?: Readonly<Record<string, string>>;
+  readonly writerOptions?: Readonly<Record<string, string>>;
+  /** Where rejected features go; `<output>.rejects.geojsonl` where absent. */
+  readonly rejects?: string;
+  /** `12` or `5%`: more rejects than that stop the conversion. */
+  readonly maxRejects?: string;
+  /** Any loss is a failure. */
+  readonly strict?: boolean;
+  /** Read past damage of the container. */
+  readonly skipErrors?: boolean;
+  readonly append?: boolean;
+  readonly overwrite?: boolean;
+  readonly replaceLayer?: boolean;
+  /** Leave an output that is newer than its inputs. */
+  readonly update?: boolean;
+  readonly allowEmpty?: boolean;
+  /** Threads; 1 works on the calling thread. */
+  readonly workers?: number;
+  /** The largest download or spooled stdin that is put up with, in bytes. */
+  readonly maxInputBytes?: number;
+}
+
+/** How far a conversion is. */
+export interface Progress {
+  /** Bytes of input done and, where known, to do. */
+  readonly done: number;
+  readonly total: number;
+  readonly features: number;
+  readonly phase: "download" | "scan" | "convert";
+}
+
+/** What a conversion runs in. */
+export interface Host {
+  readonly registry: Registry;
+  readonly signal: AbortSignal;
+  /** What the run calls now: `SOURCE_DATE_EPOCH` where it is set. */
+  readonly now: Date;
+  readonly onProgress?: (progress: Progress) => void;
+}

@@ -1,0 +1,326 @@
+import { statSync } from "node:fs";
+import { fault } from "../errors.js";
+import { createSink, type HostSink } from "../io/sink.js";
+import { Batch, type Crs, type LayerSummary, packFeatures, Summariser } from "../model/index.js";
+import type { Assembler, TargetLayer } from "../plugin/format.js";
+import { buildStage } from "../stages/build.js";
+import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
+import type { StageSpec } from "../stages/stage.js";
+import { HostContext } from "./context.js";
+import { type Executor, inOrder } from "./executor.js";
+import type { OpenLayer } from "./inputs.js";
+import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, withSuffix } from "./outputs.js";
+import type { RejectsFile } from "./rejects.js";
+import type { Gathered, OutputReport } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+import { planShape, type Shape } from "./shape.js";
+import type { EncodeSpec, TaskSpec, Work, WorkResult } from "./task.js";
+
+/** A part of an output layer, and where its chunks go. */
+interface Target {
+  readonly layer: TargetLayer;
+  readonly path: string;
+  assembler: Assembler | undefined;
+  /** Index of the layer within its assembler. */
+  index: number;
+  features: number;
+}
+
+/** An output layer with all that is decided about it before its features are written. */
+interface Planned {
+  readonly inputs: readonly { readonly open: OpenLayer; readonly shape: Shape }[];
+  readonly fit: FitPlan;
+  readonly crs: Crs | null;
+  readonly targets: readonly Target[];
+}
+
+/** What a conversion has under way: its sinks, what it wrote so far, what it found. */
+export class Run {
+  private readonly sinks: HostSink[] = [];
+  private readonly written: { readonly target: Target; readonly crs: Crs | null }[] = [];
+  private done = 0;
+  private total = 0;
+  private features = 0;
+
+  constructor(
+    private readonly request: ConvertRequest,
+    private readonly host: Host,
+    private readonly executor: Executor,
+    private readonly writer: ChosenWriter,
+    private readonly target: Crs | null,
+    private readonly gathered: Gathered,
+    private readonly rejects: RejectsFile,
+  ) {}
+
+  /** Writes one output file; nothing is seen of it before `commit`. */
+  async write(file: OutputFile): Promise<void> {
+    const planned: Planned[] = [];
+    for (const layer of file.layers) planned.push(await this.plan(file.path, layer));
+    const assemblers = await this.openAssemblers(
+      file.path,
+      planned.flatMap((layer) => layer.targets),
+    );
+    for (const layer of planned) await this.writeLayer(layer);
+    for (const assembler of assemblers) await assembler.finish();
+    for (const { targets, crs } of planned) for (const target of targets) this.written.push({ target, crs });
+  }
+
+  private async plan(path: string, layer: OutputLayer): Promise<Planned> {
+    const inputs = [];
+    for (const open of layer.inputs) {
+      const shape = await planShape(open, this.request, this.target, this.gathered);
+      inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...this.stagesOfWriter()] } });
+    }
+    const crs = this.writableCrs(inputs.map((input) => input.shape.crs));
+    const summary = this.writer.accepts.needs === "summary" ? await this.summarise(inputs) : null;
+    const fit = planFit(summary, this.writer.accepts, this.writer.format.label);
+    this.reportFit(layer.name, fit);
+    const targets = fit.parts.map((part): Target => {
+      const suffix = part.name === "" ? "" : `_${part.name}`;
+      const own =
+        this.writer.accepts.layers === "one" && suffix !== "" ? withSuffix(path, suffix, this.writer.format) : path;
+      if (own !== path)
+        checkOutput(
+          own,
+          this.request.inputs,
+          Boolean(this.request.overwrite || this.request.append || this.request.update || this.request.replaceLayer),
+        );
+      return {
+        layer: {
+          name: `${layer.name}${suffix}`,
+          crs,
+          fields: fit.fields && fit.fields.map(({ source: _, ...field }) => field),
+          summary: summary && summaryOfPart(fit, part, summary),
+        },
+        path: own,
+        assembler: undefined,
+        index: 0,
+        features: 0,
+      };
+    });
+    return { inputs, fit, crs, targets };
+  }
+
+  /** What the writer's limits ask of every geometry before the layer is summed up. */
+  private stagesOfWriter(): StageSpec[] {
+    const collections = this.writer.accepts.geometryTypes.includes("GeometryCollection");
+    return collections ? [] : [{ name: "merge-collections", settings: {} }];
+  }
+
+  /** The CRS that the output says: what the layers have in common, if the format can hold it. */
+  private writableCrs(all: readonly (Crs | null)[]): Crs | null {
+    const first = all[0] ?? null;
+    const common = all.every((crs) => crs?.definition === first?.definition) ? first : null;
+    if (common === null || this.writer.accepts.crs === "any") return common;
+    const isPlain = common.id === "EPSG:4326" || common.id === "OGC:CRS84";
+    if (isPlain) return common;
+    if (this.target === null) return null;
+    throw fault("crs-not-writable", { format: this.writer.format.id, crs: common.id ?? common.name });
+  }
+
+  /** Tells what a plan changes about names and ids. */
+  private reportFit(layer: string, fit: FitPlan): void {
+    for (const field of fit.fields ?? []) {
+      if (field.source === null) {
+        this.gathered.notices.add(
+          "id-as-field",
+          layer,
+          field.name,
+          1,
+          `${fit.target} has no feature ids; they are in the field "${field.name}"`,
+        );
+      } else if (field.source !== field.name) {
+        this.gathered.losses.add("field-renamed", layer, field.source, 1, `"${field.source}" became "${field.name}"`);
+      }
+    }
+    if (fit.parts.length > 1) {
+      const names = fit.parts.map((part) => part.name).join(", ");
+      this.gathered.notices.add(
+        "layer-split",
+        layer,
+        undefined,
+        1,
+        `${fit.target} holds one kind of geometry a file: split into ${names}`,
+      );
+    }
+  }
+
+  private async openAssemblers(path: string, targets: readonly Target[]): Promise<Assembler[]> {
+    const format = this.writer.format;
+    const module = await format.writer!.load();
+    const context = new HostContext("", this.host.signal, false, undefined, this.host.now);
+    const open = async (at: string, of: readonly Target[]) => {
+      const sink = await createSink(at, {
+        overwrite: true,
+        zip: /\.(zip|shz)$/i.test(at),
+        now: this.host.now,
+        ...(format.companions ? { companions: format.companions } : {}),
+      });
+      this.sinks.push(sink);
+      const assembler = await module.assembler(
+        sink,
+        of.map((target) => target.layer),
+        this.writer.ref.options,
+        context,
+      );
+      of.forEach((target, index) => {
+        target.assembler = assembler;
+        target.index = index;
+      });
+      return assembler;
+    };
+    if (this.writer.accepts.layers === "many") return [await open(path, targets)];
+    const assemblers: Assembler[] = [];
+    for (const target of targets) assemblers.push(await open(target.path, [target]));
+    return assemblers;
+  }
+
+  /** What all features that come out of the stages say together: a first reading of the inputs. */
+  private async summarise(inputs: Planned["inputs"]): Promise<LayerSummary> {
+    const refine = inputs.every(({ open }) => open.layer.fields === null);
+    const summariser = new Summariser(refine);
+    let left = this.request.limit ?? Number.POSITIVE_INFINITY;
+    for (const { open, shape } of inputs) {
+      const declared = await declaredFields(open, shape);
+      if (declared) summariser.add(declared);
+      for await (const result of this.results(open, shape, { kind: "summary", refine }, left)) {
+        if (result.summary) {
+          summariser.merge(result.summary);
+          left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
+        }
+        this.host.onProgress?.({ done: this.done, total: this.total, features: 0, phase: "scan" });
+        if (left <= 0) break;
+      }
+    }
+    return summariser.summary();
+  }
+
+  private async writeLayer(planned: Planned): Promise<void> {
+    const end: EncodeSpec = {
+      kind: "encode",
+      fit: planned.fit,
+      writer: this.writer.ref,
+      targets: planned.targets.map((target) => target.layer),
+    };
+    let left = this.request.limit ?? Number.POSITIVE_INFINITY;
+    for (const { open, shape } of planned.inputs) {
+      let record = 0;
+      let line = 0;
+      let located = 0;
+      for await (const result of this.results(open, shape, end, left)) {
+        this.gathered.add(result);
+        this.gathered.read +=
+          result.read + result.rejects.filter((reject) => reject.code.startsWith("unreadable")).length;
+        await this.rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
+        for (const { part, features, chunk } of result.chunks) {
+          const target = planned.targets[part]!;
+          await target.assembler!.append(chunk, target.index);
+          target.features += features;
+          this.features += features;
+          left -= features;
+        }
+        record += result.records;
+        line += result.lines;
+        located += result.located;
+        this.host.onProgress?.({ done: this.done, total: this.total, features: this.features, phase: "convert" });
+        if (left <= 0) break;
+      }
+      if (shape.assumed && located > 0) {
+        const example =
+          "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
+        this.gathered.notices.add("crs-assumed", open.layer.name, undefined, 1, example);
+      }
+    }
+  }
+
+  /** Every piece of the layer, worked on and in order. */
+  private async *results(
+    open: OpenLayer,
+    shape: Shape,
+    end: TaskSpec["end"],
+    limit: number,
+  ): AsyncGenerator<WorkResult> {
+    const stages = Number.isFinite(limit)
+      ? [...shape.stages, { name: "limit", settings: { count: limit } }]
+      : shape.stages;
+    const task = await this.executor.open({
+      source: open.source.spec,
+      reader: open.reader,
+      blueprint: open.blueprint,
+      layer: open.index,
+      layerName: open.layer.name,
+      skipErrors: this.request.skipErrors ?? false,
+      stages,
+      end,
+      now: this.host.now.getTime(),
+    });
+    this.total += open.layer.bytes;
+    try {
+      // As many pieces again as there are threads wait for their turn.
+      const width = this.executor.width * 2;
+      yield* inOrder(pieces(open), width, async (work) => {
+        this.host.signal.throwIfAborted();
+        const result = await task.run(work);
+        this.done += work.split?.bytes ?? 0;
+        return result;
+      });
+    } finally {
+      await task.close();
+    }
+  }
+
+  /** @throws guard-empty where an empty result would replace a file that is not empty */
+  guardEmpty(): void {
+    if (!this.request.overwrite || this.request.allowEmpty) return;
+    for (const { target } of this.written) {
+      const old = target.path === "-" ? undefined : statSync(target.path, { throwIfNoEntry: false });
+      if (target.features === 0 && old && old.size > 0) throw fault("guard-empty", { output: target.path });
+    }
+  }
+
+  async commit(): Promise<OutputReport[]> {
+    this.host.signal.throwIfAborted();
+    for (const sink of this.sinks) await sink.commit();
+    return this.written.map(({ target, crs }) => ({
+      path: target.path,
+      layer: target.layer.name,
+      features: target.features,
+      crs: crs && (crs.id ?? crs.name),
+    }));
+  }
+
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
+  }
+}
+
+/** The pieces of a layer: its splits, or batch after batch where it has none. */
+async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
+  const { layer } = open;
+  if (layer.splits) {
+    for await (const split of layer.splits()) yield { split };
+    return;
+  }
+  let record = 1;
+  for await (const batch of layer.batches()) {
+    if (batch instanceof Batch) yield { batch: batch.data() };
+    else {
+      yield { batch: packFeatures(batch, record, layer.fields).data() };
+      record += batch.length;
+    }
+  }
+}
+
+/** The stages that change which fields there are. */
+const fieldStages = new Set(["select", "rename", "cast"]);
+
+/** The layer's declared fields as the stages leave them, as a batch of no features; null where it declares none. */
+async function declaredFields(open: OpenLayer, shape: Shape): Promise<Batch | null> {
+  if (!open.layer.fields) return null;
+  const context = new HostContext(open.layer.name, new AbortController().signal, false, undefined, new Date(0));
+  let batch = packFeatures([], 1, open.layer.fields);
+  for (const stage of shape.stages) {
+    if (fieldStages.has(stage.name)) batch = (await buildStage(stage, context)).apply(batch);
+  }
+  return batch;
+}

@@ -1,0 +1,81 @@
+/** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
+import { crsContext, findOperation, isWgs84, sameCrs } from "../crs/index.js";
+import { fault } from "../errors.js";
+import type { Crs } from "../model/layer.js";
+import type { StageSpec } from "../stages/stage.js";
+import type { OpenLayer } from "./inputs.js";
+import type { Gathered } from "./report.js";
+import type { ConvertRequest } from "./request.js";
+
+/** What a layer becomes on its way. */
+export interface Shape {
+  readonly stages: readonly StageSpec[];
+  /** What the coordinates are in afterwards; null where nothing is claimed. */
+  readonly crs: Crs | null;
+  /** The source says no CRS and longitude/latitude is taken for granted as long as all coordinates fit. */
+  readonly assumed: boolean;
+}
+
+/** The CRS that the output shall have; null where coordinates are carried untouched. */
+export async function targetCrs(request: ConvertRequest, existing: Crs | null): Promise<Crs | null> {
+  if (request.reproject === false) return null;
+  if (request.targetCrs !== undefined) return crsContext.parse(request.targetCrs);
+  return existing ?? crsContext.wgs84;
+}
+
+/** @throws crs-unknown, crs-no-operation, field-missing, option-invalid */
+export async function planShape(
+  open: OpenLayer,
+  request: ConvertRequest,
+  target: Crs | null,
+  gathered: Gathered,
+): Promise<Shape> {
+  checkNames(open, request);
+  const stages: StageSpec[] = [];
+  const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
+
+  if (open.fid !== undefined) add("ids-to-field", { name: open.fid });
+  if (request.where !== undefined) add("where", { expression: request.where });
+  if (request.select) add("select", { fields: request.select });
+  if (request.cast) add("cast", { fields: request.cast });
+  if (request.rename) add("rename", { fields: request.rename });
+  if (request.swapXy) add("swap-xy", {});
+  const crs = await planCrs(open, request, target, gathered, add);
+  if (request.makeValid) add("make-valid", {});
+  if (request.geometryType !== undefined) add("geometry-type", { type: request.geometryType });
+  if (request.bbox) add("bbox", { box: request.bbox });
+  return { stages, ...crs };
+}
+
+async function planCrs(
+  open: OpenLayer,
+  request: ConvertRequest,
+  target: Crs | null,
+  gathered: Gathered,
+  add: (name: string, settings: Record<string, unknown>) => void,
+): Promise<Pick<Shape, "crs" | "assumed">> {
+  const said = request.sourceCrs === undefined ? open.layer.crs : await crsContext.parse(request.sourceCrs);
+  if (target === null) return { crs: said, assumed: false };
+  const source = said ?? crsContext.wgs84;
+  if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
+  if (!sameCrs(source, target)) {
+    const operation = await findOperation(source, target, { accuracy: request.accuracy ?? 5 });
+    if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
+    add("reproject", { operation });
+  }
+  if (said !== null || !sameCrs(source, target))
+    add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
+  return { crs: target, assumed: said === null };
+}
+
+/** Names in the request are held against the layer's fields, where it declares them. */
+function checkNames(open: OpenLayer, request: ConvertRequest): void {
+  const { fields } = open.layer;
+  if (!fields) return;
+  const names = fields.map((field) => field.name);
+  if (open.fid !== undefined) names.push(open.fid);
+  const wanted = [...(request.select ?? []), ...Object.keys(request.rename ?? {}), ...Object.keys(request.cast ?? {})];
+  for (const field of wanted) {
+    if (!names.includes(field)) throw fault("field-missing", { source: open.source.name, field, fields: names });
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The part of a conversion that any thread can do: read a split, send its batches through the stages, fit and encode
+ * them (or sum them up). Built from plain data; gives plain data.
+ */
+import { fault } from "../errors.js";
+import { FileSource, type SourceSpec } from "../io/source.js";
+import { Batch, type BatchData } from "../model/batch.js";
+import type { Dataset, Layer, Split } from "../model/layer.js";
+import { packFeatures } from "../model/pack.js";
+import { Summariser, type SummaryState } from "../model/summary.js";
+import type { Chunk, Encoder, Format, TargetLayer } from "../plugin/format.js";
+import type { OptionTable, OptionValues } from "../plugin/options.js";
+import { buildStage } from "../stages/build.js";
+import { type FitPlan, fitBatch } from "../stages/fit.js";
+import type { Stage, StageSpec } from "../stages/stage.js";
+import { type Findings, HostContext } from "./context.js";
+
+/** A format and its options, so that another thread finds them: `module` is what it imports. */
+export interface FormatRef {
+  readonly id: string;
+  readonly module: string;
+  readonly options: OptionValues<OptionTable>;
+}
+
+export interface TaskSpec {
+  readonly source: SourceSpec;
+  readonly reader: FormatRef;
+  readonly blueprint: unknown;
+  /** Index of the layer in its dataset, and its name for reports. */
+  readonly layer: number;
+  readonly layerName: string;
+  readonly skipErrors: boolean;
+  readonly stages: readonly StageSpec[];
+  readonly end: { readonly kind: "summary"; readonly refine: boolean } | EncodeSpec;
+  /** Milliseconds since 1970: what the run calls now. */
+  readonly now: number;
+}
+
+export interface EncodeSpec {
+  readonly kind: "encode";
+  readonly fit: FitPlan;
+  readonly writer: FormatRef;
+  /** One for each part of the plan. */
+  readonly targets: readonly TargetLayer[];
+}
+
+/** What there is to read: a split, a batch that was read elsewhere, or nothing of either for the whole layer. */
+export interface Work {
+  readonly split?: Split;
+  readonly batch?: BatchData;
+}
+
+export interface EncodedChunk {
+  readonly part: number;
+  readonly features: number;
+  readonly chunk: Chunk;
+}
+
+export interface WorkResult extends Findings {
+  /** Features that the reader gave, before any stage. */
+  readonly read: number;
+  readonly chunks: readonly EncodedChunk[];
+  readonly summary: SummaryState | null;
+  /** Features with a geometry that came out of the stages. */
+  readonly located: number;
+}
+
+export type FindFormat = (ref: FormatRef) => Promise<Format>;
+
+/** A task once opened: it keeps its source open from piece to piece. */
+export interface Task {
+  run(work: Work): Promise<WorkResult>;
+  close(): Promise<void>;
+}
+
+export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
+  const context = new HostContext(spec.layerName, signal, spec.skipErrors, spec.blueprint, new Date(spec.now));
+  const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, context)));
+  const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
+  let dataset: Dataset | undefined;
+
+  async function layer(): Promise<Layer> {
+    if (!dataset) {
+      const format = await findFormat(spec.reader);
+      if (!format.reader) throw fault("format-cannot-read", { format: format.id });
+      const reader = await format.reader.load();
+      dataset = await reader.open(FileSource.at(spec.source.path, spec.source.name), spec.reader.options, context);
+    }
+    return dataset.layers[spec.layer]!;
+  }
+
+  async function* batches(work: Work): AsyncGenerator<Batch> {
+    if (work.batch) {
+      yield new Batch(work.batch);
+      return;
+    }
+    const from = await layer();
+    let record = 1;
+    for await (const batch of from.batches(work.split)) {
+      if (batch instanceof Batch) yield batch;
+      else {
+        yield packFeatures(batch, record, from.fields);
+        record += batch.length;
+      }
+    }
+  }
+
+  return {
+    async run(work) {
+      let read = 0;
+      let located = 0;
+      let lastRecord = 0;
+      const chunks: EncodedChunk[] = [];
+      const summariser = spec.end.kind === "summary" ? new Summariser(spec.end.refine) : null;
+      for await (const batch of batches(work)) {
+        signal.throwIfAborted();
+        read += batch.length;
+        if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
+        const shaped = applyStages(stages, batch);
+        if (shaped.length === 0) continue;
+        located += countLocated(shaped);
+        if (summariser) summariser.add(shaped);
+        else if (spec.end.kind === "encode") {
+          for (const [part, fitted] of fitBatch(spec.end.fit, shaped, context)) {
+            chunks.push({ part, features: fitted.length, chunk: encoders[part]!.encode(fitted) });
+          }
+        }
+      }
+      return { ...context.take(lastRecord), read, located, chunks, summary: summariser?.state ?? null };
+    },
+    async close() {
+      await dataset?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function applyStages(stages: readonly Stage[], batch: Batch): Batch {
+  let shaped = batch;
+  for (const stage of stages) {
+    if (shaped.length === 0) break;
+    shaped = stage.apply(shaped);
+  }
+  return shaped;
+}
+
+function countLocated(batch: Batch): number {
+  let count = 0;
+  for (const kind of batch.geometry.kinds) if (kind !== 0) count++;
+  return count;
+}
+
+async function openEncoders(end: EncodeSpec, findFormat: FindFormat, context: HostContext): Promise<Encoder[]> {
+  const format = await findFormat(end.writer);
+  if (!format.writer) throw fault("format-cannot-write", { format: format.id });
+  const writer = await format.writer.load();
+  return Promise.all(end.targets.map((target) => writer.encoder(target, end.writer.options, context)));
+}

@@ -1,0 +1,53 @@
+/** The entry of a worker thread: opens tasks by number, does pieces of work, sends back what came of them. */
+import { parentPort } from "node:worker_threads";
+import { toPlainError } from "../errors.js";
+import { transferables } from "../model/batch.js";
+import type { Format } from "../plugin/format.js";
+import type { WorkerReply, WorkerRequest } from "./executor.js";
+import { type FormatRef, openTask, type Task } from "./task.js";
+
+const tasks = new Map<number, Promise<Task>>();
+const aborter = new AbortController();
+
+async function findFormat(ref: FormatRef): Promise<Format> {
+  const loaded = (await import(ref.module)) as { default: Format | readonly Format[] };
+  const formats = Array.isArray(loaded.default) ? loaded.default : [loaded.default];
+  const format = formats.find((candidate: Format) => candidate.id === ref.id);
+  if (!format) throw new Error(`${ref.module} has no format ${ref.id}`);
+  return format;
+}
+
+async function answer(request: WorkerRequest): Promise<void> {
+  switch (request.kind) {
+    case "open":
+      tasks.set(request.task, openTask(request.spec, findFormat, aborter.signal));
+      // A failure is told to whoever asks for work.
+      tasks.get(request.task)!.catch(() => undefined);
+      return;
+    case "close": {
+      const task = await tasks.get(request.task)?.catch(() => undefined);
+      tasks.delete(request.task);
+      await task?.close();
+      return;
+    }
+    case "run": {
+      const reply = await run(request);
+      parentPort!.postMessage(reply, transferables(reply));
+    }
+  }
+}
+
+async function run(request: WorkerRequest & { kind: "run" }): Promise<WorkerReply> {
+  try {
+    const task = await tasks.get(request.task)!;
+    return { id: request.id, result: await task.run(request.work) };
+  } catch (error) {
+    return { id: request.id, error: toPlainError(error) };
+  }
+}
+
+// One request after the other: a task's source and context serve one piece of work at a time.
+let last: Promise<void> = Promise.resolve();
+parentPort!.on("message", (request: WorkerRequest) => {
+  last = last.then(() => answer(request));
+});

@@ -1,0 +1,64 @@
+import type { Batch } from "../model/batch.js";
+import { GeometryBuilder, type GeometryColumn, Kind } from "../model/geometry.js";
+import type { Stage } from "./stage.js";
+
+/**
+ * For targets without GeometryCollections: one whose members are all points, lines or polygons becomes that Multi*,
+ * an empty one no geometry. Mixed ones stay as they are.
+ */
+export function build(): Stage {
+  return { apply: mergeCollections };
+}
+
+function mergeCollections(batch: Batch): Batch {
+  if (!batch.geometry.kinds.includes(Kind.GeometryCollection)) return batch;
+  const builder = new GeometryBuilder();
+  for (let i = 0; i < batch.length; i++) {
+    if (batch.geometry.kinds[i] !== Kind.GeometryCollection) builder.copy(batch.geometry, i);
+    else mergeMembers(batch.geometry, i, builder);
+  }
+  return batch.with({ geometry: builder.finish() });
+}
+
+const multiOf = [
+  0,
+  Kind.MultiPoint,
+  Kind.MultiLineString,
+  Kind.MultiPolygon,
+  Kind.MultiPoint,
+  Kind.MultiLineString,
+  Kind.MultiPolygon,
+  0,
+];
+
+function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): void {
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets || memberOffsets[i] === memberOffsets[i + 1]) {
+    builder.none();
+    return;
+  }
+  const from = memberOffsets[i]!;
+  const to = memberOffsets[i + 1]!;
+  const multi = multiOf[members.kinds[from]!]!;
+  const uniform = multi !== 0 && members.kinds.subarray(from, to).every((kind) => multiOf[kind] === multi);
+  if (!uniform) {
+    builder.copy(column, i);
+    return;
+  }
+  builder.begin(multi);
+  if (multi === Kind.MultiPolygon) {
+    for (let k = from; k < to; k++) {
+      for (let p = members.partOffsets[k]!; p < members.partOffsets[k + 1]!; p++) builder.copyPart(members, p);
+    }
+  } else {
+    builder.part();
+    if (multi === Kind.MultiPoint) builder.ring();
+    for (let p = members.partOffsets[from]!; p < members.partOffsets[to]!; p++) {
+      for (let r = members.ringOffsets[p]!; r < members.ringOffsets[p + 1]!; r++) {
+        if (multi === Kind.MultiLineString) builder.ring();
+        builder.copyPositions(members, members.positionOffsets[r]!, members.positionOffsets[r + 1]!);
+      }
+    }
+  }
+  builder.end();
+}
