@@ -1,6 +1,6 @@
 /**
- * Numbers from text and back, without a string in between: a file of coordinates is mostly this.
- * Against `Number(text)` and `String(value)` it is 4 to 10 times faster for numbers of up to 15 digits.
+ * Numbers from text and back, without a string in between: a file of coordinates is mostly this. Measured against
+ * `Number(text)` and `String(value)`, it takes half to a third of the time for numbers of up to 15 digits.
  */
 
 /** Powers of ten that a double holds exactly. */

@@ -1,0 +1,86 @@
+import type { GeometryBuilder } from "../../src/model/geometry.js";
+
+/** Positions of a curve before they become a ring: x, y, z, m, four numbers each, NaN for what one has not. */
+export type CurvePoints = number[];
+
+/** The greatest angle between two neighbours on a linearised arc, 4°: what GDAL and GEOS-based tools take. */
+const step = Math.PI / 45;
+
+export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
+  for (let k = 0; k < points.length; k += 4) {
+    builder.positionZM(points[k]!, points[k + 1]!, points[k + 2]!, points[k + 3]!);
+  }
+}
+
+/**
+ * A CIRCULARSTRING (SQL/MM part 3, 7.3) as a line: every two segments are an arc through three positions, of which
+ * the middle one is kept. Three positions on one line stay a line; where the first is the last, the middle one is
+ * opposite on a whole circle.
+ */
+export function linearise(points: CurvePoints): CurvePoints {
+  const line = points.slice(0, 4);
+  for (let k = 0; k + 8 < points.length; k += 8) addArc(line, points, k);
+  return line;
+}
+
+function addArc(line: CurvePoints, points: CurvePoints, k: number): void {
+  const [x0, y0] = [points[k]!, points[k + 1]!];
+  const [x1, y1] = [points[k + 4]!, points[k + 5]!];
+  const [x2, y2] = [points[k + 8]!, points[k + 9]!];
+  const whole = x0 === x2 && y0 === y2;
+  // Relative to the first position, so that eastings in the millions lose no digits.
+  const [ax, ay, bx, by] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
+  const cross = 2 * (ax * by - ay * bx);
+  const a = ax * ax + ay * ay;
+  const b = bx * bx + by * by;
+  const cx = whole ? x0 + ax / 2 : x0 + (by * a - ay * b) / cross;
+  const cy = whole ? y0 + ay / 2 : y0 + (ax * b - bx * a) / cross;
+  if (!Number.isFinite(cx + cy) || a === 0) {
+    line.push(...points.slice(k + 4, k + 12));
+    return;
+  }
+  const turn = 2 * Math.PI;
+  const [from, middle, to] = [Math.atan2(y0 - cy, x0 - cx), Math.atan2(y1 - cy, x1 - cx), Math.atan2(y2 - cy, x2 - cx)];
+  const forward = (angle: number, start: number) => (((angle - start) % turn) + turn) % turn;
+  const left = whole || forward(middle, from) <= forward(to, from);
+  const sweep = (start: number, end: number) => (left ? forward(end, start) : -forward(start, end));
+  const radius = Math.hypot(x0 - cx, y0 - cy);
+  addSweep(line, points, k, cx, cy, radius, from, sweep(from, middle));
+  addSweep(line, points, k + 4, cx, cy, radius, middle, sweep(middle, whole ? from : to));
+}
+
+/** The positions between the points at `k` and `k + 4`, and the latter; z and m change evenly along the way. */
+function addSweep(
+  line: CurvePoints,
+  points: CurvePoints,
+  k: number,
+  cx: number,
+  cy: number,
+  radius: number,
+  start: number,
+  sweep: number,
+): void {
+  const count = Math.max(1, Math.ceil(Math.abs(sweep) / step - 1e-9));
+  for (let n = 1; n < count; n++) {
+    const share = n / count;
+    const angle = start + sweep * share;
+    const between = (d: number) => points[k + d]! + (points[k + 4 + d]! - points[k + d]!) * share;
+    line.push(cx + radius * Math.cos(angle), cy + radius * Math.sin(angle), between(2), between(3));
+  }
+  line.push(...points.slice(k + 4, k + 8));
+}
+
+/** Appends a segment of a compound curve, leaving out its first position where it repeats the last. */
+export function join(line: CurvePoints, segment: CurvePoints): void {
+  const last = line.length - 4;
+  const repeats = last >= 0 && line[last] === segment[0] && line[last + 1] === segment[1];
+  for (let k = repeats ? 4 : 0; k < segment.length; k++) line.push(segment[k]!);
+}
+
+/** Whether a ring was open and has been closed by repeating its first position. */
+export function close(ring: CurvePoints): boolean {
+  const last = ring.length - 4;
+  if (last < 4 || (ring[0] === ring[last] && ring[1] === ring[last + 1])) return false;
+  ring.push(ring[0]!, ring[1]!, ring[2]!, ring[3]!);
+  return true;
+}

@@ -1,0 +1,225 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { TextBuffer } from "../../../plugins/shared/numbers.js";
+import { WkbReader, WkbWriter } from "../../../plugins/shared/wkb.js";
+import { GeometryTextError, WktReader, WktWriter } from "../../../plugins/shared/wkt.js";
+import { type Geometry, GeometryBuilder, type GeometryColumn, geometryAt } from "../../../src/model/geometry.js";
+import { Scratch } from "../../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const fromWkt = (text: string) => {
+  const builder = new GeometryBuilder();
+  const bytes = Buffer.from(`xx${text}`);
+  const reader = new WktReader();
+  reader.read(bytes, 2, bytes.length, builder);
+  return { reader, column: builder.finish() };
+};
+const toWkt = (column: GeometryColumn, decimals: number | null = null) => {
+  const out = new TextBuffer(8);
+  new WktWriter(out, decimals).write(column, 0);
+  return Buffer.from(out.finish()).toString();
+};
+const fromHex = (hex: string) => {
+  const builder = new GeometryBuilder();
+  const reader = new WkbReader();
+  reader.readHex(Buffer.from(hex), 0, hex.length, builder);
+  return { reader, column: builder.finish() };
+};
+
+const samples = [
+  "POINT (1 2)",
+  "POINT Z (1 2 3)",
+  "POINT M (1 2 3)",
+  "POINT ZM (1 2 3 4)",
+  "POINT EMPTY",
+  "LINESTRING (0 0,1.5 -1,1e-7 2)",
+  "LINESTRING EMPTY",
+  "POLYGON ((0 0,4 0,4 4,0 4,0 0),(1 1,1 2,2 2,1 1))",
+  "POLYGON EMPTY",
+  "MULTIPOINT ((1 2),(3 4))",
+  "MULTIPOINT Z ((1 2 3),(3 4 5))",
+  "MULTILINESTRING ((0 0,1 1),(2 2,3 3,4 4))",
+  "MULTIPOLYGON (((0 0,1 0,1 1,0 0)),((5 5,9 5,9 9,5 5),(6 5.5,7 6,7 5.5,6 5.5)))",
+  "MULTIPOLYGON EMPTY",
+  "GEOMETRYCOLLECTION (POINT (1 2),GEOMETRYCOLLECTION (LINESTRING (0 0,1 1)),POLYGON ((0 0,1 0,1 1,0 0)))",
+  "GEOMETRYCOLLECTION EMPTY",
+];
+
+/** What GDAL makes of WKT: GeoJSON geometry and hexadecimal ISO WKB, line by line. */
+function gdal(texts: readonly string[]): { json: Geometry | null; hex: string }[] {
+  const csv = scratch.path("g.csv");
+  writeFileSync(csv, `id,wkt\n${texts.map((text, i) => `${i},"${text}"`).join("\n")}\n`);
+  const run = (...args: string[]) =>
+    execFileSync("ogr2ogr", ["-f", ...args, csv, "-oo", "GEOM_POSSIBLE_NAMES=wkt", "-oo", "KEEP_GEOM_COLUMNS=NO"], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  const json = run("GeoJSONSeq", "/vsistdout/", "-lco", "COORDINATE_PRECISION=15").trim().split("\n");
+  // The dump holds WKB as EWKB hex.
+  const dump = run("PGDUMP", "/vsistdout/", "-lco", "SRID=0", "-lco", "DIM=XYZM").split("\n");
+  const hex = dump.flatMap((line) => /\b(0[01][0-9A-F]{16,})\b/.exec(line)?.[1] ?? []);
+  return json.map((line, i) => ({ json: JSON.parse(line).geometry, hex: hex[i] ?? "" }));
+}
+
+describe("WKT", () => {
+  test("reads what GDAL reads", () => {
+    const expected = gdal(samples);
+    samples.forEach((text, i) => {
+      const geometry = geometryAt(fromWkt(text).column, 0)!;
+      const empty = text.endsWith("EMPTY");
+      if (text === "POINT EMPTY") expect(geometry).toEqual({ type: "Point", coordinates: [] });
+      else if (!empty) expect(geometry).toEqual(expected[i]!.json);
+    });
+  });
+
+  test.each(samples)("writes %s as it was read", (text) => expect(toWkt(fromWkt(text).column)).toBe(text));
+
+  test.each([
+    ["point(1 2)", "POINT (1 2)"],
+    ["  PointZ ( 1   2\t3 ) ", "POINT Z (1 2 3)"],
+    ["POINT(1 2 3)", "POINT Z (1 2 3)"],
+    ["POINT ZM(1 2 3 4)", "POINT ZM (1 2 3 4)"],
+    ["LINEARRING (0 0, 1 1, 2 0, 0 0)", "LINESTRING (0 0,1 1,2 0,0 0)"],
+    ["MULTIPOINT (1 2, 3 4)", "MULTIPOINT ((1 2),(3 4))"],
+    ["MULTIPOINT ((1 2), EMPTY, (3 4))", "MULTIPOINT ((1 2),(3 4))"],
+    ["MULTIPOLYGON (EMPTY, ((0 0, 1 0, 1 1, 0 0)))", "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"],
+    ["TRIANGLE ((0 0, 1 0, 1 1, 0 0))", "POLYGON ((0 0,1 0,1 1,0 0))"],
+    ["TIN (((0 0, 1 0, 1 1, 0 0)))", "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"],
+    ["COMPOUNDCURVE ((0 0, 1 0), (1 0, 2 0))", "LINESTRING (0 0,1 0,2 0)"],
+    ["MULTICURVE ((0 0, 1 0), COMPOUNDCURVE ((1 0, 2 0)))", "MULTILINESTRING ((0 0,1 0),(1 0,2 0))"],
+  ])("reads %s", (text, plain) => expect(toWkt(fromWkt(text).column)).toBe(plain));
+
+  test("closes an open ring and counts it", () => {
+    const { reader, column } = fromWkt("POLYGON ((0 0, 1 0, 1 1))");
+    expect(toWkt(column)).toBe("POLYGON ((0 0,1 0,1 1,0 0))");
+    expect(reader.closedRings).toBe(1);
+  });
+
+  test("reads the SRID of EWKT", () => {
+    const { reader, column } = fromWkt("SRID=25832;POINT(500000 5000000)");
+    expect(reader.srid).toBe(25832);
+    expect(toWkt(column)).toBe("POINT (500000 5000000)");
+  });
+
+  test("a semicircle keeps its radius and its middle", () => {
+    const line = geometryAt(fromWkt("CIRCULARSTRING (1000000 0, 1000001 1, 1000002 0)").column, 0) as {
+      coordinates: number[][];
+    };
+    expect(line.coordinates.length).toBe(47);
+    expect(line.coordinates[23]).toEqual([1000001, 1]);
+    for (const [x, y] of line.coordinates) expect(Math.hypot(x! - 1000001, y!)).toBeCloseTo(1, 9);
+    expect(Math.min(...line.coordinates.map((p) => p[1]!))).toBe(0);
+  });
+
+  test("a circle goes all the way round, clockwise arcs the short way", () => {
+    const circle = geometryAt(fromWkt("CURVEPOLYGON (CIRCULARSTRING (0 0, 2 0, 0 0))").column, 0) as {
+      coordinates: number[][][];
+    };
+    const ring = circle.coordinates[0]!;
+    const area = ring.slice(1).reduce((sum, [x, y], k) => sum + (ring[k]![0]! * y! - x! * ring[k]![1]!) / 2, 0);
+    // A regular polygon of 90 corners on the unit circle: n/2 sin(2π/n).
+    expect(area).toBeCloseTo(45 * Math.sin(Math.PI / 45), 9);
+    const arc = geometryAt(fromWkt("CIRCULARSTRING (-1 0, 0 1, 1 0)").column, 0) as { coordinates: number[][] };
+    expect(arc.coordinates.every(([, y]) => y! >= -1e-12)).toBe(true);
+  });
+
+  test.each([
+    "",
+    "POINT",
+    "POINT (1)",
+    "POINT (1 2",
+    "POINT (1 2) x",
+    "POINT (1 x)",
+    "POINT (nan nan)",
+    "POINT (1 2 3 4 5)",
+    "PONT (1 2)",
+    "POLYGON (0 0, 1 1)",
+    "LINESTRING (0 0, 1 1",
+    "GEOMETRYCOLLECTION (POINT (1 2), POINT (1))",
+    `${"GEOMETRYCOLLECTION (".repeat(5000)}`,
+    "SRID=4326",
+  ])("refuses %j and takes nothing in", (text) => {
+    const builder = new GeometryBuilder();
+    builder.point(7, 8);
+    const bytes = Buffer.from(text);
+    expect(() => new WktReader().read(bytes, 0, bytes.length, builder)).toThrow(GeometryTextError);
+    builder.point(9, 10);
+    const column = builder.finish();
+    expect(column.length).toBe(2);
+    expect(geometryAt(column, 1)).toEqual({ type: "Point", coordinates: [9, 10] });
+    expect(column.xy.length).toBe(4);
+  });
+
+  test("rounds x and y when asked", () =>
+    expect(toWkt(fromWkt("POINT Z (1.23456 -0.000001 9.87654)").column, 3)).toBe("POINT Z (1.235 0 9.87654)"));
+});
+
+describe("WKB", () => {
+  test("reads the EWKB that GDAL writes", () => {
+    const expected = gdal(samples);
+    samples.forEach((text, i) => {
+      if (expected[i]!.hex && !text.includes("EMPTY")) {
+        expect(toWkt(fromHex(expected[i]!.hex).column).replace(/ Z?M? ?\(/g, "(")).toContain(text.split(" ")[0]);
+        expect(geometryAt(fromHex(expected[i]!.hex).column, 0)).toMatchObject({
+          type: geometryAt(fromWkt(text).column, 0)!.type,
+        });
+      }
+    });
+    expect(expected.filter((e) => e.hex).length).toBeGreaterThan(10);
+  });
+
+  // Examples written by hand after OGC 06-103r4 8.2 and PostGIS's documentation of EWKB.
+  test.each([
+    ["0101000000000000000000f03f0000000000000040", "POINT (1 2)", null],
+    ["00000000013ff00000000000004000000000000000", "POINT (1 2)", null],
+    ["01e9030000000000000000f03f00000000000000400000000000000840", "POINT Z (1 2 3)", null],
+    ["0101000080000000000000f03f00000000000000400000000000000840", "POINT Z (1 2 3)", null],
+    ["0101000040000000000000f03f00000000000000400000000000000840", "POINT M (1 2 3)", null],
+    ["0101000020e6100000000000000000f03f0000000000000040", "POINT (1 2)", 4326],
+    ["0101000000000000000000f87f000000000000f87f", "POINT EMPTY", null],
+    ["010700000000000000", "GEOMETRYCOLLECTION EMPTY", null],
+  ])("reads %s", (hex, text, srid) => {
+    const { column, reader } = fromHex(hex);
+    expect(toWkt(column)).toBe(text);
+    expect(reader.srid).toBe(srid);
+  });
+
+  test.each(samples)("writes %s and reads it back", (text) => {
+    const hex = Buffer.from(new WkbWriter().writeHex(fromWkt(text).column, 0)).toString();
+    expect(toWkt(fromHex(hex).column)).toBe(text);
+  });
+
+  test("any damage is refused with nothing taken in", () => {
+    const blobs = samples.map((text) => Buffer.from(new WkbWriter().write(fromWkt(text).column, 0)));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...blobs),
+        fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 }),
+        fc.nat(),
+        (blob, changes, cut) => {
+          const damaged = Buffer.from(blob.subarray(0, (cut % blob.length) + 1));
+          for (const [at, value] of changes) damaged[at % damaged.length] = value;
+          const builder = new GeometryBuilder();
+          try {
+            new WkbReader().read(damaged, 0, damaged.length, builder);
+          } catch (error) {
+            expect(error).toBeInstanceOf(GeometryTextError);
+            expect(builder.length).toBe(0);
+          }
+          builder.point(1, 2);
+          const column = builder.finish();
+          expect(geometryAt(column, column.length - 1)).toEqual({ type: "Point", coordinates: [1, 2] });
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("text that is not hexadecimal is refused", () => {
+    for (const hex of ["0101zz", "010", ""]) expect(() => fromHex(hex)).toThrow(GeometryTextError);
+  });
+});
