@@ -89,7 +89,7 @@ export class Run {
         layer: {
           name: `${layer.name}${suffix}`,
           crs,
-          fields: fit.fields && fit.fields.map(({ source: _, ...field }) => field),
+          fields: fit.fields?.map(({ source: _, ...field }) => field) ?? null,
           summary: summary && summaryOfPart(fit, part, summary),
         },
         path: own,
@@ -295,7 +295,7 @@ export class Run {
 }
 
 /** The pieces of a layer: its splits, or batch after batch where it has none. */
-async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
+export async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
   const { layer } = open;
   if (layer.splits) {
     for await (const split of layer.splits()) yield { split };

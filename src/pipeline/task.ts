@@ -31,6 +31,8 @@ export interface TaskSpec {
   readonly layerName: string;
   readonly skipErrors: boolean;
   readonly stages: readonly StageSpec[];
+  /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
+  readonly checks?: readonly StageSpec[];
   readonly end: { readonly kind: "summary"; readonly refine: boolean } | EncodeSpec;
   /** Milliseconds since 1970: what the run calls now. */
   readonly now: number;
@@ -76,6 +78,7 @@ export interface Task {
 export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
   const context = new HostContext(spec.layerName, signal, spec.skipErrors, spec.blueprint, new Date(spec.now));
   const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, context)));
+  const checks = await Promise.all((spec.checks ?? []).map((stage) => buildStage(stage, context)));
   const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
   let dataset: Dataset | undefined;
 
@@ -119,6 +122,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
         const shaped = applyStages(stages, batch);
         if (shaped.length === 0) continue;
         located += countLocated(shaped);
+        if (checks.length > 0) applyStages(checks, shaped);
         if (summariser) summariser.add(shaped);
         else if (spec.end.kind === "encode") {
           for (const [part, fitted] of fitBatch(spec.end.fit, shaped, context)) {

@@ -1,0 +1,11 @@
+/** The formats that come with geoferry, and the modules that a worker loads them from. */
+import type { Format } from "../src/plugin/format.js";
+import csv from "./csv/index.js";
+import geojson from "./geojson/index.js";
+import shapefile from "./shapefile/index.js";
+
+export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
+  { module: "#plugins/shapefile", formats: [shapefile] },
+  { module: "#plugins/csv", formats: [csv] },
+  { module: "#plugins/geojson", formats: geojson },
+];

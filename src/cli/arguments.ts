@@ -1,0 +1,38 @@
+/** What yargs would misread is put into a form that it reads right. */
+
+const stdio = "stdio:";
+
+/** A value that looks like a flag (`--bbox -10,40,5,50`) is bound to its option; a lone `-` is kept as a positional. */
+export function protectArguments(argv: readonly string[]): string[] {
+  const result: string[] = [];
+  for (const [i, argument] of argv.entries()) {
+    if (argument === "-") {
+      result.push(stdio);
+      continue;
+    }
+    const previous = result.at(-1);
+    const number = /^-(\d|\.\d)/.test(argument);
+    if (number && i > 0 && previous !== undefined && /^--[a-z][a-z-]*$/.test(previous))
+      result[result.length - 1] = `${previous}=${argument}`;
+    else result.push(argument);
+  }
+  return result;
+}
+
+export const unprotect = (argument: string): string => (argument === stdio ? "-" : argument);
+
+/** The value of an option given once or more, as a list; commas separate too. */
+export function listOf(value: string | readonly string[] | undefined): string[] | undefined {
+  if (value === undefined) return undefined;
+  return [value].flat().flatMap((item) => splitList(item));
+}
+
+/** Splits at commas, but not inside double quotes: `a,"b,c"`. */
+export function splitList(text: string): string[] {
+  const items = [...text.matchAll(/\s*("(?:[^"]|"")*"|[^,]*)\s*(?:,|$)/g)].map((match) => match[1]!);
+  // The expression also matches the empty rest at the end.
+  if (items.length > 1 && !text.trimEnd().endsWith(",")) items.pop();
+  return items
+    .map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll('""', '"') : item.trim()))
+    .filter((item) => item !== "");
+}

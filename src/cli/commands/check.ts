@@ -1,0 +1,59 @@
+import { describePlace } from "../../errors.js";
+import type { LayerReport } from "../../pipeline/inspect.js";
+import { exitStatus } from "../exit.js";
+import type { Command } from "../run.js";
+import { type InfoArguments, inspectInputs, inspectOptions } from "./info.js";
+
+export interface CheckArguments extends InfoArguments {
+  readonly strict?: boolean;
+}
+
+/** Problems shown to a person; `--json` has them all. */
+const shown = 20;
+
+function describe(layer: LayerReport): string {
+  const lines = layer.problems.slice(0, shown).map((problem) => {
+    const place = describePlace(problem.place);
+    return `  ${place === "" ? "" : `${place}: `}${problem.reason}`;
+  });
+  if (layer.problems.length > shown) lines.push(`  and ${layer.problems.length - shown} more (--json lists them all)`);
+  const verdict =
+    layer.problems.length === 0
+      ? "no problem found"
+      : `${layer.problems.length} of ${layer.featureCount} features have a problem`;
+  const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
+  return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...suspicious, ...lines].join("\n")}\n`;
+}
+
+export const checkCommand: Command<CheckArguments> = {
+  usage: "check <inputs..>",
+  summary: "Check INPUT: coordinate order and ranges, geometry validity",
+  positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
+  options: {
+    ...inspectOptions,
+    strict: { type: "boolean", describe: "Suspicions count as problems" },
+  },
+  examples: [
+    ["check parcels.shp", "are all geometries valid, and where they should be?"],
+    ["check 'in/*.geojson' --json", "every problem as a record"],
+  ],
+  async run(args) {
+    const report = await inspectInputs(args, true);
+    for (const layer of report.layers) {
+      if (!args.json) process.stdout.write(describe(layer));
+      else {
+        const { input, layer: name, featureCount, suspicious, problems } = layer;
+        for (const { code, reason, place } of problems) {
+          process.stdout.write(`${JSON.stringify({ type: "problem", input, layer: name, code, reason, ...place })}\n`);
+        }
+        process.stdout.write(
+          `${JSON.stringify({ type: "layer", input, layer: name, featureCount, suspicious, problems: problems.length })}\n`,
+        );
+      }
+    }
+    const bad = report.layers.some(
+      (layer) => layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0),
+    );
+    return bad ? exitStatus.rejected : 0;
+  },
+};

@@ -1,0 +1,67 @@
+import type { Format } from "../../plugin/format.js";
+import type { OptionTable } from "../../plugin/options.js";
+import type { Command, CommonArguments } from "../run.js";
+
+export interface FormatsArguments extends CommonArguments {
+  readonly name?: string;
+}
+
+function describeOptions(title: string, table: OptionTable): string[] {
+  const lines = Object.entries(table).map(([name, spec]) => {
+    const values = spec.type === "choice" ? spec.choices.join("|") : spec.type;
+    const standard = spec.default === undefined ? "" : ` [${String(spec.default)}]`;
+    return `  ${`${name}=${values}`.padEnd(32)} ${spec.help}${standard}`;
+  });
+  return lines.length > 0 ? [title, ...lines] : [];
+}
+
+export function describeFormat(format: Format): string {
+  const writer = format.writer;
+  return `${[
+    `${format.id}: ${format.label}`,
+    `  extensions  ${format.extensions.map((extension) => `.${extension}`).join(" ")}`,
+    `  reads       ${format.reader ? "yes" : "no"}`,
+    `  writes      ${writer ? "yes" : "no"}`,
+    ...(format.reader ? describeOptions("reader options (--in)", format.reader.options) : []),
+    ...(writer ? describeOptions("writer options (--out)", writer.options) : []),
+  ].join("\n")}\n`;
+}
+
+const record = (format: Format) => ({
+  type: "format",
+  id: format.id,
+  label: format.label,
+  extensions: format.extensions,
+  reads: format.reader !== undefined,
+  writes: format.writer !== undefined,
+  readerOptions: format.reader?.options ?? {},
+  writerOptions: format.writer?.options ?? {},
+});
+
+export const formatsCommand: Command<FormatsArguments> = {
+  usage: "formats [name]",
+  summary: "Show which formats there are, what reads and what writes, and the options of one",
+  positionals: { name: { type: "string", describe: "A format: its options" } },
+  options: {},
+  examples: [
+    ["formats", "all formats"],
+    ["formats csv", "options of CSV"],
+  ],
+  async run(args) {
+    const { openRegistry } = await import("../host.js");
+    const registry = await openRegistry(args.plugin ?? []);
+    const formats = args.name === undefined ? registry.all() : [registry.get(args.name)];
+    for (const format of formats) {
+      if (args.json) process.stdout.write(`${JSON.stringify(record(format))}\n`);
+      else if (args.name !== undefined) process.stdout.write(describeFormat(format));
+      else {
+        const abilities = [format.reader ? "reads" : "", format.writer ? "writes" : ""]
+          .filter((word) => word !== "")
+          .join(", ");
+        const extensions = format.extensions.map((extension) => `.${extension}`).join(" ");
+        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label} (${extensions})\n`);
+      }
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,104 @@
+import type { LayerReport } from "../../pipeline/inspect.js";
+import { unprotect } from "../arguments.js";
+import type { Command, CommonArguments } from "../run.js";
+import { pairs } from "./convert.js";
+
+export interface InfoArguments extends CommonArguments {
+  readonly inputs: readonly string[];
+  readonly from?: string;
+  readonly layer?: readonly string[];
+  readonly in?: readonly string[];
+  readonly sourceCrs?: string;
+  readonly skipErrors?: boolean;
+  readonly workers?: number;
+}
+
+export const inspectOptions = {
+  from: { type: "string", requiresArg: true, describe: "Format of the input" },
+  layer: { type: "string", array: true, requiresArg: true, describe: "Take only this layer" },
+  in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
+  "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
+  "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
+  workers: { type: "number", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
+} as const;
+
+/** Runs `inspect` for `info` and `check`. */
+export async function inspectInputs(args: InfoArguments, thorough: boolean) {
+  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }] = await Promise.all([
+    import("../../pipeline/inspect.js"),
+    import("../../pipeline/expand.js"),
+    import("../host.js"),
+    import("../progress.js"),
+  ]);
+  const display = new ProgressDisplay(process.stderr);
+  const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
+  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry.all());
+  const readerOptions = pairs("--in", args.in);
+  const report = await inspect(
+    {
+      inputs: inputs.map((input) => input.address),
+      ...(args.from === undefined ? {} : { from: args.from }),
+      ...(args.layer === undefined ? {} : { layers: args.layer }),
+      ...(args.sourceCrs === undefined ? {} : { sourceCrs: args.sourceCrs }),
+      ...(args.workers === undefined ? {} : { workers: args.workers }),
+      ...(readerOptions === undefined ? {} : { readerOptions }),
+      skipErrors: args.skipErrors ?? false,
+    },
+    host,
+    thorough,
+  );
+  display.clear();
+  return report;
+}
+
+const number = (value: number): string => String(Number(value.toFixed(7)));
+
+function describeGeometry(layer: LayerReport): string {
+  if (layer.geometryTypes.length === 0) return "none";
+  const dimensions = `${layer.hasZ ? " with Z" : ""}${layer.hasM ? " with M" : ""}`;
+  return `${layer.geometryTypes.join(", ")}${dimensions}`;
+}
+
+function describeField(field: LayerReport["fields"][number], width: number): string {
+  const declared = field.width === undefined ? "" : ` (${field.width}${field.decimals ? `.${field.decimals}` : ""})`;
+  return `    ${field.name.padEnd(width)}  ${field.type}${declared}`;
+}
+
+export function describeLayer(layer: LayerReport): string {
+  const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "not said";
+  const width = Math.min(40, Math.max(0, ...layer.fields.map((field) => field.name.length)));
+  return [
+    `${layer.input}: ${layer.layer} (${layer.format})`,
+    `  features  ${layer.featureCount.toLocaleString("en")}${layer.nullGeometries > 0 ? `, ${layer.nullGeometries.toLocaleString("en")} without geometry` : ""}`,
+    `  geometry  ${describeGeometry(layer)}`,
+    `  crs       ${crs}`,
+    `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
+    `  fields    ${layer.fields.length}`,
+    ...layer.fields.map((field) => describeField(field, width)),
+    ...layer.suspicious.map((sentence) => `  look at   ${sentence}`),
+    "",
+  ].join("\n");
+}
+
+export const infoCommand: Command<InfoArguments> = {
+  usage: "info <inputs..>",
+  summary: "Show the layers of INPUT: fields, coordinate reference system, count, extent, what is suspicious",
+  positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
+  options: inspectOptions,
+  examples: [
+    ["info roads.shp", "what is in a Shapefile"],
+    ["info data.zip --json", "the same, for a program"],
+  ],
+  async run(args) {
+    const report = await inspectInputs(args, false);
+    for (const layer of report.layers) {
+      const { problems: _, ...told } = layer;
+      process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
+    }
+    for (const notice of report.notices) {
+      if (args.json) process.stdout.write(`${JSON.stringify({ type: "notice", ...notice })}\n`);
+      else if (!args.quiet) process.stderr.write(`note ${notice.code}: ${notice.example}\n`);
+    }
+    return 0;
+  },
+};

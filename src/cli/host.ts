@@ -1,0 +1,50 @@
+import { builtins } from "../../plugins/index.js";
+import { fault } from "../errors.js";
+import type { Host, Progress } from "../pipeline/request.js";
+import { loadPlugin } from "../plugin/load.js";
+import { Registry } from "../plugin/registry.js";
+
+/** The formats at hand: those that come with geoferry and those of `--plugin`. */
+export async function openRegistry(plugins: readonly string[]): Promise<Registry> {
+  const registry = new Registry();
+  for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);
+  for (const plugin of plugins) {
+    const { formats, module } = await loadPlugin(plugin, process.cwd());
+    for (const format of formats) registry.add(format, module);
+  }
+  return registry;
+}
+
+/** Now, or what `SOURCE_DATE_EPOCH` says (seconds since 1970; reproducible-builds.org). */
+export function now(): Date {
+  const epoch = process.env.SOURCE_DATE_EPOCH;
+  if (epoch === undefined || epoch === "") return new Date();
+  const seconds = Number(epoch);
+  if (!Number.isFinite(seconds)) {
+    throw fault("option-invalid", { option: "SOURCE_DATE_EPOCH", value: epoch, expected: "a number of seconds" });
+  }
+  return new Date(seconds * 1000);
+}
+
+/** A signal that the first SIGINT or SIGTERM aborts; the second ends the process at once. */
+export function interruptible(): AbortSignal {
+  const aborter = new AbortController();
+  let count = 0;
+  const interrupt = () => {
+    count++;
+    if (count > 1) process.exit(130);
+    aborter.abort();
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  return aborter.signal;
+}
+
+export async function openHost(plugins: readonly string[], onProgress?: (progress: Progress) => void): Promise<Host> {
+  return {
+    registry: await openRegistry(plugins),
+    signal: interruptible(),
+    now: now(),
+    ...(onProgress ? { onProgress } : {}),
+  };
+}

@@ -1,0 +1,99 @@
+/** The command line: parses, runs one command, turns what happened into text and an exit status. */
+import { createRequire } from "node:module";
+import yargs from "yargs";
+import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { protectArguments } from "./arguments.js";
+import { type CheckArguments, checkCommand } from "./commands/check.js";
+import { type ConvertArguments, convertCommand } from "./commands/convert.js";
+import { type FormatsArguments, formatsCommand } from "./commands/formats.js";
+import { type InfoArguments, infoCommand } from "./commands/info.js";
+import { exitStatus } from "./exit.js";
+
+/** What a command's file gives: its place in the help and what it does, loaded when it runs. */
+export interface Command<A> {
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: Readonly<Record<string, import("yargs").Options>>;
+  readonly positionals: Readonly<Record<string, import("yargs").PositionalOptions>>;
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  run(args: A): Promise<number>;
+}
+
+/** What every command takes. */
+export interface CommonArguments {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly plugin?: readonly string[];
+}
+
+const common = {
+  plugin: { type: "string", array: true, describe: "Load formats from an npm package or a file", requiresArg: true },
+  json: { type: "boolean", describe: "Print records for programs on stdout" },
+  quiet: { type: "boolean", alias: "q", describe: "Print errors only" },
+  verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
+} as const;
+
+/**
+ * Runs the command line `argv` (without node and script).
+ * @returns the exit status
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  let status = 0;
+  const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
+  const parser = yargs(protectArguments(argv))
+    .scriptName("geoferry")
+    .usage("$0 COMMAND ...\n\nCarries geographic features between files and maps.")
+    .version(version)
+    .parserConfiguration({ "greedy-arrays": false, "camel-case-expansion": true, "parse-positional-numbers": false })
+    .options(common)
+    .strict()
+    .demandCommand(1, "which command? See geoferry --help")
+    .completion("completion", "Print a script that completes commands in bash or zsh")
+    .wrap(Math.min(110, process.stderr.columns ?? 100))
+    .showHelpOnFail(false)
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? fault("usage", { reason: message });
+    });
+  const add = <A>(command: Command<A>) => {
+    parser.command(
+      command.usage,
+      command.summary,
+      (builder) => {
+        for (const [name, options] of Object.entries(command.positionals)) builder.positional(name, options);
+        return builder.options(command.options).example(command.examples.map(([line, what]) => [`$0 ${line}`, what]));
+      },
+      async (args) => {
+        status = await command.run(args as unknown as A);
+      },
+    );
+  };
+  add<ConvertArguments>(convertCommand);
+  add<InfoArguments>(infoCommand);
+  add<CheckArguments>(checkCommand);
+  add<FormatsArguments>(formatsCommand);
+  try {
+    await parser.parseAsync();
+    return status;
+  } catch (error) {
+    return reportError(error, argv);
+  }
+}
+
+/** Prints an error for people on stderr and, with `--json`, for programs on stdout. */
+export function reportError(thrown: unknown, argv: readonly string[]): number {
+  // yargs throws errors of its own for what a person typed wrong.
+  const isUsage = thrown instanceof Error && thrown.name === "YError";
+  const error = isUsage ? fault("usage", { reason: thrown.message }) : asGeoferryError(thrown);
+  const status = exitStatus[error.kind];
+  process.stderr.write(`geoferry: ${error.message}\n`);
+  if (argv.includes("--json")) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);
+  const wantsStack = argv.includes("-v") || argv.includes("--verbose");
+  if (wantsStack) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
+  return status;
+}
+
+export function errorRecord(error: GeoferryError): Record<string, unknown> {
+  return { type: "error", code: error.code, exit: exitStatus[error.kind], message: error.message };
+}

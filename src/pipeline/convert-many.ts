@@ -1,0 +1,103 @@
+/** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
+import { existsSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import pLimit from "p-limit";
+import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { localExecutor, threads } from "./choose-executor.js";
+import { convert } from "./convert.js";
+import { type Executor, PoolExecutor } from "./executor.js";
+import { type ExpandedInput, expandInputs } from "./expand.js";
+import { splitExtension } from "./outputs.js";
+import type { ConvertReport } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+
+/** What became of one input of many. */
+export type Outcome =
+  | { readonly input: string; readonly output: string; readonly report: ConvertReport; readonly error?: undefined }
+  | { readonly input: string; readonly output: string; readonly error: GeoferryError; readonly report?: undefined };
+
+/** Whether the output is meant as a folder: it is one, or is written as one. */
+export function isFolder(output: string): boolean {
+  return /[/\\]$/.test(output) || (existsSync(output) && statSync(output).isDirectory());
+}
+
+/**
+ * Converts, into one file or, where the output is a folder, every input into a file of its own there.
+ * @param onOutcome told as soon as an input is done or has failed
+ * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
+ */
+export async function convertMany(
+  request: ConvertRequest,
+  host: Host,
+  onOutcome: (outcome: Outcome) => void = () => {},
+): Promise<Outcome[]> {
+  const expanded = await expandInputs(request.inputs, host.registry.all());
+  const single = !isFolder(request.output);
+  const conversions = single
+    ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
+    : planFolder(expanded, request, host);
+
+  await using executor = conversions.length > 1 ? sharedExecutor(request, host) : undefined;
+  const limit = pLimit(Math.max(1, executor?.width ?? 1));
+  return Promise.all(
+    conversions.map(({ inputs, output }) =>
+      limit(async () => {
+        const outcome = await attempt({ ...request, inputs, output }, host, executor, !single);
+        onOutcome(outcome);
+        return outcome;
+      }),
+    ),
+  );
+}
+
+function sharedExecutor(request: ConvertRequest, host: Host): Executor {
+  const wanted = threads(request);
+  return wanted < 2 || request.limit !== undefined ? localExecutor(host) : new PoolExecutor(wanted);
+}
+
+async function attempt(
+  request: ConvertRequest,
+  host: Host,
+  executor: Executor | undefined,
+  folder: boolean,
+): Promise<Outcome> {
+  const { output } = request;
+  const input = request.inputs.join(", ");
+  try {
+    host.signal.throwIfAborted();
+    if (folder) await mkdir(dirname(output), { recursive: true });
+    return { input, output, report: await convert(request, host, executor) };
+  } catch (error) {
+    return { input, output, error: host.signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error) };
+  }
+}
+
+/** @throws format-undecided, output-collision */
+function planFolder(
+  inputs: readonly ExpandedInput[],
+  request: ConvertRequest,
+  host: Host,
+): { inputs: string[]; output: string }[] {
+  const { registry } = host;
+  if (request.to === undefined) {
+    const known = registry
+      .all()
+      .filter((format) => format.writer)
+      .map((format) => format.id);
+    throw fault("format-undecided", { output: request.output, known });
+  }
+  const target = registry.get(request.to);
+  const planned = new Map<string, { inputs: string[]; output: string }>();
+  for (const input of inputs) {
+    const from = registry.byExtension(input.relative)[0];
+    const stem = from ? splitExtension(input.relative, from)[0] : input.relative.replace(/\.[^./\\]+$/, "");
+    const output = join(request.output, `${stem}.${target.extensions[0]}`);
+    // Names that differ in case only are one name on many disks.
+    const key = output.toLowerCase();
+    const other = planned.get(key);
+    if (other) throw fault("output-collision", { output, inputs: [other.inputs[0]!, input.address] });
+    planned.set(key, { inputs: [input.address], output });
+  }
+  return [...planned.values()];
+}

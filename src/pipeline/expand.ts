@@ -1,0 +1,82 @@
+/** From what a person wrote to the files that it stands for: folders and globs. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
+import { glob, isDynamicPattern } from "tinyglobby";
+import { fault } from "../errors.js";
+import type { Format } from "../plugin/format.js";
+import { isPrimary } from "./inputs.js";
+
+export interface ExpandedInput {
+  /** What is opened: a path, an address or `-`. */
+  readonly address: string;
+  /** Where it stands below the folder or the fixed part of the glob; for a single file its name. */
+  readonly relative: string;
+}
+
+export const isAddress = (text: string): boolean => text === "-" || /^https?:\/\//i.test(text);
+
+/** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */
+function isInput(formats: readonly Format[], path: string, beside: readonly string[]): boolean {
+  const name = basename(path).toLowerCase();
+  if (name.startsWith(".") || /\.rejects\.geojsonl$/.test(name)) return false;
+  if (name.endsWith(".zip")) return true;
+  if (!isPrimary(formats, path)) return false;
+  const stem = name.slice(0, name.lastIndexOf(".") + 1);
+  const extension = name.slice(stem.length);
+  const owners = formats.filter((format) => format.companions?.includes(extension));
+  return !owners.some((format) =>
+    beside.some((other) => other.toLowerCase() === `${stem}${format.extensions[0]}` && other.toLowerCase() !== name),
+  );
+}
+
+function* walk(folder: string, formats: readonly Format[]): Generator<string> {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = entries.map((entry) => entry.name);
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const isFolder =
+      entry.isDirectory() || (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory());
+    if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
+    if (entry.isDirectory()) yield* walk(path, formats);
+    else if (!isFolder && isInput(formats, path, names)) yield path;
+  }
+}
+
+/** The part of a glob before its first magic character, up to a separator. */
+function fixedPart(pattern: string): string {
+  const parts = pattern.split("/");
+  const magic = parts.findIndex((part) => isDynamicPattern(part));
+  return parts.slice(0, Math.max(0, magic)).join("/");
+}
+
+async function expandGlob(pattern: string, formats: readonly Format[]): Promise<ExpandedInput[]> {
+  const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
+  const base = fixedPart(normal);
+  const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
+  const all = found.map((path) => basename(path));
+  const named = found.filter((path) => isInput(formats, path, all));
+  // A pattern that names an unknown extension outright means those files.
+  const paths = named.length > 0 ? named : found;
+  return paths.map((path) => ({ address: path, relative: relative(base === "" ? "." : base, path) }));
+}
+
+/**
+ * Every input that the arguments stand for, in their order.
+ * @throws input-missing where an argument stands for nothing
+ */
+export async function expandInputs(given: readonly string[], formats: readonly Format[]): Promise<ExpandedInput[]> {
+  const inputs: ExpandedInput[] = [];
+  for (const text of given) {
+    if (isAddress(text))
+      inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
+    else if (existsSync(text) && statSync(text).isDirectory()) {
+      for (const path of walk(text, formats)) inputs.push({ address: path, relative: relative(text, path) });
+    } else if (!existsSync(text) && isDynamicPattern(text)) {
+      const found = await expandGlob(text, formats);
+      if (found.length === 0) throw fault("input-missing", { source: text });
+      inputs.push(...found);
+    } else inputs.push({ address: text, relative: basename(text) });
+  }
+  if (inputs.length === 0) throw fault("input-missing", { source: given.join(", ") });
+  return inputs;
+}

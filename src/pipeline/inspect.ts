@@ -1,0 +1,172 @@
+/** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
+import { areaOfUse, crsContext, isWgs84 } from "../crs/index.js";
+import { Spool } from "../io/spool.js";
+import type { Crs, Extent, FieldSummary, GeometryType, Loss, Reject } from "../model/index.js";
+import { Summariser, typesIn } from "../model/summary.js";
+import type { StageSpec } from "../stages/stage.js";
+import { suspectSwap } from "../stages/swapped-order.js";
+import { chooseExecutor } from "./choose-executor.js";
+import { inOrder } from "./executor.js";
+import { type OpenLayer, openInputs } from "./inputs.js";
+import { Gathered } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+import { pieces } from "./run.js";
+
+export interface LayerReport {
+  readonly input: string;
+  readonly format: string;
+  readonly layer: string;
+  readonly crs: Crs | null;
+  readonly featureCount: number;
+  readonly geometryTypes: readonly GeometryType[];
+  readonly nullGeometries: number;
+  readonly hasZ: boolean;
+  readonly hasM: boolean;
+  readonly extent: Extent | null;
+  readonly fields: readonly FieldSummary[];
+  /** What a person should look at, a sentence each. */
+  readonly suspicious: readonly string[];
+  /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
+  readonly problems: readonly Reject[];
+}
+
+export interface InspectReport {
+  readonly layers: readonly LayerReport[];
+  readonly losses: readonly Loss[];
+  readonly notices: readonly Loss[];
+}
+
+type InspectRequest = Pick<
+  ConvertRequest,
+  "inputs" | "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "workers" | "sourceCrs"
+>;
+
+/**
+ * @param thorough also look at every coordinate and every geometry's validity
+ * @throws what opening and reading the inputs throws
+ */
+export async function inspect(request: InspectRequest, host: Host, thorough: boolean): Promise<InspectReport> {
+  await using spool = new Spool();
+  await using inputs = await openInputs(request.inputs, request, host, spool);
+  const gathered = new Gathered();
+  const layers: LayerReport[] = [];
+  const executor = await chooseExecutor({ ...request, output: "" }, host, inputs.layers);
+  try {
+    for (const open of inputs.layers)
+      layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
+  } finally {
+    await executor[Symbol.asyncDispose]();
+  }
+  inputs.collect(gathered);
+  return { layers, losses: gathered.losses.list(), notices: gathered.notices.list() };
+}
+
+async function inspectLayer(
+  open: OpenLayer,
+  request: InspectRequest,
+  host: Host,
+  executor: Awaited<ReturnType<typeof chooseExecutor>>,
+  thorough: boolean,
+  gathered: Gathered,
+): Promise<LayerReport> {
+  const { layer, source } = open;
+  const crs = request.sourceCrs === undefined ? layer.crs : await crsContext.parse(request.sourceCrs);
+  const refine = layer.fields === null;
+  const summariser = new Summariser(refine);
+  const problems: Reject[] = [];
+  let record = 0;
+  let line = 0;
+  let done = 0;
+  const task = await executor.open({
+    source: source.spec,
+    reader: open.reader,
+    blueprint: open.blueprint,
+    layer: open.index,
+    layerName: layer.name,
+    skipErrors: request.skipErrors ?? false,
+    stages: [],
+    checks: thorough ? checksOf(crs) : [],
+    end: { kind: "summary", refine },
+    now: host.now.getTime(),
+  });
+  for await (const result of inOrder(pieces(open), executor.width * 2, (work) =>
+    task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
+  )) {
+    const { found } = result;
+    gathered.add(found);
+    if (found.summary) summariser.merge(found.summary);
+    for (const reject of found.rejects) {
+      const { place } = reject;
+      problems.push({
+        ...reject,
+        place: {
+          ...place,
+          ...(place.record === undefined ? {} : { record: place.record + record }),
+          ...(place.line === undefined ? {} : { line: place.line + line }),
+        },
+      });
+    }
+    record += found.records;
+    line += found.lines;
+    done += result.bytes;
+    host.onProgress?.({ done, total: layer.bytes, features: record, phase: "scan" });
+  }
+  await task.close();
+  const summary = summariser.summary();
+  return {
+    input: source.name,
+    format: open.reader.id,
+    layer: layer.name,
+    crs,
+    featureCount: summary.featureCount,
+    geometryTypes: typesIn(summary),
+    nullGeometries: summary.kinds[0]!.count,
+    hasZ: summary.hasZ,
+    hasM: summary.hasM,
+    extent: summary.extent,
+    fields:
+      summary.fields.length > 0
+        ? summary.fields
+        : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
+    suspicious: await suspicions(crs, summary.extent, summary.featureCount, summary.kinds[0]!.count, summary.fields),
+    problems,
+  };
+}
+
+function checksOf(crs: Crs | null): StageSpec[] {
+  return [
+    { name: "check-coordinates", settings: { mode: crs === null || isWgs84(crs) ? "wgs84" : "finite" } },
+    { name: "check-validity", settings: {} },
+  ];
+}
+
+async function suspicions(
+  crs: Crs | null,
+  extent: Extent | null,
+  count: number,
+  nulls: number,
+  fields: readonly FieldSummary[],
+): Promise<string[]> {
+  const found: string[] = [];
+  if (count === 0) found.push("there is no feature in it");
+  if (crs === null && extent) found.push("it does not say its coordinate reference system");
+  if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
+  if (extent) {
+    const swap = suspectSwap(
+      { extent },
+      { geographic: crs === null || crs.kind === "geographic", area: crs && (await areaOfUse(crs)) },
+    );
+    if (swap === "sure") found.push("x and y are swapped: latitudes beyond 90 degrees that swapping cures (--swap-xy)");
+    else if (swap === "suspected")
+      found.push(
+        "x and y may be swapped: the swapped extent lies in the area of use, the plain one does not (--swap-xy)",
+      );
+    else if (crs && isWgs84(crs) && beyond(extent))
+      found.push("coordinates lie beyond 180 or 90 degrees: the coordinate reference system may be another");
+  }
+  const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
+  if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
+  return found;
+}
+
+const beyond = ([minX, minY, maxX, maxY]: Extent): boolean => minX < -180 || minY < -90 || maxX > 180 || maxY > 90;
