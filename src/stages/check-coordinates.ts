@@ -1,0 +1,139 @@
+import type { Batch } from "../model/batch.js";
+import { type GeometryColumn, positionRange } from "../model/geometry.js";
+import { keepRows } from "./rows.js";
+import { choiceSetting, type Settings } from "./settings.js";
+import type { Stage, StageContext } from "./stage.js";
+
+export interface CheckCoordinatesSettings {
+  /** `finite`: every number is finite. `wgs84`: also longitudes within ±180° and latitudes within ±90°. */
+  readonly mode: "wgs84" | "finite";
+}
+
+/** Degrees beyond the range that are rounding, and are put back on its edge. */
+const tolerance = 1e-9;
+
+interface Range {
+  readonly x: number;
+  readonly y: number;
+}
+const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
+  wgs84: { x: 180, y: 90 },
+  finite: { x: Number.MAX_VALUE, y: Number.MAX_VALUE },
+};
+
+interface Fault {
+  readonly code: "not-finite" | "out-of-range";
+  readonly reason: string;
+}
+
+/** Whether every position is in range: the one pass that valid data costs. */
+function allWithin(column: GeometryColumn, range: Range): boolean {
+  const { xy, z } = column;
+  const { x, y } = range;
+  for (let k = 0; k < xy.length; k += 2) {
+    // Written so that NaN fails.
+    if (!(xy[k]! <= x && xy[k]! >= -x && xy[k + 1]! <= y && xy[k + 1]! >= -y)) return false;
+  }
+  if (z) for (let k = 0; k < z.length; k++) if (Math.abs(z[k]!) === Number.POSITIVE_INFINITY) return false;
+  return column.members === null || allWithin(column.members, range);
+}
+
+function outOfRange(x: number, y: number): Fault {
+  const code = "out-of-range";
+  if (Math.abs(y) > 90 + tolerance) {
+    const reason = `latitude ${y} is beyond ±90°`;
+    const exchanged = Math.abs(y) <= 180 && Math.abs(x) <= 90;
+    return {
+      code,
+      reason: exchanged ? `${reason}; latitude seems to stand before longitude, which --swap-xy exchanges` : reason,
+    };
+  }
+  const reason = `longitude ${x} is beyond ±180°`;
+  if (x > 180 && x <= 360) {
+    return {
+      code,
+      reason: `${reason}; if longitudes run from 0° to 360° here, it is ${x - 360} and must be written so`,
+    };
+  }
+  if (Math.abs(x) > 1000)
+    return { code, reason: `${reason}; these look like metres: name their CRS with --source-crs` };
+  return { code, reason };
+}
+
+/** Checks rows one by one and remembers what is nearly in range. */
+class RowCheck {
+  /** Positions snapped so far. */
+  snaps = 0;
+  private readonly fixes: [Float64Array, number, number][] = [];
+
+  constructor(private readonly range: Range) {}
+
+  /** The first fault of the row, or null. */
+  fault(column: GeometryColumn, row: number): Fault | null {
+    const [from, to] = positionRange(column, row);
+    for (let k = from; k < to; k++) {
+      const found = this.position(column, k);
+      if (found) return found;
+    }
+    const { members, memberOffsets } = column;
+    if (members && memberOffsets) {
+      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) {
+        const found = this.fault(members, k);
+        if (found) return found;
+      }
+    }
+    return null;
+  }
+
+  private position(column: GeometryColumn, k: number): Fault | null {
+    const x = column.xy[2 * k]!;
+    const y = column.xy[2 * k + 1]!;
+    const z = column.z ? column.z[k]! : 0;
+    if (!Number.isFinite(x) || !Number.isFinite(y) || Math.abs(z) === Number.POSITIVE_INFINITY) {
+      const shown = Number.isFinite(z) ? `${x}, ${y}` : `${x}, ${y}, ${z}`;
+      return { code: "not-finite", reason: `the position ${shown} is not finite` };
+    }
+    const { range } = this;
+    const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
+    if (!beyond) return null;
+    if (Math.abs(x) > range.x + tolerance || Math.abs(y) > range.y + tolerance) return outOfRange(x, y);
+    this.snaps++;
+    if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
+    if (Math.abs(y) > range.y) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.y]);
+    return null;
+  }
+
+  /** The column with what was snapped. */
+  repaired(column: GeometryColumn): GeometryColumn {
+    const xy = column.xy.slice();
+    for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
+    return { ...column, xy, members: column.members && this.repaired(column.members) };
+  }
+}
+
+/**
+ * Rejects features with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Positions
+ * at most 1e-9 degrees beyond are put on the edge and counted in the notice `snapped`; nothing else is moved.
+ */
+export function build(settings: Settings, context: StageContext): Stage {
+  const range = ranges[choiceSetting(settings, "mode", ["wgs84", "finite"])];
+  return {
+    apply(batch: Batch): Batch {
+      if (allWithin(batch.geometry, range)) return batch;
+      const check = new RowCheck(range);
+      const keep = new Uint8Array(batch.length).fill(1);
+      for (let row = 0; row < batch.length; row++) {
+        const snaps = check.snaps;
+        const found = check.fault(batch.geometry, row);
+        if (!found) continue;
+        check.snaps = snaps;
+        keep[row] = 0;
+        const place = { record: batch.recordAt(row) };
+        context.reject({ ...found, place, feature: batch.featureAt(row) });
+      }
+      if (check.snaps === 0) return keepRows(batch, keep);
+      context.notice("snapped", undefined, "positions up to 1e-9° beyond the range were put on its edge", check.snaps);
+      return keepRows(batch.with({ geometry: check.repaired(batch.geometry) }), keep);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { fault } from "../errors.js";
+import type { Batch } from "../model/batch.js";
+import { Kind } from "../model/geometry.js";
+import { keepRows } from "./rows.js";
+import { type Settings, textSetting } from "./settings.js";
+import type { Stage, StageContext } from "./stage.js";
+
+export interface GeometryTypeSettings {
+  /**
+   * - `point`, `line`, `polygon`: keep the features whose geometry is of that family, single or multi;
+   * - `multi`: keep all, and make single geometries multi ones, so that a layer has one type;
+   * - `multipoint`, `multiline`, `multipolygon`: both.
+   *
+   * In any case of letters; `linestring` is another word for `line`. Nothing is converted that would have to be taken
+   * apart or made up: what is left out (other families, collections, features without geometry) is counted in the
+   * notice `geometry-type-left-out`.
+   */
+  readonly type: string;
+}
+
+interface Wanted {
+  /** The single kind of the family; null for all. */
+  readonly family: number | null;
+  readonly multi: boolean;
+}
+
+const written = /^(multi)?(point|line|linestring|polygon)?$/;
+const families: Readonly<Record<string, number>> = {
+  point: Kind.Point,
+  line: Kind.LineString,
+  linestring: Kind.LineString,
+  polygon: Kind.Polygon,
+};
+const familyWords = ["", "points", "lines", "polygons"];
+
+/** A multi kind's number is that of its single kind and three. */
+const toMulti = Kind.MultiPoint - Kind.Point;
+
+const isSingle = (kind: number): boolean => kind >= Kind.Point && kind <= Kind.Polygon;
+
+/** @throws option-invalid */
+export function parseGeometryType(text: string): Wanted {
+  const match = written.exec(text.trim().toLowerCase());
+  if (!match || (!match[1] && !match[2])) {
+    const expected = "one of point, line, polygon, multi, multipoint, multiline, multipolygon";
+    throw fault("option-invalid", { option: "--geometry-type", value: text, expected });
+  }
+  return { family: match[2] ? families[match[2]]! : null, multi: match[1] !== undefined };
+}
+
+export function build(settings: Settings, context: StageContext): Stage {
+  const { family, multi } = parseGeometryType(textSetting(settings, "type"));
+
+  const ofFamily = (batch: Batch): Batch => {
+    if (family === null) return batch;
+    const { kinds } = batch.geometry;
+    const kept = keepRows(
+      batch,
+      Uint8Array.from(kinds, (kind) => Number(kind === family || kind === family + toMulti)),
+    );
+    const leftOut = batch.length - kept.length;
+    if (leftOut > 0) {
+      const example = `features whose geometry is not ${familyWords[family]} were left out, as --geometry-type asks`;
+      context.notice("geometry-type-left-out", undefined, example, leftOut);
+    }
+    return kept;
+  };
+
+  return {
+    apply(batch: Batch): Batch {
+      const kept = ofFamily(batch);
+      if (!multi || !kept.geometry.kinds.some(isSingle)) return kept;
+      // The packed layout of a single geometry is that of a multi geometry of one.
+      const kinds = kept.geometry.kinds.map((kind) => (isSingle(kind) ? kind + toMulti : kind));
+      return kept.with({ geometry: { ...kept.geometry, kinds } });
+    },
+  };
+}

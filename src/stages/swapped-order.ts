@@ -1,0 +1,52 @@
+import type { Extent } from "../model/geometry.js";
+
+/** What is known of a data set whose coordinates are said to be longitude, latitude in degrees. */
+export interface Coverage {
+  readonly extent: Extent | null;
+}
+
+export interface SwapHints {
+  /** Where the stated CRS is used, in longitude and latitude; west beyond east where it spans the antimeridian. */
+  readonly areaOfUse?: Extent | null;
+  /** The extent of what the target holds already. */
+  readonly held?: Extent | null;
+}
+
+/** A box as one or, across the antimeridian, two that do not wrap. */
+function unwrapped([west, south, east, north]: Extent): Extent[] {
+  if (west <= east) return [[west, south, east, north]];
+  return [
+    [west, south, 180, north],
+    [-180, south, east, north],
+  ];
+}
+
+const within = (inner: Extent, outer: Extent): boolean =>
+  inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
+
+const overlap = (a: Extent, b: Extent): boolean => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
+
+const degrees: Extent = [-180, -90, 180, 90];
+
+/**
+ * Whether latitude seems to come before longitude in a data set.
+ * - `sure`: some latitudes are beyond ±90°, and exchanging x and y puts every position in range;
+ * - `suspected`: exchanged, the extent lies in the area of use of its CRS, or overlaps what the target holds, and as
+ *   it is it does not.
+ */
+export function suspectSwap({ extent }: Coverage, hints: SwapHints = {}): "sure" | "suspected" | null {
+  if (!extent) return null;
+  const exchanged: Extent = [extent[1], extent[0], extent[3], extent[2]];
+  if (!within(exchanged, degrees)) return null;
+  if (extent[1] < -90 || extent[3] > 90) return "sure";
+  const { areaOfUse, held } = hints;
+  if (areaOfUse) {
+    const used = unwrapped(areaOfUse);
+    if (used.some((box) => within(exchanged, box)) && !used.some((box) => within(extent, box))) return "suspected";
+  }
+  if (held) {
+    const boxes = unwrapped(held);
+    if (boxes.some((box) => overlap(exchanged, box)) && !boxes.some((box) => overlap(extent, box))) return "suspected";
+  }
+  return null;
+}
