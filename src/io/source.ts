@@ -14,6 +14,7 @@ export interface SourceSpec {
 export function systemReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known: Record<string, string> = {
+    ENOENT: "there is no such file or folder",
     EACCES: "permission denied",
     EPERM: "not permitted",
     EISDIR: "it is a folder",
@@ -23,6 +24,10 @@ export function systemReason(error: unknown): string {
     EROFS: "the file system is read-only",
     EMFILE: "too many open files",
     ENAMETOOLONG: "its name is too long",
+    EFBIG: "the file system does not take files as large as this",
+    ETXTBSY: "it is a program that is running",
+    EBUSY: "it is in use",
+    ELOOP: "its symbolic links go in a circle",
     EIO: "input/output error",
   };
   return (code && known[code]) ?? message;
@@ -91,7 +96,13 @@ export class FileSource implements Source {
     const folder = dirname(this.path);
     const stem = basename(this.path, extname(this.path));
     const wanted = `${stem}.${extension}`;
-    const entries = readdirSync(folder);
+    let entries: string[];
+    try {
+      entries = readdirSync(folder);
+    } catch {
+      // A folder may be entered without being listed: then only the exact name can be found.
+      entries = statSync(join(folder, wanted), { throwIfNoEntry: false }) ? [wanted] : [];
+    }
     const found =
       entries.find((entry) => entry === wanted) ??
       entries.find((entry) => entry.toLowerCase() === wanted.toLowerCase());
@@ -108,5 +119,17 @@ export class FileSource implements Source {
     } catch (error) {
       throw fault("input-unreadable", { source: this.name, reason: systemReason(error) }, error);
     }
+  }
+}
+
+const headLength = 1 << 16;
+
+/** The first 64 KiB of a file. @throws input-unreadable */
+export async function readHead(source: Source): Promise<Buffer> {
+  const file = await source.open();
+  try {
+    return await file.read(0, headLength);
+  } finally {
+    await file.close();
   }
 }

@@ -1,0 +1,193 @@
+import { extname, join } from "node:path";
+import { fault, GeoferryError } from "../errors.js";
+import type { InputOptions } from "./input.js";
+import { FileSource } from "./source.js";
+import { spoolStream } from "./spool.js";
+
+const redirectLimit = 10;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** For addresses without an extension: what the server says that it sends. */
+const extensionOfType: Readonly<Record<string, string>> = {
+  "application/geo+json": "geojson",
+  "application/vnd.geo+json": "geojson",
+  "application/geo+json-seq": "geojsonl",
+  "application/x-ndjson": "ndjson",
+  "application/json": "json",
+  "text/csv": "csv",
+  "text/tab-separated-values": "tsv",
+  "application/gpx+xml": "gpx",
+  "application/vnd.google-earth.kml+xml": "kml",
+  "application/vnd.google-earth.kmz": "kmz",
+  "application/geopackage+sqlite3": "gpkg",
+  "application/x-sqlite3": "gpkg",
+  "application/zip": "zip",
+  "application/x-zip-compressed": "zip",
+};
+
+/** A page that asks for a login or tells of an error comes with status 200 all too often. */
+const pageStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
+
+/** An address without what may be secret: user, password, query, fragment. */
+export function withoutSecrets(address: string): string {
+  return address.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
+}
+
+/** A name from elsewhere as one that any file system takes, at most 150 characters, or null. */
+function safeName(name: string): string | null {
+  const base = name.split(/[\\/]/).at(-1) ?? "";
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const clean = base.replace(/[\u0000-\u001f\u007f<>:"|?*]/g, "_").replace(/^\.+|[. ]+$/g, "");
+  if (clean === "") return null;
+  const extension = extname(clean).slice(0, 20);
+  return clean.length <= 150 ? clean : clean.slice(0, 150 - extension.length) + extension;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The file name of a Content-Disposition header (RFC 6266): `filename*` before `filename`. */
+export function dispositionName(header: string | null): string | null {
+  if (header === null) return null;
+  const extended = /(?:^|;)\s*filename\*\s*=\s*(?:utf-8|iso-8859-1)'[^']*'([^;]+)/i.exec(header)?.[1];
+  if (extended !== undefined) return safeName(decoded(extended.trim()));
+  const plain = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header);
+  if (!plain) return null;
+  const text = plain[1]?.replace(/\\(.)/g, "$1") ?? plain[2] ?? "";
+  // Headers come as latin1, but most servers send UTF-8 in them.
+  const utf8 = Buffer.from(text, "latin1").toString("utf8");
+  return safeName(utf8.includes("\uFFFD") ? text : utf8);
+}
+
+function fileName(asked: URL, final: URL, headers: Headers): string {
+  const given = dispositionName(headers.get("content-disposition"));
+  if (given !== null && extname(given) !== "") return given;
+  const names = [final, asked].map((url) => safeName(decoded(url.pathname)));
+  const named = names.find((name) => name !== null && extname(name) !== "");
+  if (named) return named;
+  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const stem = given ?? names[1] ?? names[0] ?? "download";
+  const extension = extensionOfType[type];
+  return extension === undefined ? stem : `${stem}.${extension}`;
+}
+
+function reasonOf(error: unknown): string {
+  const deepest = (at: unknown): Error => {
+    const inner = (at as Error).cause ?? (at as AggregateError).errors?.[0];
+    return inner instanceof Error ? deepest(inner) : (at as Error);
+  };
+  const { code, message } = deepest(error) as NodeJS.ErrnoException;
+  const known: Record<string, string> = {
+    ECONNREFUSED: "the server refuses the connection",
+    ECONNRESET: "the server broke off the connection",
+    UND_ERR_SOCKET: "the server broke off the connection",
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the server sent less than it announced",
+    ENOTFOUND: "there is no such host",
+    EAI_AGAIN: "the host's name cannot be looked up now",
+    ETIMEDOUT: "the server does not answer",
+    UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
+    CERT_HAS_EXPIRED: "the server's certificate has expired",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
+    SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate cannot be verified",
+  };
+  return (code && known[code]) ?? (message === "terminated" ? "the server broke off the connection" : message);
+}
+
+interface Answer {
+  readonly response: Response;
+  readonly url: URL;
+}
+
+/** Follows redirects itself: the credentials go to the host that they were given for, and nowhere else. */
+async function request(asked: URL, source: string, signal: AbortSignal): Promise<Answer> {
+  const refuse = (reason: string) => fault("input-download", { source, reason });
+  const credentials = `${decoded(asked.username)}:${decoded(asked.password)}`;
+  const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
+  let url = new URL(asked);
+  url.username = "";
+  url.password = "";
+  const { origin } = url;
+  for (let hops = 0; hops <= redirectLimit; hops += 1) {
+    const headers = { accept: "*/*", ...(authorization && url.origin === origin ? { authorization } : {}) };
+    const response = await fetch(url, { redirect: "manual", signal, headers });
+    if (!redirects.has(response.status)) return { response, url };
+    await response.body?.cancel();
+    const location = response.headers.get("location");
+    if (location === null || !URL.canParse(location, url.href)) throw refuse("the server redirects to nowhere");
+    const next = new URL(location, url);
+    if (next.protocol !== "http:" && next.protocol !== "https:")
+      throw refuse(`the server redirects to ${next.protocol}`);
+    if (url.protocol === "https:" && next.protocol === "http:") {
+      throw refuse(
+        `the server redirects to ${withoutSecrets(next.href)}, which is not encrypted; give that address if it may be`,
+      );
+    }
+    next.username = "";
+    next.password = "";
+    url = next;
+  }
+  throw refuse(`the server redirects more than ${redirectLimit} times`);
+}
+
+/**
+ * Streams an address into the spool, under the name that the server or the address gives it.
+ * @throws input-download, input-too-large, output-failed, interrupted
+ */
+export async function download(address: string, options: InputOptions): Promise<FileSource> {
+  const shown = withoutSecrets(address);
+  const refuse = (reason: string, cause?: unknown) => fault("input-download", { source: shown, reason }, cause);
+  if (!URL.canParse(address)) throw refuse("it is not a valid address");
+  const asked = new URL(address);
+  const { signal, maxBytes, progress, timeout = 60_000 } = options;
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), timeout);
+  try {
+    const { response, url } = await request(asked, shown, AbortSignal.any([signal, silence.signal]));
+    const { status, statusText, headers, body } = response;
+    if (status !== 200) {
+      await body?.cancel();
+      throw refuse(`the server answers ${status}${statusText ? ` ${statusText}` : ""}`);
+    }
+    const length = headers.get("content-encoding") === null ? headers.get("content-length") : null;
+    const total = length !== null && /^\d+$/.test(length) ? Number(length) : null;
+    if (maxBytes !== undefined && total !== null && total > maxBytes) {
+      await body?.cancel();
+      throw fault("input-too-large", { source: shown, limit: maxBytes, option: "--max-bytes" });
+    }
+    const page = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "");
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      let first = true;
+      for await (const chunk of body ?? []) {
+        timer.refresh();
+        if (first && page && pageStart.test(Buffer.from(chunk.subarray(0, 2048)).toString("latin1"))) {
+          throw refuse("the server answers with a web page, not with a file");
+        }
+        first = false;
+        yield chunk;
+      }
+    }
+    const file = fileName(asked, url, headers);
+    const path = join(options.spool.folder(), file);
+    const size = await spoolStream(chunks(), path, {
+      source: shown,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
+    });
+    if (total !== null && size !== total) throw refuse(`the server announced ${total} bytes and sent ${size}`);
+    const named = decoded(shown).endsWith(`/${file}`);
+    return FileSource.at(path, named ? decoded(shown) : `${shown.replace(/\/$/, "")}/${file}`);
+  } catch (error) {
+    if (signal.aborted) throw fault("interrupted", {}, error);
+    if (silence.signal.aborted) throw refuse(`the server sends nothing for ${timeout / 1000} seconds`, error);
+    if (error instanceof GeoferryError) throw error;
+    throw refuse(reasonOf(error), error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

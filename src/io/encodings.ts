@@ -1,0 +1,205 @@
+import { isAscii } from "node:buffer";
+import { createRequire } from "node:module";
+import { fault } from "../errors.js";
+import type { Decode } from "../plugin/format.js";
+
+export type Encode = (text: string) => Uint8Array;
+
+interface Codec {
+  readonly decode: Decode;
+  /** Made when first asked for. Absent for what is only ever read. */
+  readonly encoder?: () => Encode;
+}
+
+type Iconv = typeof import("iconv-lite");
+let loaded: Iconv | null = null;
+
+/** Its tables take long to load, and most files are UTF-8. */
+function iconv(): Iconv {
+  loaded ??= createRequire(import.meta.url)("iconv-lite") as Iconv;
+  return loaded;
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** A native call costs more than looking at a few bytes. */
+function isPlain(bytes: Uint8Array): boolean {
+  if (bytes.length > 32) return isAscii(bytes);
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at]! > 0x7f) return false;
+  return true;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
+const plainText = /^[\u0000-\u007f]*$/;
+
+/** For encodings that hold ASCII as it is. */
+const asciiFirst =
+  (decode: Decode): Decode =>
+  (bytes) =>
+    isPlain(bytes) ? asBuffer(bytes).toString("latin1") : decode(bytes);
+
+const asciiFirstEncode =
+  (encode: Encode): Encode =>
+  (text) =>
+    plainText.test(text) ? Buffer.from(text, "latin1") : encode(text);
+
+const utf8: Codec = {
+  decode: asciiFirst((bytes) => asBuffer(bytes).toString("utf8")),
+  encoder: () => (text) => Buffer.from(text, "utf8"),
+};
+
+function utf16(label: "utf-16le" | "utf-16be"): Codec {
+  const decoder = new TextDecoder(label, { ignoreBOM: true });
+  return {
+    decode: (bytes) => decoder.decode(bytes),
+    encoder: () => (text) => {
+      const bytes = Buffer.from(text, "utf16le");
+      return label === "utf-16be" ? bytes.swap16() : bytes;
+    },
+  };
+}
+
+/** The upper half of windows-1252, which the WHATWG standard takes latin1 for (Encoding, index windows-1252). */
+const windows1252 =
+  "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ" +
+  Array.from({ length: 96 }, (_, index) => String.fromCharCode(0xa0 + index)).join("");
+
+/** One byte a character; `characters` are those of the bytes from 0 to 255. */
+function singleByte(characters: string): Codec {
+  const codes = Uint16Array.from(characters, (character) => character.charCodeAt(0));
+  const holdsAscii = codes.subarray(0, 128).every((code, byte) => code === byte);
+  const decode: Decode = (bytes) => {
+    const text = new Uint16Array(bytes.length);
+    for (let at = 0; at < bytes.length; at += 1) text[at] = codes[bytes[at]!]!;
+    return Buffer.from(text.buffer).toString("utf16le");
+  };
+  const encoder = (): Encode => {
+    const byteOf = new Uint8Array(1 << 16).fill(0x3f);
+    for (let byte = 255; byte >= 0; byte -= 1) if (codes[byte] !== 0xfffd) byteOf[codes[byte]!] = byte;
+    const encode: Encode = (text) => {
+      const bytes = Buffer.allocUnsafe(text.length);
+      let length = 0;
+      for (let at = 0; at < text.length; at += 1) {
+        const code = text.charCodeAt(at);
+        bytes[length] = byteOf[code]!;
+        length += 1;
+        const isPair = code >= 0xd800 && code < 0xdc00 && text.charCodeAt(at + 1) >> 10 === 0x37;
+        if (isPair) at += 1;
+      }
+      return bytes.subarray(0, length);
+    };
+    return holdsAscii ? asciiFirstEncode(encode) : encode;
+  };
+  return { decode: holdsAscii ? asciiFirst(decode) : decode, encoder };
+}
+
+const allBytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+const oneByteLabels = /^(ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-cyrillic)/;
+
+/** An encoding that the WHATWG standard names, by the name it has there. */
+function standard(label: string): Codec | null {
+  let decoder: InstanceType<typeof TextDecoder>;
+  try {
+    decoder = new TextDecoder(label, { ignoreBOM: true });
+  } catch {
+    return null;
+  }
+  const name = decoder.encoding;
+  if (name === "utf-8") return utf8;
+  if (name === "utf-16le" || name === "utf-16be") return utf16(name);
+  if (name === "windows-1252") {
+    return singleByte(String.fromCharCode(...allBytes.subarray(0, 128)) + windows1252);
+  }
+  if (oneByteLabels.test(name)) {
+    const characters = decoder.decode(allBytes);
+    if (characters.length === 256) return singleByte(characters);
+  }
+  const decode: Decode = (bytes) => decoder.decode(bytes);
+  if (name === "iso-2022-jp") return { decode };
+  const encoder = () => asciiFirstEncode((text) => iconv().encode(text, name));
+  return { decode: asciiFirst(decode), ...(iconv().encodingExists(name) ? { encoder } : {}) };
+}
+
+/** DOS, Macintosh and other code pages that the standard leaves out. */
+function codePage(label: string): Codec | null {
+  if (!/^(cp|ibm|mac|iso|koi8|windows|tis|armscii|viscii|hproman|tcvn|pt154|rk1048|georgian|mik|gb|big5)/.test(label))
+    return null;
+  if (!iconv().encodingExists(label)) return null;
+  const characters = iconv().decode(Buffer.from(allBytes), label);
+  if (characters.length === 256) return singleByte(characters);
+  return {
+    decode: (bytes) => iconv().decode(asBuffer(bytes), label),
+    encoder: () => (text) => iconv().encode(text, label),
+  };
+}
+
+/** Windows code page numbers that do not simply follow "windows-" or "cp". */
+const numbered: Readonly<Record<string, string>> = {
+  "65001": "utf-8",
+  "1200": "utf-16le",
+  "1201": "utf-16be",
+  "20127": "windows-1252",
+  "932": "shift_jis",
+  "936": "gbk",
+  "949": "euc-kr",
+  "950": "big5",
+  "54936": "gb18030",
+  "51932": "euc-jp",
+  "20866": "koi8-r",
+  "21866": "koi8-u",
+  "10000": "macintosh",
+  "10007": "x-mac-cyrillic",
+};
+
+/** `ANSI 1252`, `OEM 850`, `cp1252`, `1252`, `88591`, `ISO8859_15` as the names that others know them by. */
+function canonical(name: string): string {
+  const text = name.trim().toLowerCase();
+  const number = /^(?:ansi|oem|cp|ms|win|windows|ibm|dos|codepage)?[ _-]*(\d{3,5})$/.exec(text)?.[1];
+  const iso = /^(?:iso[ _-]*)?(?:8859[ _-]*|2859(?=\d$)|286(?=0\d$))(\d{1,2})$/.exec(text)?.[1];
+  if (iso !== undefined) return `iso-8859-${Number(iso)}`;
+  if (number === undefined) return text;
+  if (/^(874|125\d)$/.test(number)) return `windows-${number}`;
+  return numbered[number] ?? `cp${number}`;
+}
+
+const codecs = new Map<string, Codec>();
+
+/** @throws option-invalid */
+function codecOf(name: string): Codec {
+  const known = codecs.get(name);
+  if (known) return known;
+  const label = canonical(name);
+  const codec = standard(label) ?? codePage(label);
+  if (!codec) {
+    const expected =
+      "an encoding that geoferry knows (utf-8, utf-16le, windows-1252, iso-8859-15, cp850, shift_jis, gbk …)";
+    throw fault("option-invalid", { option: "encoding", value: name, expected });
+  }
+  codecs.set(name, codec);
+  return codec;
+}
+
+/**
+ * A decoder by the name of an encoding: what the WHATWG Encoding standard knows (so `latin1` is windows-1252), and DOS
+ * and Macintosh code pages, also by number. Bytes that mean nothing become U+FFFD; a byte order mark stays.
+ * @throws option-invalid
+ */
+export function decoderOf(name: string): Decode {
+  return codecOf(name).decode;
+}
+
+const encoders = new Map<Codec, Encode>();
+
+/**
+ * The way back; characters that the encoding lacks become `?`. The bytes are the caller's own.
+ * @throws option-invalid
+ */
+export function encoderOf(name: string): Encode {
+  const codec = codecOf(name);
+  const made = encoders.get(codec) ?? codec.encoder?.();
+  if (!made)
+    throw fault("option-invalid", { option: "encoding", value: name, expected: "an encoding that can be written" });
+  encoders.set(codec, made);
+  return made;
+}

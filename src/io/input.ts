@@ -1,0 +1,96 @@
+import { createReadStream, statSync } from "node:fs";
+import { join } from "node:path";
+import { addAbortSignal, type Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { fault, GeoferryError } from "../errors.js";
+import { download, withoutSecrets } from "./download.js";
+import { FileSource, readHead, systemReason } from "./source.js";
+import { type Spool, spoolStream } from "./spool.js";
+import { isZip, openZip, type ZipLimits } from "./zip.js";
+
+/** One file to be read, on disk, with its siblings beside it. */
+export interface InputMember {
+  readonly source: FileSource;
+}
+
+export interface InputOptions {
+  readonly spool: Spool;
+  readonly signal: AbortSignal;
+  /** The most bytes that stdin or a download may have; no limit where absent. */
+  readonly maxBytes?: number;
+  /** Bytes spooled so far; `total` where the server tells it. */
+  readonly progress?: (done: number, total: number | null) => void;
+  /** Milliseconds that a server may stay silent; 60,000 where absent. */
+  readonly timeout?: number;
+  /** Whether a zip is itself a file of some format (`.kmz`) and must not be unpacked. `head` is its first 64 KiB. */
+  readonly keepZipped?: (source: FileSource, head: Buffer) => boolean;
+  /** Whether a file with this name, taken from a zip, is an input; every file where absent. */
+  readonly isPrimary?: (name: string) => boolean;
+  /** Whether a file with this name may belong to an input beside it of the same stem. */
+  readonly isCompanion?: (name: string) => boolean;
+  readonly zipLimits?: ZipLimits;
+  /** What `-` stands for. */
+  readonly stdin?: Readable;
+}
+
+async function spoolReadable(stream: Readable, name: string, file: string, options: InputOptions): Promise<FileSource> {
+  const { signal, maxBytes, progress } = options;
+  signal.throwIfAborted();
+  addAbortSignal(signal, stream);
+  const path = join(options.spool.folder(), file);
+  try {
+    await spoolStream(stream, path, {
+      source: name,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(progress ? { progress: (done: number) => progress(done, null) } : {}),
+    });
+  } catch (error) {
+    if (signal.aborted) throw fault("interrupted", {}, error);
+    if (error instanceof GeoferryError) throw error;
+    throw fault("input-unreadable", { source: name, reason: systemReason(error) }, error);
+  }
+  return FileSource.at(path, name);
+}
+
+/** A pipe (`<(…)` of a shell) can be read once, and not from any place: it is spooled. */
+function isPipe(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isSocket());
+}
+
+async function locate(address: string, options: InputOptions): Promise<FileSource> {
+  if (address === "-") return spoolReadable(options.stdin ?? process.stdin, "stdin", "stdin", options);
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(address)?.[1]?.toLowerCase();
+  if (scheme === "http" || scheme === "https") return download(address, options);
+  if (scheme === "file") {
+    try {
+      return FileSource.at(fileURLToPath(address));
+    } catch (error) {
+      if (error instanceof GeoferryError) throw error;
+      throw fault("input-unreadable", { source: address, reason: systemReason(error) }, error);
+    }
+  }
+  if (scheme !== undefined) {
+    const reason = `addresses with ${scheme}: are not understood; download the file first`;
+    throw fault("input-unreadable", { source: withoutSecrets(address), reason });
+  }
+  let pipe = false;
+  try {
+    pipe = isPipe(address);
+  } catch {
+    // FileSource says why it cannot be looked at.
+  }
+  return pipe ? spoolReadable(createReadStream(address), address, "pipe", options) : FileSource.at(address);
+}
+
+/**
+ * The files that an address stands for: a path, `-` for stdin, or an http(s) address; of a zip, those of its entries
+ * that are inputs. Everything but a plain path is spooled to disk first.
+ * @throws input-missing, input-unreadable, input-download, input-too-large, input-truncated, input-corrupt, unsupported
+ */
+export async function openInput(address: string, options: InputOptions): Promise<InputMember[]> {
+  const source = await locate(address, options);
+  const head = await readHead(source);
+  if (!isZip(head) || options.keepZipped?.(source, head)) return [{ source }];
+  return openZip(source, options);
+}

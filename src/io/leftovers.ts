@@ -1,0 +1,62 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readlinkSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+
+/**
+ * Temporary files and folders carry a mark, `place-pid-random`, so that a later run can tell those of a process that
+ * is gone. `place` is the machine and its process namespace: a pid of another machine that shares the folder, or of
+ * another container, says nothing here.
+ */
+export const markPattern = "[0-9a-f]{8}-[0-9]+-[0-9a-f]{8}";
+
+/** A thing of another place is given up once nothing was written to it for this long, in milliseconds. */
+const patience = 7 * 24 * 3600 * 1000;
+
+function processNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
+
+const place = createHash("sha256").update(`${hostname()}\n${processNamespace()}`).digest("hex").slice(0, 8);
+
+export function newMark(): string {
+  return `${place}-${process.pid}-${randomBytes(4).toString("hex")}`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** Whether the process that made the mark is surely gone. `modifiedMs` is when its file was last written to. */
+export function isAbandoned(mark: string, modifiedMs: number): boolean {
+  const [where, pid] = mark.split("-");
+  if (where !== place) return Date.now() - modifiedMs > patience;
+  return !isRunning(Number(pid));
+}
+
+const doomed = new Set<string>();
+
+function removeAll(): void {
+  for (const path of doomed) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // The process is ending: the next one sweeps what could not be removed.
+    }
+  }
+}
+
+/** Removes the path when the process exits, unless the function that comes back is called before. */
+export function removeOnExit(path: string): () => void {
+  if (doomed.size === 0 && !process.listeners("exit").includes(removeAll)) process.on("exit", removeAll);
+  doomed.add(path);
+  return () => doomed.delete(path);
+}

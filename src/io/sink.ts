@@ -1,0 +1,61 @@
+import { createWriteStream, statSync } from "node:fs";
+import type { Writable } from "node:stream";
+import type { Sink } from "../plugin/format.js";
+import { FileSink } from "./file-sink.js";
+import { StreamSink } from "./stream-sink.js";
+import { ZipSink } from "./zip-sink.js";
+
+/** A sink as the host has it. Disposing one that was not committed aborts it. */
+export interface HostSink extends Sink, AsyncDisposable {
+  /** Puts everything under its final name, on the disk. @throws output-failed, output-exists, with nothing left behind */
+  commit(): Promise<void>;
+  /** Removes everything. After a commit it does nothing. */
+  abort(): Promise<void>;
+}
+
+export interface SinkOptions {
+  /** Whether what is there may be replaced. */
+  readonly overwrite: boolean;
+  /** Pack the main file and its companions into one zip of this name. */
+  readonly zip?: boolean;
+  /** Extension of the main file in a zip whose name does not tell it, as `roads.shp.zip` does. */
+  readonly mainExtension?: string;
+  /**
+   * Extensions of files that a reader would take for companions of this output: those left from an older one go when
+   * it is replaced, and stand in the way of a new one. `["shx", "dbf", "sbn", "qix", "shp.xml"]`
+   */
+  readonly companions?: readonly string[];
+  /** Make the folders that lead to it. */
+  readonly mkdirs?: boolean;
+  /** The time that the entries of a zip carry. */
+  readonly now?: Date;
+  /** What the writer is called, for messages. */
+  readonly format?: string;
+  /** What `-` stands for. */
+  readonly stdout?: Writable;
+}
+
+const stdoutPaths = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
+
+/** A pipe or device must not be replaced by a file: it is written to. */
+function isStream(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
+/**
+ * Where an output goes: a file with its companions, a zip of them, or `-` for stdout. Nothing is seen under its name
+ * before the commit, except on a stream.
+ * @throws output-exists, output-failed
+ */
+export async function createSink(path: string, options: SinkOptions): Promise<HostSink> {
+  if (path === "-" || stdoutPaths.has(path)) return new StreamSink("stdout", options.stdout ?? process.stdout, options);
+  let stream = false;
+  try {
+    stream = isStream(path);
+  } catch {
+    // FileSink says why the place cannot be looked at.
+  }
+  if (stream) return new StreamSink(path, createWriteStream(path), options);
+  return options.zip ? ZipSink.at(path, options) : FileSink.at(path, options);
+}

@@ -1,0 +1,102 @@
+import { lstatSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { isAbandoned, markPattern } from "./leftovers.js";
+
+/** What a temporary file beside an output is for. Its name starts with a dot, so that no glob takes it for an input. */
+export type Role = "main.tmp" | "tmp" | "old";
+
+/** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
+export function temporaryPath(final: string, mark: string, role: Role): string {
+  return join(dirname(final), `.${basename(final)}.${mark}.${role}`);
+}
+
+/** Files that SQLite may leave beside a temporary one. */
+export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
+
+const temporaryName = new RegExp(
+  `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>main\\.tmp|tmp|old)(?<journal>-journal|-wal|-shm)?$`,
+);
+
+export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
+
+function isSameFile(one: string, other: string): boolean {
+  const a = lstatSync(one, { throwIfNoEntry: false, bigint: true });
+  const b = lstatSync(other, { throwIfNoEntry: false, bigint: true });
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** The path that a symbolic link finally stands for, be there a file or not; any other path as it is. */
+export function throughLinks(path: string): string {
+  let at = path;
+  for (let hops = 0; hops < 40 && lstatOrNull(at)?.isSymbolicLink(); hops += 1) {
+    at = resolve(realpathSync(dirname(at)), readlinkSync(at));
+  }
+  return at;
+}
+
+/** `roads` of `out/roads.shp`; of `out/roads.shp.zip` too. */
+export function stemOf(path: string): string {
+  const base = basename(path);
+  const outer = base.slice(0, base.length - extname(base).length);
+  return extname(base).toLowerCase() === ".zip" ? outer.slice(0, outer.length - extname(outer).length) : outer;
+}
+
+/** Files beside `path` that have its stem and one of the extensions, in any case: `roads.sbn`, `roads.shp.xml`. */
+export function companionsOf(path: string, extensions: readonly string[]): string[] {
+  if (extensions.length === 0) return [];
+  const folder = dirname(path);
+  const start = `${stemOf(path)}.`;
+  const wanted = new Set(extensions.map((extension) => extension.toLowerCase()));
+  return readdirSync(folder)
+    .filter((entry) => entry.startsWith(start) && wanted.has(entry.slice(start.length).toLowerCase()))
+    .map((entry) => join(folder, entry))
+    .filter((companion) => companion !== path && !statSync(companion, { throwIfNoEntry: false })?.isDirectory());
+}
+
+interface Leftover {
+  readonly path: string;
+  readonly final: string;
+  readonly role: Role;
+}
+
+/** Puts right what a killed run left: its set is seen whole in the end, or the one before it is. */
+function settle(files: readonly Leftover[]): void {
+  const main = files.find((file) => file.role === "main.tmp");
+  const unpublished = main !== undefined && !isSameFile(main.path, main.final);
+  if (unpublished) {
+    for (const file of files) if (file.role === "tmp" && isSameFile(file.path, file.final)) rmSync(file.final);
+  }
+  const old = files.filter((file) => file.role === "old");
+  old.sort((a, b) => Number(a.final === main?.final) - Number(b.final === main?.final));
+  // A main file that is there in spite of it was put there by somebody since: it stays.
+  const restore = unpublished && !lstatOrNull(main.final);
+  for (const file of old) {
+    if (restore) renameSync(file.path, file.final);
+    else if (main || lstatOrNull(file.final)) rmSync(file.path);
+  }
+  for (const file of files) if (file.role === "tmp") rmSync(file.path, { force: true });
+  if (main) rmSync(main.path, { force: true });
+}
+
+const sweptAt = new Map<string, number>();
+/** Many outputs go into one folder: it is not listed again for each. In milliseconds. */
+const sweepEvery = 60_000;
+
+/** Finishes or undoes what runs that were killed left in the folder. */
+export function sweepFolder(folder: string): void {
+  const key = resolve(folder);
+  if (Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepEvery) return;
+  sweptAt.set(key, Date.now());
+  const groups = new Map<string, Leftover[]>();
+  for (const entry of readdirSync(folder)) {
+    const { base, mark, role, journal } = temporaryName.exec(entry)?.groups ?? {};
+    if (base === undefined || mark === undefined) continue;
+    const path = join(folder, entry);
+    const stat = lstatOrNull(path);
+    if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
+    if (!isAbandoned(mark, stat.mtimeMs)) continue;
+    if (journal) rmSync(path, { force: true });
+    else groups.set(mark, [...(groups.get(mark) ?? []), { path, final: join(folder, base), role: role as Role }]);
+  }
+  for (const files of groups.values()) settle(files);
+}

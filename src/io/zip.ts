@@ -1,0 +1,293 @@
+import { extname, join, posix } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { crc32, createInflateRaw } from "node:zlib";
+import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl";
+import { fault, GeoferryError } from "../errors.js";
+import type { InputMember, InputOptions } from "./input.js";
+import { FileSource, readHead } from "./source.js";
+import { spoolStream } from "./spool.js";
+
+/** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
+export interface ZipLimits {
+  /** Bytes that all entries of one input may inflate to; 64 GiB where absent. */
+  readonly totalBytes?: number;
+  /** How many times the size of the zip its entries may have, once they are larger than 10 MiB; 1000 where absent. */
+  readonly ratio?: number;
+  /** Entries in a directory; a million where absent. */
+  readonly entries?: number;
+}
+
+const defaults: Required<ZipLimits> = { totalBytes: 64 * 2 ** 30, ratio: 1000, entries: 1_000_000 };
+const ratioFrom = 10 * 2 ** 20;
+
+/** APPNOTE 4.4.5 */
+const methods: Readonly<Record<number, string>> = {
+  1: "shrink",
+  6: "implode",
+  9: "Deflate64",
+  12: "bzip2",
+  14: "LZMA",
+  93: "Zstandard",
+  95: "XZ",
+  98: "PPMd",
+  99: "AES encryption",
+};
+
+/** "PK\x03\x04", the first local header; "PK\x05\x06" in a zip of nothing (APPNOTE 4.3.7, 4.3.16). */
+export function isZip(head: Buffer): boolean {
+  const signature = head.length >= 4 ? head.readUInt32LE(0) : 0;
+  return signature === 0x04034b50 || signature === 0x06054b50;
+}
+
+interface ZipEntry {
+  /** Relative, with `/`, as safe to join to a folder. */
+  readonly path: string;
+  readonly entry: Entry;
+}
+
+/**
+ * The name of an entry: UTF-8 where it says so (bit 11, or the Unicode path field), and also where it does not but
+ * the bytes can hardly be anything else, as many programs forget to say it; else code page 437.
+ */
+function entryName(entry: Entry): string {
+  const raw = entry.fileNameRaw;
+  const marked = (entry.generalPurposeBitFlag & 0x800) !== 0 || entry.extraFields.some((field) => field.id === 0x7075);
+  if (!marked && raw.some((byte) => byte > 0x7f)) {
+    const text = raw.toString("utf8");
+    if (!text.includes("\uFFFD")) return text.replaceAll("\\", "/");
+  }
+  return getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, false).replaceAll("\\", "/");
+}
+
+const isSymbolicLink = ({ versionMadeBy, externalFileAttributes }: Entry): boolean =>
+  versionMadeBy >> 8 === 3 && ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
+
+const isHidden = (path: string): boolean =>
+  path.split("/").some((part) => part === "__MACOSX" || (part.startsWith(".") && part !== "." && part !== ".."));
+
+/** Roots and drive letters are taken off; what climbs out of its folder is refused. */
+function safePath(name: string, source: string): string {
+  const refuse = (reason: string) =>
+    fault("input-corrupt", {
+      source,
+      reason: `the entry ${JSON.stringify(name)} ${reason}; the zip is not to be trusted`,
+    });
+  if (name.includes("\0")) throw refuse("has a NUL in its name");
+  const parts = name
+    .replace(/^[a-z]:/i, "")
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) throw refuse("would be outside the folder that it is unpacked into");
+  return parts.join("/");
+}
+
+/** On disk without the characters that some file systems refuse. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const onDisk = (path: string): string => path.replace(/[\u0001-\u001f<>:"|?*]/g, "_");
+
+/** How names clash on a file system that ignores case. */
+const folded = (path: string): string => onDisk(path).normalize("NFC").toLowerCase();
+
+const withoutExtension = (path: string): string => path.slice(0, path.length - extname(path).length);
+
+/** `roads.shp.xml` beside `roads.shp` describes it. */
+const stemsOf = (path: string): string[] => {
+  const stem = withoutExtension(path);
+  return [stem, withoutExtension(stem)].map((text) => text.toLowerCase());
+};
+
+/** What a failure inside the zip library means. */
+function zipFault(source: string, error: unknown): Error {
+  if (error instanceof GeoferryError) return error;
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (/strong encryption/i.test(message)) {
+    return fault("unsupported", { source, reason: "the zip is encrypted; unpack it with its password first" }, error);
+  }
+  if (/multi-disk/i.test(message)) {
+    return fault("unsupported", { source, reason: "the zip is one of several parts; join them first" }, error);
+  }
+  if (/End of central directory record signature not found/i.test(message)) {
+    return fault("input-truncated", { source, reason: "the zip has no directory at its end" }, error);
+  }
+  const reason = code?.startsWith("Z_") ? `its compressed data is damaged (${message})` : message;
+  return fault("input-corrupt", { source, reason: `the zip is damaged: ${reason}` }, error);
+}
+
+class Unpacking {
+  private readonly limits: Required<ZipLimits>;
+  private inflated = 0;
+
+  constructor(
+    private readonly options: InputOptions,
+    private readonly name: string,
+  ) {
+    this.limits = { ...defaults, ...options.zipLimits };
+  }
+
+  async open(source: FileSource, depth: number): Promise<InputMember[]> {
+    let zip: ZipFile;
+    try {
+      zip = await openPromise(source.path, { lazyEntries: true, autoClose: false, decodeStrings: false });
+    } catch (error) {
+      throw zipFault(source.name, error);
+    }
+    try {
+      const chosen = this.choose(await this.list(zip, source), source);
+      this.weigh(chosen.extract, source);
+      const root = this.options.spool.folder();
+      const files = new Map<string, FileSource>();
+      for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
+      const members: InputMember[] = [];
+      for (const { path } of chosen.members) {
+        const file = files.get(path);
+        if (file) members.push(...(await this.inside(file, depth)));
+      }
+      return members;
+    } catch (error) {
+      if (this.options.signal.aborted) throw fault("interrupted", {}, error);
+      throw zipFault(source.name, error);
+    } finally {
+      zip.close();
+    }
+  }
+
+  private async list(zip: ZipFile, source: FileSource): Promise<ZipEntry[]> {
+    if (zip.entryCount > this.limits.entries) {
+      throw fault("input-corrupt", { source: source.name, reason: `the zip has ${zip.entryCount} entries, too many` });
+    }
+    const found: ZipEntry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const name = entryName(entry);
+      if (name.endsWith("/") || isHidden(name) || isSymbolicLink(entry)) continue;
+      const path = safePath(name, source.name);
+      if (path !== "") found.push({ path, entry });
+    }
+    if (found.length === 0) throw fault("input-corrupt", { source: source.name, reason: "the zip has no files in it" });
+    return found;
+  }
+
+  /** The entries that are inputs, and with them those that belong to one. */
+  private choose(found: readonly ZipEntry[], source: FileSource): { extract: ZipEntry[]; members: ZipEntry[] } {
+    const { isPrimary = () => true, isCompanion = () => false } = this.options;
+    const paths = new Set(found.map(({ path }) => path.toLowerCase()));
+    const describesAnother = (path: string) => {
+      const other = withoutExtension(path);
+      return extname(other) !== "" && paths.has(other.toLowerCase());
+    };
+    const candidates = found.filter(
+      ({ path }) => (isPrimary(path) || extname(path).toLowerCase() === ".zip") && !describesAnother(path),
+    );
+    const leaders = new Set(
+      candidates.filter(({ path }) => !isCompanion(path)).map(({ path }) => withoutExtension(path).toLowerCase()),
+    );
+    let members = candidates.filter(
+      ({ path }) => !isCompanion(path) || !leaders.has(withoutExtension(path).toLowerCase()),
+    );
+    // Nothing tells by its name what it is: let the contents decide.
+    if (members.length === 0) members = found.filter(({ path }) => !isCompanion(path) && !describesAnother(path));
+    const stems = new Set(members.map(({ path }) => withoutExtension(path).toLowerCase()));
+    const chosen = new Set(members);
+    const extract = found.filter((each) => chosen.has(each) || stemsOf(each.path).some((stem) => stems.has(stem)));
+    this.refuseClashes(extract, source);
+    return { extract, members };
+  }
+
+  private refuseClashes(entries: readonly ZipEntry[], source: FileSource): void {
+    const folders = new Map<string, string>();
+    for (const { path } of entries) {
+      for (let at = posix.dirname(path); at !== "."; at = posix.dirname(at)) folders.set(folded(at), at);
+    }
+    const taken = new Map<string, string>();
+    for (const { path } of entries) {
+      const other = taken.get(folded(path)) ?? folders.get(folded(path));
+      if (other !== undefined) {
+        const reason = `the zip has two entries that would be one file: "${other}" and "${path}"`;
+        throw fault("input-corrupt", { source: source.name, reason });
+      }
+      taken.set(folded(path), path);
+    }
+  }
+
+  /** Refuses what would grow beyond the limits before a byte of it is inflated; inflating holds the sizes to it. */
+  private weigh(entries: readonly ZipEntry[], source: FileSource): void {
+    const { totalBytes, ratio } = this.limits;
+    const size = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
+    this.inflated += size;
+    if (this.inflated > totalBytes) {
+      throw fault("input-too-large", { source: this.name, limit: totalBytes, option: "zipLimits, or unpack it first" });
+    }
+    if (size > ratioFrom && size > source.size * ratio) {
+      const reason = `its entries would be ${Math.round(size / source.size)} times as large as the zip, which looks like an attack`;
+      throw fault("input-corrupt", { source: source.name, reason });
+    }
+    for (const { path, entry } of entries) {
+      const place = `${source.name}/${path}`;
+      if (entry.isEncrypted()) {
+        throw fault("unsupported", {
+          source: place,
+          reason: "the entry is encrypted; unpack it with its password first",
+        });
+      }
+      const method = entry.compressionMethod;
+      if (method !== 0 && method !== 8) {
+        const reason = `the entry is compressed with ${methods[method] ?? `method ${method}`}; unpack the zip first`;
+        throw fault("unsupported", { source: place, reason });
+      }
+    }
+  }
+
+  private async extract(
+    zip: ZipFile,
+    { path, entry }: ZipEntry,
+    root: string,
+    source: FileSource,
+  ): Promise<FileSource> {
+    const name = `${source.name}/${path}`;
+    const target = this.options.spool.file(join(root, onDisk(path)));
+    const damaged = (reason: string) => fault("input-corrupt", { source: name, reason });
+    let size = 0;
+    let checksum = 0;
+    async function* checked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        size += chunk.length;
+        if (size > entry.uncompressedSize) throw damaged("the entry is larger than the zip says");
+        checksum = crc32(chunk, checksum);
+        yield chunk;
+      }
+    }
+    const write = (chunks: AsyncIterable<Buffer>) => spoolStream(checked(chunks), target, { source: name });
+    const { signal } = this.options;
+    try {
+      const raw = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+      if (entry.compressionMethod === 0) await pipeline(raw, write, { signal });
+      else await pipeline(raw, createInflateRaw({ chunkSize: 1 << 18 }), write, { signal });
+    } catch (error) {
+      if (signal.aborted) throw fault("interrupted", {}, error);
+      throw zipFault(name, error);
+    }
+    if (size !== entry.uncompressedSize) throw damaged(`the entry has ${size} bytes, not ${entry.uncompressedSize}`);
+    if (checksum !== entry.crc32) throw damaged("the entry is damaged: its checksum is wrong");
+    return FileSource.at(target, name);
+  }
+
+  /** The file itself, or the inputs in it where it is a zip in the zip. */
+  private async inside(source: FileSource, depth: number): Promise<InputMember[]> {
+    const head = await readHead(source);
+    if (!isZip(head) || this.options.keepZipped?.(source, head)) return [{ source }];
+    if (depth === 1) {
+      throw fault("unsupported", {
+        source: source.name,
+        reason: "it is a zip in a zip in a zip; unpack the outer ones first",
+      });
+    }
+    return this.open(source, depth + 1);
+  }
+}
+
+/**
+ * Unpacks a zip into the spool, folders and all, and gives those of its entries that are inputs.
+ * @throws input-corrupt, input-truncated, input-too-large, unsupported, output-failed, interrupted
+ */
+export function openZip(source: FileSource, options: InputOptions): Promise<InputMember[]> {
+  return new Unpacking(options, source.name).open(source, 0);
+}

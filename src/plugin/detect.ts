@@ -1,0 +1,43 @@
+import { fault } from "../errors.js";
+import type { Format, Likeness, Source } from "./format.js";
+
+/** The formats that have the longest of their extensions that fits the path: `shp.zip` goes before `zip`. */
+export function formatsOfExtension(formats: readonly Format[], path: string): Format[] {
+  const name = path.toLowerCase();
+  const fits = (extension: string) => name.endsWith(`.${extension}`);
+  const lengthOf = (format: Format) => Math.max(0, ...format.extensions.filter(fits).map((each) => each.length));
+  const longest = Math.max(0, ...formats.map(lengthOf));
+  return longest === 0 ? [] : formats.filter((format) => lengthOf(format) === longest);
+}
+
+function likeness(format: Format, head: Buffer, source: Source): Likeness {
+  try {
+    return format.identify(head, source);
+  } catch (error) {
+    const reason = `its identify failed: ${error instanceof Error ? error.message : String(error)}`;
+    throw fault("plugin-invalid", { plugin: format.id, reason }, error);
+  }
+}
+
+/**
+ * The one format that a file is of: by its content, and by its extension where several take the content for theirs.
+ * `head` is up to 64 KiB from its start.
+ * @throws input-empty, input-unrecognised, input-ambiguous
+ */
+export function detect(formats: readonly Format[], head: Buffer, source: Source): Format {
+  if (source.size === 0 && head.length === 0) throw fault("input-empty", { source: source.name });
+  const readable = formats.filter((format) => format.reader);
+  const opinions = readable.map((format) => ({ format, opinion: likeness(format, head, source) }));
+  for (const sure of ["yes", "maybe"] as const) {
+    const candidates = opinions.filter(({ opinion }) => opinion === sure).map(({ format }) => format);
+    const [only] = candidates;
+    if (only === undefined) continue;
+    if (candidates.length === 1) return only;
+    const fitting = formatsOfExtension(candidates, source.name);
+    const [byName] = fitting;
+    if (fitting.length === 1 && byName !== undefined) return byName;
+    const tied = fitting.length > 0 ? fitting : candidates;
+    throw fault("input-ambiguous", { source: source.name, formats: tied.map((format) => format.id) });
+  }
+  throw fault("input-unrecognised", { source: source.name, known: readable.map((format) => format.id) });
+}

@@ -1,0 +1,75 @@
+import { fault } from "../errors.js";
+import { detect, formatsOfExtension } from "./detect.js";
+import type { Format, Source } from "./format.js";
+
+const headLength = 1 << 16;
+
+/** The formats of a run, each with the module that another thread can import it from. */
+export class Registry {
+  private readonly formats = new Map<string, { readonly format: Format; readonly module: string }>();
+
+  /**
+   * `module` is a specifier or URL whose default export is the format, or an array with it.
+   * @throws plugin-invalid where there is a format with this id
+   */
+  add(format: Format, module: string): void {
+    const other = this.formats.get(format.id);
+    if (other) {
+      const reason = `there are two formats with the id "${format.id}", from ${other.module} and from ${module}`;
+      throw fault("plugin-invalid", { plugin: module, reason });
+    }
+    this.formats.set(format.id, { format, module });
+  }
+
+  /** In the order in which they were added. */
+  all(): readonly Format[] {
+    return [...this.formats.values()].map(({ format }) => format);
+  }
+
+  private entry(id: string): { readonly format: Format; readonly module: string } {
+    const entry = this.formats.get(id);
+    if (!entry) throw fault("format-unknown", { format: id, known: [...this.formats.keys()] });
+    return entry;
+  }
+
+  /** @throws format-unknown */
+  get(id: string): Format {
+    return this.entry(id).format;
+  }
+
+  /** Where another thread imports the format from. @throws format-unknown */
+  moduleOf(id: string): string {
+    return this.entry(id).module;
+  }
+
+  /** The formats whose extension the path has; the longest extension wins. */
+  byExtension(path: string): Format[] {
+    return formatsOfExtension(this.all(), path);
+  }
+
+  /** Whether a file of this name can be an input by its extension. */
+  isPrimary(path: string): boolean {
+    return this.byExtension(path).some((format) => format.reader);
+  }
+
+  /** Whether a file of this name may belong to another beside it, as `roads.dbf` does to `roads.shp`. */
+  isCompanion(path: string): boolean {
+    const name = path.toLowerCase();
+    return this.all().some((format) => format.companions?.some((extension) => name.endsWith(`.${extension}`)));
+  }
+
+  /** Whether a zip is itself a file of some format, `.kmz` or `.xlsx`, rather than a parcel of files. */
+  keepsZipped(source: Source, head: Buffer): boolean {
+    return this.all().some((format) => format.reader && format.identify(head, source) === "yes");
+  }
+
+  /** @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable */
+  async identify(source: Source): Promise<Format> {
+    const file = await source.open();
+    try {
+      return detect(this.all(), await file.read(0, headLength), source);
+    } finally {
+      await file.close();
+    }
+  }
+}
