@@ -1,0 +1,54 @@
+import { pathToFileURL } from "node:url";
+import { fault } from "../errors.js";
+import type { Format } from "./format.js";
+import { isPath, resolveModule } from "./resolve.js";
+import { flawOf, isFormat } from "./shape.js";
+
+export interface LoadedPlugin {
+  readonly formats: Format[];
+  /** URL that any thread can import it from. */
+  readonly module: string;
+}
+
+/** What CommonJS compiled from ES modules has is one level deeper. */
+function unwrapped(value: unknown): unknown {
+  const inner = typeof value === "object" && value !== null ? (value as { default?: unknown }).default : undefined;
+  return inner === undefined ? value : inner;
+}
+
+/**
+ * Loads formats of others: a path (`./x.js`, absolute, `file:` URL) or the name of a package, both seen from `cwd`. The
+ * default export is a format, or an array of formats.
+ * @throws plugin-invalid
+ */
+export async function loadPlugin(specifier: string, cwd: string): Promise<LoadedPlugin> {
+  const invalid = (reason: string, cause?: unknown) => fault("plugin-invalid", { plugin: specifier, reason }, cause);
+  let path: string | null;
+  try {
+    path = resolveModule(specifier, cwd);
+  } catch (error) {
+    throw invalid(`cannot be found: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  if (path === null) {
+    const remedy = isPath(specifier) ? "there is no such module" : `install it, or give a path that begins with ./`;
+    throw invalid(`cannot be found from ${cwd}; ${remedy}`);
+  }
+  const module = pathToFileURL(path).href;
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(module)) as { readonly default?: unknown };
+  } catch (error) {
+    throw invalid(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  if (loaded.default === undefined) throw invalid("it has no default export; export a format, or an array of formats");
+  const given = unwrapped(loaded.default);
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (list.length === 0) throw invalid("its default export is an empty array");
+  const formats: Format[] = [];
+  for (const [index, each] of list.entries()) {
+    if (!isFormat(each)) throw invalid(`${list.length > 1 ? `format ${index + 1}: ` : ""}${flawOf(each) ?? ""}`);
+    if (formats.some((format) => format.id === each.id)) throw invalid(`it has two formats with the id "${each.id}"`);
+    formats.push(each);
+  }
+  return { formats, module };
+}

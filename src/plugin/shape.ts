@@ -1,0 +1,81 @@
+import { apiVersion, type Format } from "./format.js";
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+function flawOfExtensions(value: unknown, member: string, least: number): string | null {
+  if (!Array.isArray(value) || value.length < least)
+    return `${member} must be an array${least > 0 ? ", not empty" : ""}`;
+  const wrong = value.find((each) => !isText(each) || each.startsWith(".") || each !== each.toLowerCase());
+  if (wrong === undefined) return null;
+  return `${member} has ${JSON.stringify(wrong)}: extensions are lower case, without the dot`;
+}
+
+const typeOfDefault: Readonly<Record<string, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === "string",
+  choice: (value) => typeof value === "string",
+  number: (value) => typeof value === "number",
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  list: (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
+};
+
+function flawOfOption(spec: unknown, member: string): string | null {
+  if (!isObject(spec)) return `${member} must be an object`;
+  const { type } = spec;
+  const fits = isText(type) && Object.hasOwn(typeOfDefault, type) ? typeOfDefault[type] : undefined;
+  if (!fits) return `${member}.type must be one of ${Object.keys(typeOfDefault).join(", ")}`;
+  if (!isText(spec.help)) return `${member}.help must be a text`;
+  if (type === "choice") {
+    const choices = spec.choices;
+    if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText)) {
+      return `${member}.choices must be an array of texts, not empty`;
+    }
+    if (spec.default !== undefined && !choices.includes(spec.default))
+      return `${member}.default must be one of its choices`;
+  }
+  if (spec.default !== undefined && !fits(spec.default)) return `${member}.default is not of the type ${String(type)}`;
+  return null;
+}
+
+function flawOfHalf(half: unknown, member: "reader" | "writer"): string | null {
+  if (!isObject(half)) return `${member} must be an object, or be left out`;
+  if (!isObject(half.options)) return `${member}.options must be an object ({} for none)`;
+  for (const [name, spec] of Object.entries(half.options)) {
+    const flaw = flawOfOption(spec, `${member}.options.${name}`);
+    if (flaw !== null) return flaw;
+  }
+  if (!isFunction(half.load)) return `${member}.load must be a function`;
+  if (member === "writer" && !isFunction(half.accepts)) return "writer.accepts must be a function";
+  return null;
+}
+
+/** What keeps a value from being a format of this version of the contract, in words; null where nothing does. */
+export function flawOf(value: unknown): string | null {
+  if (!isObject(value)) return "its default export is not a format (see defineFormat)";
+  if (value.apiVersion !== apiVersion) {
+    const asked =
+      value.apiVersion === undefined ? "names no apiVersion" : `asks for apiVersion ${String(value.apiVersion)}`;
+    return `it ${asked}, and this geoferry has ${apiVersion}`;
+  }
+  if (!isText(value.id) || !/^[A-Za-z][\w.:+-]*$/.test(value.id)) {
+    return "id must be a word of letters, digits and _ . : + -, beginning with a letter";
+  }
+  if (!isText(value.label)) return "label must be a text";
+  const extensions = flawOfExtensions(value.extensions, "extensions", 0);
+  if (extensions !== null) return extensions;
+  const companions = value.companions === undefined ? null : flawOfExtensions(value.companions, "companions", 0);
+  if (companions !== null) return companions;
+  if (!isFunction(value.identify)) return "identify must be a function";
+  if (value.reader === undefined && value.writer === undefined) return "it has neither a reader nor a writer";
+  for (const member of ["reader", "writer"] as const) {
+    const flaw = value[member] === undefined ? null : flawOfHalf(value[member], member);
+    if (flaw !== null) return flaw;
+  }
+  return null;
+}
+
+export const isFormat = (value: unknown): value is Format => flawOf(value) === null;
