@@ -32,7 +32,7 @@ export async function convertMany(
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
 ): Promise<Outcome[]> {
-  const expanded = await expandInputs(request.inputs, host.registry.all());
+  const expanded = await expandInputs(request.inputs, host.registry);
   const single = !isFolder(request.output);
   const conversions = single
     ? [{ inputs: expanded.map((input) => input.address), output: request.output }]

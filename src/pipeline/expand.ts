@@ -3,8 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { glob, isDynamicPattern } from "tinyglobby";
 import { fault } from "../errors.js";
-import type { Format } from "../plugin/format.js";
-import { isPrimary } from "./inputs.js";
+import type { Registry } from "../plugin/registry.js";
 
 export interface ExpandedInput {
   /** What is opened: a path, an address or `-`. */
@@ -16,20 +15,20 @@ export interface ExpandedInput {
 export const isAddress = (text: string): boolean => text === "-" || /^https?:\/\//i.test(text);
 
 /** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */
-function isInput(formats: readonly Format[], path: string, beside: readonly string[]): boolean {
+function isInput(registry: Registry, path: string, beside: readonly string[]): boolean {
   const name = basename(path).toLowerCase();
-  if (name.startsWith(".") || /\.rejects\.geojsonl$/.test(name)) return false;
+  if (name.startsWith(".") || name.endsWith(".rejects.geojsonl")) return false;
   if (name.endsWith(".zip")) return true;
-  if (!isPrimary(formats, path)) return false;
-  const stem = name.slice(0, name.lastIndexOf(".") + 1);
-  const extension = name.slice(stem.length);
-  const owners = formats.filter((format) => format.companions?.includes(extension));
-  return !owners.some((format) =>
-    beside.some((other) => other.toLowerCase() === `${stem}${format.extensions[0]}` && other.toLowerCase() !== name),
+  if (!registry.isPrimary(name)) return false;
+  if (!registry.isCompanion(name)) return true;
+  const stem = name.slice(0, name.lastIndexOf("."));
+  const others = beside.map((other) => other.toLowerCase()).filter((other) => other !== name);
+  return !others.some(
+    (other) => other.startsWith(`${stem}.`) && registry.isPrimary(other) && !registry.isCompanion(other),
   );
 }
 
-function* walk(folder: string, formats: readonly Format[]): Generator<string> {
+function* walk(folder: string, registry: Registry): Generator<string> {
   const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = entries.map((entry) => entry.name);
   for (const entry of entries) {
@@ -37,8 +36,8 @@ function* walk(folder: string, formats: readonly Format[]): Generator<string> {
     const isFolder =
       entry.isDirectory() || (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory());
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
-    if (entry.isDirectory()) yield* walk(path, formats);
-    else if (!isFolder && isInput(formats, path, names)) yield path;
+    if (entry.isDirectory()) yield* walk(path, registry);
+    else if (!isFolder && isInput(registry, path, names)) yield path;
   }
 }
 
@@ -49,12 +48,12 @@ function fixedPart(pattern: string): string {
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
-async function expandGlob(pattern: string, formats: readonly Format[]): Promise<ExpandedInput[]> {
+async function expandGlob(pattern: string, registry: Registry): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
   const base = fixedPart(normal);
   const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
   const all = found.map((path) => basename(path));
-  const named = found.filter((path) => isInput(formats, path, all));
+  const named = found.filter((path) => isInput(registry, path, all));
   // A pattern that names an unknown extension outright means those files.
   const paths = named.length > 0 ? named : found;
   return paths.map((path) => ({ address: path, relative: relative(base === "" ? "." : base, path) }));
@@ -64,15 +63,15 @@ async function expandGlob(pattern: string, formats: readonly Format[]): Promise<
  * Every input that the arguments stand for, in their order.
  * @throws input-missing where an argument stands for nothing
  */
-export async function expandInputs(given: readonly string[], formats: readonly Format[]): Promise<ExpandedInput[]> {
+export async function expandInputs(given: readonly string[], registry: Registry): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
   for (const text of given) {
     if (isAddress(text))
       inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
     else if (existsSync(text) && statSync(text).isDirectory()) {
-      for (const path of walk(text, formats)) inputs.push({ address: path, relative: relative(text, path) });
+      for (const path of walk(text, registry)) inputs.push({ address: path, relative: relative(text, path) });
     } else if (!existsSync(text) && isDynamicPattern(text)) {
-      const found = await expandGlob(text, formats);
+      const found = await expandGlob(text, registry);
       if (found.length === 0) throw fault("input-missing", { source: text });
       inputs.push(...found);
     } else inputs.push({ address: text, relative: basename(text) });

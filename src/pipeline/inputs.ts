@@ -1,10 +1,8 @@
-import { extname } from "node:path";
 import { fault } from "../errors.js";
 import { openInput } from "../io/input.js";
 import type { FileSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer } from "../model/layer.js";
-import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import { HostContext } from "./context.js";
 import type { Gathered } from "./report.js";
@@ -30,14 +28,6 @@ export interface OpenInputs extends AsyncDisposable {
 }
 
 type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes">;
-
-/** Whether a file is an input by its name: a known extension, and no companion of another. */
-export function isPrimary(formats: readonly Format[], path: string): boolean {
-  const name = path.toLowerCase();
-  return formats.some(
-    (format) => format.reader && format.extensions.some((extension) => name.endsWith(`.${extension}`)),
-  );
-}
 
 /**
  * Opens every layer of the inputs, or those asked for.
@@ -80,7 +70,9 @@ export async function openInputs(
         spool,
         signal,
         ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
-        isPrimary: (path: string) => isPrimary(registry.all(), path),
+        isPrimary: (name) => registry.isPrimary(name),
+        isCompanion: (name) => registry.isCompanion(name),
+        keepZipped: (source, head) => registry.keepsZipped(source, head),
         progress: (done: number, total: number | null) =>
           host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
       });
@@ -111,10 +103,4 @@ function chooseLayers(
   for (const name of wanted)
     if (!names.includes(name)) throw fault("layer-missing", { source, layer: name, layers: names });
   return layers.filter((open) => wanted.includes(open.layer.name));
-}
-
-/** The name without its last extension, for naming what comes of it. */
-export function stemOf(path: string): string {
-  const extension = extname(path);
-  return extension === "" ? path : path.slice(0, -extension.length);
 }

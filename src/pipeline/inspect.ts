@@ -152,10 +152,8 @@ async function suspicions(
   if (crs === null && extent) found.push("it does not say its coordinate reference system");
   if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
   if (extent) {
-    const swap = suspectSwap(
-      { extent },
-      { geographic: crs === null || crs.kind === "geographic", area: crs && (await areaOfUse(crs)) },
-    );
+    const geographic = crs === null || crs.kind === "geographic";
+    const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
     if (swap === "sure") found.push("x and y are swapped: latitudes beyond 90 degrees that swapping cures (--swap-xy)");
     else if (swap === "suspected")
       found.push(

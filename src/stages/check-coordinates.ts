@@ -1,12 +1,18 @@
+import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
 import { keepRows } from "./rows.js";
-import { choiceSetting, type Settings } from "./settings.js";
+import { choiceSetting, type Settings, textSetting } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
 export interface CheckCoordinatesSettings {
-  /** `finite`: every number is finite. `wgs84`: also longitudes within ±180° and latitudes within ±90°. */
-  readonly mode: "wgs84" | "finite";
+  /**
+   * `finite`: every number is finite. `wgs84`: also longitudes within ±180° and latitudes within ±90°. `assumed`: the
+   * same, for a source that does not say what its coordinates are; a position that does not fit ends the reading.
+   */
+  readonly mode: "wgs84" | "assumed" | "finite";
+  /** What the source is called; for `assumed`. */
+  readonly source?: string;
 }
 
 /** Degrees beyond the range that are rounding, and are put back on its edge. */
@@ -18,6 +24,7 @@ interface Range {
 }
 const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
   wgs84: { x: 180, y: 90 },
+  assumed: { x: 180, y: 90 },
   finite: { x: Number.MAX_VALUE, y: Number.MAX_VALUE },
 };
 
@@ -114,9 +121,12 @@ class RowCheck {
 /**
  * Rejects features with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Positions
  * at most 1e-9 degrees beyond are put on the edge and counted in the notice `snapped`; nothing else is moved.
+ * @throws crs-missing in the mode `assumed`
  */
 export function build(settings: Settings, context: StageContext): Stage {
-  const range = ranges[choiceSetting(settings, "mode", ["wgs84", "finite"])];
+  const mode = choiceSetting(settings, "mode", ["wgs84", "assumed", "finite"]);
+  const range = ranges[mode];
+  const source = mode === "assumed" ? textSetting(settings, "source") : "";
   return {
     apply(batch: Batch): Batch {
       if (allWithin(batch.geometry, range)) return batch;
@@ -126,6 +136,9 @@ export function build(settings: Settings, context: StageContext): Stage {
         const snaps = check.snaps;
         const found = check.fault(batch.geometry, row);
         if (!found) continue;
+        if (mode === "assumed" && found.code === "out-of-range") {
+          throw fault("crs-missing", { source, reason: `it is not plain longitude and latitude: ${found.reason}` });
+        }
         check.snaps = snaps;
         keep[row] = 0;
         const place = { record: batch.recordAt(row) };

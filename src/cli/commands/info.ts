@@ -32,7 +32,7 @@ export async function inspectInputs(args: InfoArguments, thorough: boolean) {
   ]);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
-  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry.all());
+  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry);
   const readerOptions = pairs("--in", args.in);
   const report = await inspect(
     {

@@ -1,0 +1,96 @@
+/** Data for the bench, made the same every time: points, long lines, polygons with a hole, as CSV, GeoJSON and Shapefile. */
+import { spawnSync } from "node:child_process";
+import { createWriteStream, existsSync, mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+
+/** A small seeded generator (mulberry32): numbers from 0 to 1. */
+function generator(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const places = ["Zürich", "São Paulo", "Łódź", "Reykjavík", "Oslo", "Kyiv", "Lima", "Nairobi"];
+
+function attributes(i, random) {
+  return {
+    name: `${places[Math.floor(random() * places.length)]} ${i}`,
+    kind: ["residential", "industrial", "park", "water"][Math.floor(random() * 4)],
+    count: Math.floor(random() * 1e6),
+    share: Math.round(random() * 1e6) / 1e4,
+    day: `20${String(10 + Math.floor(random() * 15))}-0${1 + Math.floor(random() * 9)}-1${Math.floor(random() * 10)}`,
+  };
+}
+
+const degrees = (value) => Math.round(value * 1e7) / 1e7;
+
+function walk(points, random) {
+  let x = random() * 340 - 170;
+  let y = random() * 160 - 80;
+  const line = [];
+  for (let k = 0; k < points; k++) {
+    x += (random() - 0.5) / 100;
+    y += (random() - 0.5) / 100;
+    line.push([degrees(x), degrees(y)]);
+  }
+  return line;
+}
+
+function ring(x, y, radius, points, turn) {
+  const positions = [];
+  for (let k = 0; k < points; k++) {
+    const angle = (turn * 2 * Math.PI * k) / points;
+    positions.push([degrees(x + radius * Math.cos(angle)), degrees(y + radius * Math.sin(angle))]);
+  }
+  positions.push(positions[0]);
+  return positions;
+}
+
+function geometry(shape, random) {
+  if (shape === "points") return { type: "Point", coordinates: [degrees(random() * 360 - 180), degrees(random() * 180 - 90)] };
+  if (shape === "lines") return { type: "LineString", coordinates: walk(100, random) };
+  const x = random() * 340 - 170;
+  const y = random() * 160 - 80;
+  return { type: "Polygon", coordinates: [ring(x, y, 0.01, 36, 1), ring(x, y, 0.004, 12, -1)] };
+}
+
+const pair = ([x, y]) => `${x} ${y}`;
+function wkt({ type, coordinates }) {
+  if (type === "LineString") return `LINESTRING (${coordinates.map(pair).join(",")})`;
+  return `POLYGON (${coordinates.map((positions) => `(${positions.map(pair).join(",")})`).join(",")})`;
+}
+
+/**
+ * Makes `<folder>/<shape>-<count>.{csv,geojson,shp}` where they are not there yet.
+ * @returns the three paths by format
+ */
+export async function makeData(folder, shape, count) {
+  mkdirSync(folder, { recursive: true });
+  const stem = join(folder, `${shape}-${count}`);
+  const paths = { csv: `${stem}.csv`, geojson: `${stem}.geojson`, shp: `${stem}.shp` };
+  if (existsSync(paths.shp)) return paths;
+  const random = generator(20260101);
+  const csv = createWriteStream(paths.csv);
+  const geojson = createWriteStream(paths.geojson);
+  csv.write(`${shape === "points" ? "lon,lat" : "wkt"},name,kind,count,share,day\n`);
+  geojson.write('{"type":"FeatureCollection","features":[\n');
+  for (let i = 0; i < count; i++) {
+    const properties = attributes(i, random);
+    const g = geometry(shape, random);
+    const where = shape === "points" ? g.coordinates.join(",") : `"${wkt(g)}"`;
+    const more = csv.write(`${where},${Object.values(properties).join(",")}\n`);
+    const moreToo = geojson.write(`${i === 0 ? "" : ",\n"}${JSON.stringify({ type: "Feature", properties, geometry: g })}`);
+    if (!more) await once(csv, "drain");
+    if (!moreToo) await once(geojson, "drain");
+  }
+  geojson.write("\n]}\n");
+  await Promise.all([once(csv.end(), "finish"), once(geojson.end(), "finish")]);
+  const made = spawnSync("ogr2ogr", ["-lco", "ENCODING=UTF-8", paths.shp, paths.geojson], { stdio: ["ignore", "ignore", "inherit"] });
+  if (made.status !== 0) throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its Shapefiles and to compare with");
+  return paths;
+}
