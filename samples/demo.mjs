@@ -20,7 +20,10 @@ let failed = 0;
 function geoferry(title, args, expected = 0) {
   const words = args.map((word) => (/[\s*'<>()]/.test(word) ? `"${word}"` : word));
   console.log(`\n# ${title}\n$ geoferry ${words.join(" ")}`);
-  const run = spawnSync(process.execPath, [main, ...args], { cwd: dirname(samples), stdio: ["ignore", "inherit", "inherit"] });
+  const run = spawnSync(process.execPath, [main, ...args], {
+    cwd: dirname(samples),
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   if (run.status === expected) return;
   failed++;
   console.log(`! ended with ${run.status}, expected ${expected}`);
@@ -29,13 +32,43 @@ function geoferry(title, args, expected = 0) {
 const to = (name) => join(output, name);
 
 geoferry("What is in a Shapefile in a projected CRS?", ["info", "samples/shapefile/survey.shp"]);
-geoferry("Shapefile to GeoJSON, reprojected to WGS84", ["convert", "samples/shapefile/survey.shp", to("survey.geojson")]);
+geoferry("Shapefile to GeoJSON, reprojected to WGS84", [
+  "convert",
+  "samples/shapefile/survey.shp",
+  to("survey.geojson"),
+]);
 geoferry("CSV with longitude and latitude to a Shapefile", ["convert", "samples/csv/capitals.csv", to("capitals.shp")]);
-geoferry("A European CSV (semicolons, decimal commas, Windows-1252) to GeoJSON", ["convert", "samples/csv/landeshauptstaedte.csv", to("landeshauptstaedte.geojson")]);
-geoferry("A zipped Shapefile to CSV in Web Mercator", ["convert", "samples/shapefile/parks.shp.zip", to("parks.csv"), "--target-crs", "EPSG:3857"]);
-geoferry("Only large capitals, a few fields", ["convert", "samples/capitals.geojson", to("large.csv"), "--where", "population > 5000000", "--select", "name,country,population"]);
-geoferry("Every geometry type in one file: a Shapefile takes them apart and says what it cannot hold", ["convert", "samples/mixed.geojson", to("mixed.shp")], 5);
-geoferry("A flawed file: the bad rows go to a rejects file", ["convert", "samples/flawed/capitals.csv", to("flawed.geojson")], 5);
+geoferry("A European CSV (semicolons, decimal commas, Windows-1252) to GeoJSON", [
+  "convert",
+  "samples/csv/landeshauptstaedte.csv",
+  to("landeshauptstaedte.geojson"),
+]);
+geoferry("A zipped Shapefile to CSV in Web Mercator", [
+  "convert",
+  "samples/shapefile/parks.shp.zip",
+  to("parks.csv"),
+  "--target-crs",
+  "EPSG:3857",
+]);
+geoferry("Only large capitals, a few fields", [
+  "convert",
+  "samples/capitals.geojson",
+  to("large.csv"),
+  "--where",
+  "population > 5000000",
+  "--select",
+  "name,country,population",
+]);
+geoferry(
+  "Every geometry type in one file: a Shapefile takes them apart and says what it cannot hold",
+  ["convert", "samples/mixed.geojson", to("mixed.shp")],
+  5,
+);
+geoferry(
+  "A flawed file: the bad rows go to a rejects file",
+  ["convert", "samples/flawed/capitals.csv", to("flawed.geojson")],
+  5,
+);
 geoferry("A whole folder at once", ["convert", "samples/shapefile", to("all/"), "--to", "geojson"]);
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 

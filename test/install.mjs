@@ -9,5 +9,9 @@ if (!existsSync(join(root, "node_modules", "typescript", "package.json"))) {
   const installed = spawnSync("npm", ["ci"], { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
   if (installed.status !== 0) process.exit(installed.status ?? 1);
 }
-const built = spawnSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+const built = spawnSync("npm", ["run", "--silent", "build"], {
+  cwd: root,
+  stdio: "inherit",
+  shell: process.platform === "win32",
+});
 process.exit(built.status ?? 1);

@@ -36,8 +36,24 @@ const extensions = { csv: "csv", geojson: "geojson", shp: "shp" };
 const drivers = { csv: "CSV", geojson: "GeoJSON", shp: "ESRI Shapefile" };
 
 function ogrArguments(from, to, shape, input, output) {
-  const reading = from === "csv" ? ["-oo", "AUTODETECT_TYPE=YES", "-oo", "KEEP_GEOM_COLUMNS=NO", ...(shape === "points" ? ["-oo", "X_POSSIBLE_NAMES=lon", "-oo", "Y_POSSIBLE_NAMES=lat"] : ["-oo", "GEOM_POSSIBLE_NAMES=wkt"])] : [];
-  const writing = to === "csv" ? ["-lco", shape === "points" ? "GEOMETRY=AS_XY" : "GEOMETRY=AS_WKT"] : to === "shp" ? ["-lco", "ENCODING=UTF-8"] : ["-lco", "RFC7946=YES"];
+  const reading =
+    from === "csv"
+      ? [
+          "-oo",
+          "AUTODETECT_TYPE=YES",
+          "-oo",
+          "KEEP_GEOM_COLUMNS=NO",
+          ...(shape === "points"
+            ? ["-oo", "X_POSSIBLE_NAMES=lon", "-oo", "Y_POSSIBLE_NAMES=lat"]
+            : ["-oo", "GEOM_POSSIBLE_NAMES=wkt"]),
+        ]
+      : [];
+  const writing =
+    to === "csv"
+      ? ["-lco", shape === "points" ? "GEOMETRY=AS_XY" : "GEOMETRY=AS_WKT"]
+      : to === "shp"
+        ? ["-lco", "ENCODING=UTF-8"]
+        : ["-lco", "RFC7946=YES"];
   return ["-f", drivers[to], ...writing, output, ...reading, ...(from === "csv" ? ["-a_srs", "EPSG:4326"] : []), input];
 }
 
@@ -46,7 +62,15 @@ async function compare(from, to, shape, input) {
   for (let run = 0; run < runs; run++) {
     const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
     const output = join(scratch, `out.${extensions[to]}`);
-    const ours = await measure(process.execPath, [main, "convert", input, output, "--quiet", "--workers", flags.workers]);
+    const ours = await measure(process.execPath, [
+      main,
+      "convert",
+      input,
+      output,
+      "--quiet",
+      "--workers",
+      flags.workers,
+    ]);
     for (const name of readdirSync(scratch)) rmSync(join(scratch, name));
     const theirs = await measure("ogr2ogr", ogrArguments(from, to, shape, input, output));
     rmSync(scratch, { recursive: true });
@@ -58,7 +82,9 @@ async function compare(from, to, shape, input) {
   return times;
 }
 
-console.log(`| shape | from | to | geoferry s | ogr2ogr s | ratio | geoferry MB | ogr2ogr MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |`);
+console.log(
+  `| shape | from | to | geoferry s | ogr2ogr s | ratio | geoferry MB | ogr2ogr MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |`,
+);
 const ratios = [];
 for (const [shape, count] of Object.entries(shapes)) {
   if (flags.shape && flags.shape !== shape) continue;
@@ -69,9 +95,13 @@ for (const [shape, count] of Object.entries(shapes)) {
       const { ours, theirs, ourPeak, theirPeak } = await compare(from, to, shape, paths[from]);
       const ratio = median(theirs) / median(ours);
       ratios.push(ratio);
-      console.log(`| ${shape} | ${from} | ${to} | ${median(ours).toFixed(2)} | ${median(theirs).toFixed(2)} | ${ratio.toFixed(2)} | ${ourPeak.toFixed(0)} | ${theirPeak.toFixed(0)} |`);
+      console.log(
+        `| ${shape} | ${from} | ${to} | ${median(ours).toFixed(2)} | ${median(theirs).toFixed(2)} | ${ratio.toFixed(2)} | ${ourPeak.toFixed(0)} | ${theirPeak.toFixed(0)} |`,
+      );
     }
   }
 }
 const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-console.log(`\ngeometric mean of ${ratios.length} ratios: ${mean.toFixed(2)} (${process.arch}, Node ${process.versions.node}, --workers ${flags.workers})`);
+console.log(
+  `\ngeometric mean of ${ratios.length} ratios: ${mean.toFixed(2)} (${process.arch}, Node ${process.versions.node}, --workers ${flags.workers})`,
+);

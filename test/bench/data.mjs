@@ -1,7 +1,7 @@
 /** Data for the bench, made the same every time: points, long lines, polygons with a hole, as CSV, GeoJSON and Shapefile. */
 import { spawnSync } from "node:child_process";
-import { createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { once } from "node:events";
+import { createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** A small seeded generator (mulberry32): numbers from 0 to 1. */
@@ -52,7 +52,8 @@ function ring(x, y, radius, points, turn) {
 }
 
 function geometry(shape, random) {
-  if (shape === "points") return { type: "Point", coordinates: [degrees(random() * 360 - 180), degrees(random() * 180 - 90)] };
+  if (shape === "points")
+    return { type: "Point", coordinates: [degrees(random() * 360 - 180), degrees(random() * 180 - 90)] };
   if (shape === "lines") return { type: "LineString", coordinates: walk(100, random) };
   const x = random() * 340 - 170;
   const y = random() * 160 - 80;
@@ -84,13 +85,18 @@ export async function makeData(folder, shape, count) {
     const g = geometry(shape, random);
     const where = shape === "points" ? g.coordinates.join(",") : `"${wkt(g)}"`;
     const more = csv.write(`${where},${Object.values(properties).join(",")}\n`);
-    const moreToo = geojson.write(`${i === 0 ? "" : ",\n"}${JSON.stringify({ type: "Feature", properties, geometry: g })}`);
+    const moreToo = geojson.write(
+      `${i === 0 ? "" : ",\n"}${JSON.stringify({ type: "Feature", properties, geometry: g })}`,
+    );
     if (!more) await once(csv, "drain");
     if (!moreToo) await once(geojson, "drain");
   }
   geojson.write("\n]}\n");
   await Promise.all([once(csv.end(), "finish"), once(geojson.end(), "finish")]);
-  const made = spawnSync("ogr2ogr", ["-lco", "ENCODING=UTF-8", paths.shp, paths.geojson], { stdio: ["ignore", "ignore", "inherit"] });
-  if (made.status !== 0) throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its Shapefiles and to compare with");
+  const made = spawnSync("ogr2ogr", ["-lco", "ENCODING=UTF-8", paths.shp, paths.geojson], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (made.status !== 0)
+    throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its Shapefiles and to compare with");
   return paths;
 }

@@ -48,6 +48,8 @@ for (const kind of kinds) {
   const crashed = share("crash");
   const holds = of.length > 0 && good >= 95 && known <= 3 && crashed === 0;
   held &&= holds;
-  console.log(`${kind.padEnd(8)} ${of.length} files: ${good.toFixed(1)} % agree or read more, ${known.toFixed(1)} % known, ${crashed.toFixed(1)} % crash${holds ? "" : "   <- below target"}`);
+  console.log(
+    `${kind.padEnd(8)} ${of.length} files: ${good.toFixed(1)} % agree or read more, ${known.toFixed(1)} % known, ${crashed.toFixed(1)} % crash${holds ? "" : "   <- below target"}`,
+  );
 }
 process.exit(held ? 0 : 1);

@@ -1,0 +1,209 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { geoferry, has, ogrinfo, samples } from "../support/command.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+interface Feature {
+  id?: string | number;
+  geometry: { type: string; coordinates: unknown } | null;
+  properties: Record<string, unknown>;
+}
+const read = (name: string): Feature[] => JSON.parse(readFileSync(scratch.path(name), "utf8")).features;
+const lines = (name: string): string[] => readFileSync(scratch.path(name), "utf8").trimEnd().split("\n");
+
+describe("convert", () => {
+  test("reprojects a Shapefile to WGS84, within a millimetre of the survey's own longitudes", () => {
+    expect(geoferry(["convert", `${samples}/shapefile/survey.shp`, scratch.path("survey.geojson")]).status).toBe(0);
+    const expected: Feature[] = JSON.parse(readFileSync(`${samples}/survey.geojson`, "utf8")).features;
+    const actual = read("survey.geojson");
+    expect(actual).toHaveLength(expected.length);
+    for (const [i, feature] of actual.entries()) {
+      const [x, y] = feature.geometry!.coordinates as [number, number];
+      const [ex, ey] = expected[i]!.geometry!.coordinates as [number, number];
+      expect(Math.abs(x - ex)).toBeLessThan(2e-7);
+      expect(Math.abs(y - ey)).toBeLessThan(2e-7);
+    }
+  });
+
+  test.runIf(has("ogrinfo"))("writes a Shapefile that ogrinfo reads as it was meant", () => {
+    expect(geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("capitals.shp")]).status).toBe(0);
+    const { text, complaints } = ogrinfo(scratch.path("capitals.shp"));
+    expect(complaints).toBe("");
+    expect(text).toContain("Feature Count: 195");
+    expect(text).toMatch(/Geometry: (3D )?Point/);
+    expect(text).toContain('ID["EPSG",4326]');
+    expect(text).toMatch(/population: Integer(64)? \(\d+\.0\)/);
+    expect(text).toMatch(/since: Date/);
+  });
+
+  test("says on stdout nothing but data, and takes - for stdin and stdout", () => {
+    const input = readFileSync(`${samples}/csv/capitals.csv`);
+    const done = geoferry(["convert", "-", "-", "--to", "geojsonseq", "--where", "iso2 = 'AT'"], { input });
+    expect(done.status).toBe(0);
+    const features = done.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(features).toHaveLength(1);
+    expect(features[0].properties.name).toBe("Vienna");
+  });
+
+  test("selects, renames, casts and limits", () => {
+    const status = geoferry([
+      "convert",
+      `${samples}/capitals.geojson`,
+      scratch.path("few.geojson"),
+      "--select",
+      "name,population",
+      "--rename",
+      "population=people",
+      "--cast",
+      "population=text",
+      "--limit",
+      "3",
+    ]).status;
+    expect(status).toBe(0);
+    const features = read("few.geojson");
+    expect(features).toHaveLength(3);
+    expect(Object.keys(features[0]!.properties)).toEqual(["name", "people"]);
+    expect(typeof features.find((feature) => feature.properties.people !== null)!.properties.people).toBe("string");
+  });
+
+  test("keeps what lies in a box that begins with a minus", () => {
+    expect(
+      geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("box.csv"), "--bbox", "-10,35,5,45"]).status,
+    ).toBe(0);
+    const names = lines("box.csv")
+      .slice(1)
+      .map((line) => line.split(",").find((cell) => /^(Madrid|Lisbon|Algiers|Andorra)/.test(cell)));
+    expect(names.filter(Boolean).sort()).toEqual(["Algiers", "Andorra la Vella", "Lisbon", "Madrid"]);
+  });
+
+  test("splits mixed geometries into a Shapefile each, and rejects what none can hold", () => {
+    const done = geoferry(["convert", `${samples}/mixed.geojson`, scratch.path("mixed.shp")]);
+    expect(done.status).toBe(5);
+    const written = readdirSync(scratch.folder)
+      .filter((name) => /^mixed.*\.shp$/.test(name))
+      .sort();
+    expect(written).toEqual(["mixed_line.shp", "mixed_multipoint.shp", "mixed_point.shp", "mixed_polygon.shp"]);
+    expect(lines("mixed.shp.rejects.geojsonl")).toHaveLength(1);
+    expect(JSON.parse(lines("mixed.shp.rejects.geojsonl")[0]!)).toMatchObject({
+      reject: { code: "geometry-not-held", layer: "mixed" },
+    });
+  });
+
+  test("appends, keeping what was there", () => {
+    geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("both.csv"), "--limit", "2"]);
+    expect(
+      geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("both.csv"), "--limit", "5", "--append"]).status,
+    ).toBe(0);
+    expect(lines("both.csv")).toHaveLength(1 + 5);
+  });
+
+  test("merges several inputs into one file, fields united", () => {
+    writeFileSync(scratch.path("a.csv"), "lon,lat,name\n1,2,x\n");
+    writeFileSync(scratch.path("b.csv"), "lon,lat,size\n3,4,7\n");
+    expect(geoferry(["convert", scratch.path("a.csv"), scratch.path("b.csv"), scratch.path("ab.csv")]).status).toBe(0);
+    expect(lines("ab.csv")).toEqual(["lon,lat,name,size", "1,2,x,", "3,4,,7"]);
+  });
+
+  test("leaves outputs that are up to date", () => {
+    cpSync(`${samples}/csv/capitals.csv`, scratch.path("source.csv"));
+    const run = () => geoferry(["convert", scratch.path("source.csv"), scratch.path("source.geojson"), "--update"]);
+    utimesSync(scratch.path("source.csv"), new Date(1e12), new Date(1e12));
+    expect(run().status).toBe(0);
+    const first = statSync(scratch.path("source.geojson")).mtimeMs;
+    expect(run().stderr).toContain("up to date");
+    expect(statSync(scratch.path("source.geojson")).mtimeMs).toBe(first);
+    utimesSync(scratch.path("source.csv"), new Date(Date.now() + 5000), new Date(Date.now() + 5000));
+    expect(run().status).toBe(0);
+    expect(statSync(scratch.path("source.geojson")).mtimeMs).toBeGreaterThan(first);
+  });
+
+  test("an overwritten Shapefile keeps none of the old companions", () => {
+    for (const companion of ["sbn", "qix", "shp.xml", "idm"]) writeFileSync(scratch.path(`old.${companion}`), "stale");
+    geoferry(["convert", `${samples}/shapefile/survey.shp`, scratch.path("old.shp"), "--overwrite"]);
+    expect(geoferry(["convert", `${samples}/shapefile/parks.shp`, scratch.path("old.shp"), "--overwrite"]).status).toBe(
+      0,
+    );
+    const left = readdirSync(scratch.folder)
+      .filter((name) => name.startsWith("old."))
+      .sort();
+    expect(left).toEqual(expect.arrayContaining(["old.cpg", "old.dbf", "old.prj", "old.shp", "old.shx"]));
+    expect(left).not.toEqual(expect.arrayContaining(["old.sbn"]));
+    expect(left).not.toEqual(expect.arrayContaining(["old.qix"]));
+  });
+});
+
+describe("convert into a folder", () => {
+  beforeAll(() => {
+    mkdirSync(scratch.path("in/deep"), { recursive: true });
+    cpSync(`${samples}/csv/capitals.csv`, scratch.path("in/capitals.csv"));
+    cpSync(`${samples}/csv/parks.csv`, scratch.path("in/deep/parks.csv"));
+    writeFileSync(scratch.path("in/broken.geojson"), '{"type":"FeatureCollection","features":[{"type"');
+  });
+
+  test("mirrors the tree, and one bad file does not stop the others", () => {
+    const done = geoferry(["convert", scratch.path("in"), `${scratch.path("out")}/`, "--to", "geojson"]);
+    expect(done.status).toBe(3);
+    expect(done.stderr).toContain("broken.geojson");
+    expect(readdirSync(scratch.path("out"), { recursive: true }).sort()).toEqual([
+      "capitals.geojson",
+      "deep",
+      "deep/parks.geojson",
+    ]);
+  });
+
+  test("takes globs that the shell did not expand", () => {
+    const done = geoferry(["convert", "in/**/*.csv", "globbed/", "--to", "geojson"], { cwd: scratch.folder });
+    expect(done.status).toBe(0);
+    expect(readdirSync(scratch.path("globbed"), { recursive: true }).sort()).toEqual([
+      "capitals.geojson",
+      "deep",
+      "deep/parks.geojson",
+    ]);
+  });
+
+  test("finds two inputs of one name before anything starts", () => {
+    const done = geoferry([
+      "convert",
+      scratch.path("in/capitals.csv"),
+      `${samples}/capitals.geojson`,
+      `${scratch.path("clash")}/`,
+      "--to",
+      "shapefile",
+    ]);
+    expect(done.status).toBe(2);
+    expect(done.stderr).toContain("capitals.shp");
+    expect(readdirSync(scratch.folder)).not.toContain("clash");
+  });
+});
+
+describe("workers", () => {
+  beforeAll(() => {
+    const rows = Array.from(
+      { length: 120_000 },
+      (_, i) => `${(i % 360) - 180},${(i % 180) - 90},"name, ${i}",${i},${i / 8}`,
+    );
+    writeFileSync(scratch.path("many.csv"), `lon,lat,name,count,share\n${rows.join("\n")}\n`);
+  });
+
+  test.each(["geojson", "csv", "shp"])("the bytes of a %s are the same for 1, 2 and 3 workers", (extension) => {
+    const env = { SOURCE_DATE_EPOCH: "1000000000" };
+    const bytes = ["1", "2", "3"].map((workers) => {
+      const output = scratch.path(`many-${workers}.${extension}`);
+      const done = geoferry(
+        ["convert", scratch.path("many.csv"), output, "--workers", workers, "--source-crs", "EPSG:4326"],
+        { env },
+      );
+      expect(done.status).toBe(0);
+      return readFileSync(output);
+    });
+    expect(bytes[1]!.equals(bytes[0]!)).toBe(true);
+    expect(bytes[2]!.equals(bytes[0]!)).toBe(true);
+    expect(bytes[0]!.length).toBeGreaterThan(1_000_000);
+  });
+});

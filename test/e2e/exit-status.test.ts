@@ -1,0 +1,177 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { geoferry, samples, startGeoferry } from "../support/command.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const point = (x: number, y: number, properties: object = {}) => ({
+  type: "Feature",
+  properties,
+  geometry: { type: "Point", coordinates: [x, y] },
+});
+const collection = (...features: object[]) => JSON.stringify({ type: "FeatureCollection", features });
+
+describe("exit statuses", () => {
+  test("0: done", () => {
+    const done = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("done.csv")]);
+    expect(done).toMatchObject({ status: 0, stdout: "" });
+    expect(done.stderr).toContain("195 features");
+  });
+
+  test("1: a plugin with a bug is an internal error", () => {
+    const plugin = scratch.path("broken.mjs");
+    writeFileSync(
+      plugin,
+      `export default { apiVersion: 1, id: "broken", label: "Broken", extensions: ["broken"], identify: () => "no",
+        reader: { options: {}, load: async () => ({ open() { return undefined.layers; } }) } };`,
+    );
+    writeFileSync(scratch.path("any.broken"), "x");
+    const failed = geoferry([
+      "convert",
+      scratch.path("any.broken"),
+      scratch.path("never.csv"),
+      "--plugin",
+      plugin,
+      "--from",
+      "broken",
+    ]);
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toContain("bug");
+  });
+
+  test.each([
+    ["an unknown command", ["frobnicate"]],
+    ["no command", []],
+    ["an unknown flag", ["convert", "a.csv", "b.csv", "--frob"]],
+    ["no output", ["convert", "a.csv"]],
+    ["an output without a known format", ["convert", `${samples}/capitals.geojson`, "out.unknown"]],
+    ["an unknown format", ["convert", `${samples}/capitals.geojson`, "out.csv", "--to", "nonsense"]],
+    ["a box of three numbers", ["convert", `${samples}/capitals.geojson`, "out.csv", "--bbox", "1,2,3"]],
+    [
+      "a condition that cannot be read",
+      ["convert", `${samples}/capitals.geojson`, "out.csv", "--where", "population >"],
+    ],
+    ["an unknown option of the reader", ["convert", `${samples}/capitals.geojson`, "out.csv", "--in", "nonsense=1"]],
+    ["an option without its value", ["convert", `${samples}/capitals.geojson`, "out.csv", "--in", "nonsense"]],
+    ["a number of workers below one", ["convert", `${samples}/capitals.geojson`, "out.csv", "--workers", "0"]],
+    ["append and overwrite together", ["convert", `${samples}/capitals.geojson`, "out.csv", "--append", "--overwrite"]],
+  ])("2: %s", (_, args) => {
+    const failed = geoferry(args, { cwd: scratch.folder });
+    expect(failed.status).toBe(2);
+    expect(failed.stderr).toMatch(/^geoferry: .+/);
+  });
+
+  test("2: an output that exists is refused, and stays as it was", () => {
+    writeFileSync(scratch.path("there.csv"), "untouched");
+    const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("there.csv")]);
+    expect(failed.status).toBe(2);
+    expect(failed.stderr).toContain("--overwrite");
+  });
+
+  test.each([
+    ["missing", "no-such-file.shp", undefined],
+    ["empty", "empty.geojson", ""],
+    ["unrecognised", "noise.bin", Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0])],
+    ["truncated", "cut.geojson", '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geom'],
+    ["corrupt", "corrupt.geojson", '{"type":"FeatureCollection","features":[{]}'],
+  ])("3: an input that is %s", (_, name, content) => {
+    if (content !== undefined) writeFileSync(scratch.path(name), content);
+    const output = scratch.path(`from-${name}.csv`);
+    const failed = geoferry(["convert", scratch.path(name), output]);
+    expect(failed.status).toBe(3);
+    expect(failed.stderr).toContain(name);
+    expect(readdirSync(scratch.folder).filter((file) => file.includes(`from-${name}`))).toEqual([]);
+  });
+
+  test("3: a layer that is not there, naming those that are", () => {
+    const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("x.csv"), "--layer", "nope"]);
+    expect(failed.status).toBe(3);
+    expect(failed.stderr).toContain('"capitals"');
+  });
+
+  test("3: coordinates that are not longitude and latitude, and no word of what they are", () => {
+    writeFileSync(scratch.path("metres.csv"), "x,y,name\n3280000,5290000,a\n");
+    const failed = geoferry(["convert", scratch.path("metres.csv"), scratch.path("metres.geojson")]);
+    expect(failed.status).toBe(3);
+    expect(failed.stderr).toContain("--source-crs");
+  });
+
+  test("4: a format that cannot hold the target's coordinates", () => {
+    const failed = geoferry([
+      "convert",
+      `${samples}/capitals.geojson`,
+      scratch.path("y.geojson"),
+      "--target-crs",
+      "EPSG:3857",
+    ]);
+    expect(failed.status).toBe(4);
+  });
+
+  test("4: a loss under --strict, with nothing written", () => {
+    writeFileSync(scratch.path("long.geojson"), collection(point(1, 2, { note: "x".repeat(300) })));
+    const failed = geoferry(["convert", scratch.path("long.geojson"), scratch.path("long.shp"), "--strict"]);
+    expect(failed.status).toBe(4);
+    expect(readdirSync(scratch.folder).filter((file) => /^long\.(shp|shx|dbf)/.test(file))).toEqual([]);
+  });
+
+  test("5: some features rejected, the others written, the reasons in a file", () => {
+    writeFileSync(scratch.path("flawed.geojson"), collection(point(1, 2), point(1, 200), point(3, 4)));
+    const done = geoferry(["convert", scratch.path("flawed.geojson"), scratch.path("flawed.csv"), "--json"]);
+    expect(done.status).toBe(5);
+    const summary = done.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .at(-1);
+    expect(summary).toMatchObject({
+      type: "summary",
+      read: 3,
+      written: 2,
+      rejected: 1,
+      rejects: scratch.path("flawed.csv.rejects.geojsonl"),
+    });
+  });
+
+  test("6: an output that cannot be written", () => {
+    const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("no-folder/out.csv")]);
+    expect(failed.status).toBe(6);
+  });
+
+  test("7: an empty input does not replace a file that is not empty", () => {
+    writeFileSync(scratch.path("nothing.geojson"), collection());
+    writeFileSync(scratch.path("full.csv"), "a\n1\n");
+    expect(geoferry(["convert", scratch.path("nothing.geojson"), scratch.path("full.csv"), "--overwrite"]).status).toBe(
+      7,
+    );
+    expect(
+      geoferry(["convert", scratch.path("nothing.geojson"), scratch.path("full.csv"), "--overwrite", "--allow-empty"])
+        .status,
+    ).toBe(0);
+  });
+
+  test("7: more rejects than allowed", () => {
+    writeFileSync(scratch.path("bad.geojson"), collection(point(1, 200), point(1, 200), point(3, 4)));
+    const run = (limit: string, name: string) =>
+      geoferry(["convert", scratch.path("bad.geojson"), scratch.path(name), "--max-rejects", limit]).status;
+    expect(run("1", "one.csv")).toBe(7);
+    expect(run("50%", "half.csv")).toBe(7);
+    expect(run("2", "two.csv")).toBe(5);
+    expect(run("67%", "most.csv")).toBe(5);
+    expect(readdirSync(scratch.folder).filter((file) => /^(one|half)\.csv/.test(file))).toEqual([]);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("130: interrupted by %s, with nothing left", async (signal) => {
+    const folder = scratch.path(signal);
+    mkdirSync(folder);
+    const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+    writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
+    const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    child.kill(signal);
+    const status = await new Promise((resolve) => child.on("exit", resolve));
+    expect(status).toBe(130);
+    expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
+  });
+});

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the checkout. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const samples = join(root, "samples");
+const main = join(root, "dist", "src", "cli", "main.js");
+
+export interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built command line to its end. */
+export function geoferry(
+  args: readonly string[],
+  options: { input?: string | Buffer; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Finished {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    encoding: "utf8",
+    input: options.input ?? "",
+    cwd: options.cwd ?? root,
+    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    maxBuffer: 1 << 28,
+    timeout: 120_000,
+  });
+  return { status, stdout, stderr };
+}
+
+export function startGeoferry(args: readonly string[], cwd: string = root): ChildProcess {
+  return spawn(process.execPath, [main, ...args], { cwd, stdio: ["pipe", "pipe", "pipe"] });
+}
+
+/** Another program as an oracle; under CI its absence is a failure, elsewhere the reason to leave a test out. */
+export function has(program: string): boolean {
+  const found = spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
+  if (!found && process.env.CI) throw new Error(`${program} is missing, and CI must not leave its tests out`);
+  return found;
+}
+
+export interface OgrLayer {
+  readonly count: number;
+  readonly geometry: string;
+  readonly text: string;
+}
+
+/** What ogrinfo says of a file, with anything it complained about. */
+export function ogrinfo(path: string): { text: string; complaints: string } {
+  const { stdout, stderr } = spawnSync("ogrinfo", ["-ro", "-al", "-so", path], { encoding: "utf8" });
+  return { text: stdout, complaints: stderr };
+}
