@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { link, mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
@@ -167,7 +167,7 @@ export class FileSink implements HostSink {
       const replaced = lstatOrNull(final);
       if (replaced && !this.options.overwrite) throw fault("output-exists", { output: final });
       const isMain = extension === undefined;
-      const temporary = temporaryPath(final, this.mark, isMain ? "main.tmp" : "tmp");
+      const temporary = this.temporary(final, "tmp");
       // Never more open than the file to be replaced, and always writable by the path.
       const mode = replaced ? (replaced.mode & 0o777) | 0o600 : 0o666;
       const file = await BufferedFile.create(temporary, mode).catch(async (error: unknown) => {
@@ -217,43 +217,62 @@ export class FileSink implements HostSink {
   private async exchange(ordered: readonly Part[], old: readonly string[]): Promise<void> {
     const folders = [...new Set([...ordered.map((part) => part.final), ...old].map((path) => dirname(path)))];
     const sync = () => Promise.all(folders.map(syncFolder));
+    const spent = ordered.map((part) => part.path);
     const undo: (() => Promise<void>)[] = [];
+    const markers: string[] = [];
     try {
       for (const [index, path] of old.entries()) {
-        const aside = temporaryPath(path, this.mark, "old");
+        const aside = this.temporary(path, "old");
         await rename(path, aside);
+        spent.push(aside);
         undo.push(() => rename(aside, path));
         if (index === 0) await sync();
       }
       for (const part of ordered) {
         if (part.isMain && ordered.length > 1) await sync();
-        await this.giveName(part);
+        const marker = await this.giveName(part, !old.includes(part.final));
+        if (marker !== null) markers.push(marker);
         undo.push(() => rm(part.final, { force: true }));
       }
       await sync();
     } catch (error) {
       for (const step of undo.reverse()) await step().catch(() => {});
+      for (const path of markers) await rm(path, { force: true }).catch(() => {});
       throw error;
     }
-    // The outputs are there and whole: what cannot be tidied now is tidied by the next run.
-    for (const path of old) await rm(temporaryPath(path, this.mark, "old"), { force: true }).catch(() => {});
-    for (const part of ordered) await rm(part.path, { force: true }).catch(() => {});
+    // The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones.
+    spent.push(...markers);
+    spent.sort((a, b) => Number(this.isOfMain(a)) - Number(this.isOfMain(b)));
+    for (const path of spent) await rm(path, { force: true }).catch(() => {});
+  }
+
+  private temporary(final: string, kind: "tmp" | "old" | "none"): string {
+    return temporaryPath(final, this.mark, final === this.main ? `main.${kind}` : kind);
+  }
+
+  private isOfMain(temporary: string): boolean {
+    return (["tmp", "old", "none"] as const).some((kind) => temporary === this.temporary(this.main, kind));
   }
 
   /**
    * A second name for the temporary file, which tells the next run, should this one die, that the name is its own and
-   * not another's; a plain rename where there are no hard links.
+   * not another's. Where there are no hard links it is a plain rename, and a marker says that nothing had the name
+   * before (where something had, it stepped aside): its path comes back.
    */
-  private async giveName(part: Part): Promise<void> {
+  private async giveName(part: Part, isNew: boolean): Promise<string | null> {
     try {
       await link(part.path, part.final);
+      return null;
     } catch (error) {
       const code = codeOf(error) ?? "";
       if (code === "EEXIST" && !this.options.overwrite) throw fault("output-exists", { output: part.final }, error);
       if (code !== "EEXIST" && !withoutLinks.has(code)) throw error;
       if (!this.options.overwrite && lstatOrNull(part.final)) throw fault("output-exists", { output: part.final });
-      await rename(part.path, part.final);
     }
+    const marker = isNew ? this.temporary(part.final, "none") : null;
+    if (marker !== null) await writeFile(marker, "");
+    await rename(part.path, part.final);
+    return marker;
   }
 
   async abort(): Promise<void> {

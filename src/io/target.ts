@@ -2,8 +2,11 @@ import { lstatSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync,
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { isAbandoned, markPattern } from "./leftovers.js";
 
-/** What a temporary file beside an output is for. Its name starts with a dot, so that no glob takes it for an input. */
-export type Role = "main.tmp" | "tmp" | "old";
+/**
+ * What a temporary file beside an output is for: `tmp` is new and gets the name, `old` had it, `none` says that nothing
+ * had. Their names start with a dot, so that no glob takes them for inputs.
+ */
+export type Role = `${"main." | ""}${"tmp" | "old" | "none"}`;
 
 /** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
 export function temporaryPath(final: string, mark: string, role: Role): string {
@@ -14,7 +17,7 @@ export function temporaryPath(final: string, mark: string, role: Role): string {
 export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
 
 const temporaryName = new RegExp(
-  `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>main\\.tmp|tmp|old)(?<journal>-journal|-wal|-shm)?$`,
+  `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?$`,
 );
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
@@ -61,21 +64,23 @@ interface Leftover {
 
 /** Puts right what a killed run left: its set is seen whole in the end, or the one before it is. */
 function settle(files: readonly Leftover[]): void {
-  const main = files.find((file) => file.role === "main.tmp");
-  const unpublished = main !== undefined && !isSameFile(main.path, main.final);
-  if (unpublished) {
-    for (const file of files) if (file.role === "tmp" && isSameFile(file.path, file.final)) rmSync(file.final);
+  const withRole = (role: Role) => files.filter((file) => file.role === role);
+  const [main] = withRole("main.tmp");
+  const oldMain = withRole("main.old");
+  const published = main ? isSameFile(main.path, main.final) : [...oldMain, ...withRole("main.none")].length > 0;
+  if (main && !published) {
+    for (const file of withRole("tmp")) if (isSameFile(file.path, file.final)) rmSync(file.final);
+    for (const file of withRole("none")) rmSync(file.final, { force: true });
   }
-  const old = files.filter((file) => file.role === "old");
-  old.sort((a, b) => Number(a.final === main?.final) - Number(b.final === main?.final));
   // A main file that is there in spite of it was put there by somebody since: it stays.
-  const restore = unpublished && !lstatOrNull(main.final);
-  for (const file of old) {
+  const restore = main !== undefined && !published && !lstatOrNull(main.final);
+  for (const file of [...withRole("old"), ...oldMain]) {
     if (restore) renameSync(file.path, file.final);
-    else if (main || lstatOrNull(file.final)) rmSync(file.path);
+    // Without a word of the main file, which a link has put elsewhere, the only copy is not thrown away.
+    else if (main || published || lstatOrNull(file.final)) rmSync(file.path);
   }
-  for (const file of files) if (file.role === "tmp") rmSync(file.path, { force: true });
-  if (main) rmSync(main.path, { force: true });
+  const spent: readonly Role[] = ["tmp", "none", "main.none", "main.tmp"];
+  for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
 }
 
 const sweptAt = new Map<string, number>();

@@ -34,7 +34,7 @@ function flawOfOption(spec: unknown, member: string): string | null {
     if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText)) {
       return `${member}.choices must be an array of texts, not empty`;
     }
-    if (spec.default !== undefined && !choices.includes(spec.default))
+    if (spec.default !== undefined && !choices.some((each) => each === spec.default))
       return `${member}.default must be one of its choices`;
   }
   if (spec.default !== undefined && !fits(spec.default)) return `${member}.default is not of the type ${String(type)}`;
