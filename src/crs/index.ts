@@ -1,28 +1,49 @@
-import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
+import type { Area } from "./area.js";
+import { sameText } from "./operation.js";
+import { parse, resolve, wgs84 } from "./parse.js";
+import { wgs84Wkt } from "./wgs84-wkt.js";
 
-export const wgs84: Crs = { id: "EPSG:4326", name: "WGS 84", definition: "EPSG:4326", kind: "geographic" };
+export type { Area } from "./area.js";
+export { findOperation, type Operation, type OperationOptions } from "./operation.js";
+export { buildTransform, type Transform } from "./transform.js";
 
-const names = /^(EPSG:(:|\/0\/)?4326|OGC:CRS84|CRS:84|WGS84|WGS 84|4326)$/i;
-const links =
-  /^(urn:ogc:def:crs:(EPSG:[^:]*:4326|OGC:[^:]*:CRS84)|https?:\/\/www\.opengis\.net\/(def\/crs\/(EPSG\/[^/]*\/4326|OGC\/[^/]*\/CRS84)|gml\/srs\/epsg\.xml#4326))$/i;
-const plainWkt = /^GEOGCS\["(GCS_WGS_1984|WGS 84)"/i;
-
-const text = {
-  esri: 'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]',
-  wkt1: 'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AXIS["Latitude",NORTH],AXIS["Longitude",EAST],AUTHORITY["EPSG","4326"]]',
-  wkt2: 'GEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]],CS[ellipsoidal,2],AXIS["geodetic latitude (Lat)",north,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],AXIS["geodetic longitude (Lon)",east,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["EPSG",4326]]',
-} as const;
-
+/**
+ * Coordinate reference systems. The tables of codes and proj4 are loaded when the first system other than WGS84 or Web
+ * Mercator needs them. Inside geoferry x is always longitude or easting, whatever order a definition declares.
+ */
 export const crsContext: CrsContext = {
   wgs84,
-  async parse(definition) {
-    const trimmed = definition.replace(/^\uFEFF/, "").trim();
-    if (names.test(trimmed) || links.test(trimmed) || plainWkt.test(trimmed)) return wgs84;
-    throw fault("crs-unknown", { text: trimmed });
-  },
+  parse,
   async wkt(crs, flavour) {
-    return crs.id === "EPSG:4326" ? text[flavour] : null;
+    if (isWgs84(crs)) return wgs84Wkt[flavour];
+    const [definition, { registry }, writer] = await Promise.all([
+      resolve(crs),
+      import("./registry.js"),
+      import("./wkt-write.js"),
+    ]);
+    const tables = await registry();
+    if (flavour === "esri") return writer.writeEsri(definition, tables);
+    return flavour === "wkt1" ? writer.writeWkt1(definition, tables) : writer.writeWkt2(definition);
   },
 };
+
+export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
+
+/**
+ * Whether both are known to be one system, so that coordinates are carried over untouched. Sure but not complete: two
+ * definitions without a code that differ in spelling only are found equal by `findOperation` (`kind: "identity"`).
+ */
+export const sameCrs = (a: Crs, b: Crs): boolean => sameText(a, b);
+
+/** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
+export async function areaOfUse(crs: Crs): Promise<Area | null> {
+  if (isWgs84(crs)) return [-180, -90, 180, 90];
+  const { id, geodetic } = await resolve(crs);
+  const { registry } = await import("./registry.js");
+  const tables = await registry();
+  if (id !== null) return tables.area(id);
+  const base = geodetic?.code ?? null;
+  return base === null ? null : tables.area(base[0] === "E" ? `ESRI:${base.slice(1)}` : `EPSG:${base}`);
+}

@@ -1,0 +1,52 @@
+/** West, south, east, north in degrees; west > east where it crosses the antimeridian. */
+export type Area = readonly [west: number, south: number, east: number, north: number];
+
+export function inArea(area: Area, longitude: number, latitude: number): boolean {
+  const [west, south, east, north] = area;
+  if (latitude < south || latitude > north) return false;
+  return west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east;
+}
+
+/** The parts of an area that do not cross the antimeridian. */
+const parts = (area: Area): Area[] =>
+  area[0] <= area[2]
+    ? [area]
+    : [
+        [area[0], area[1], 180, area[3]],
+        [-180, area[1], area[2], area[3]],
+      ];
+
+/** What two areas have in common, in parts that do not cross the antimeridian. */
+export function commonParts(a: Area, b: Area): Area[] {
+  const found: Area[] = [];
+  for (const p of parts(a)) {
+    for (const q of parts(b)) {
+      const common: Area = [Math.max(p[0], q[0]), Math.max(p[1], q[1]), Math.min(p[2], q[2]), Math.min(p[3], q[3])];
+      if (common[0] < common[2] && common[1] < common[3]) found.push(common);
+    }
+  }
+  return found;
+}
+
+export function sizeOf(area: Area): number {
+  const width = area[2] - area[0];
+  return (
+    (width < 0 ? width + 360 : width) * (Math.sin((area[3] * Math.PI) / 180) - Math.sin((area[1] * Math.PI) / 180))
+  );
+}
+
+/** The share of an area, 0 to 1, that lies in at least one of the others; by sampling. */
+export function coverage(area: Area, others: readonly Area[]): number {
+  const steps = 24;
+  const width = area[2] - area[0] + (area[2] < area[0] ? 360 : 0);
+  let covered = 0;
+  for (let i = 0; i < steps; i++) {
+    const east = area[0] + (width * (i + 0.5)) / steps;
+    const longitude = east > 180 ? east - 360 : east;
+    for (let j = 0; j < steps; j++) {
+      const latitude = area[1] + ((area[3] - area[1]) * (j + 0.5)) / steps;
+      if (others.some((other) => inArea(other, longitude, latitude))) covered++;
+    }
+  }
+  return covered / (steps * steps);
+}

@@ -1,0 +1,88 @@
+import type { Ellipsoid } from "./definition.js";
+
+/** A geocentric shift ready to be applied. Rotations in radians, position vector convention; scale a factor. */
+export interface Helmert {
+  readonly translation: readonly [number, number, number];
+  readonly rotation: readonly [number, number, number];
+  readonly scale: number;
+  /** The point that it turns about (Molodensky-Badekas), in metres. */
+  readonly pivot: readonly [number, number, number];
+  /** From target to source. */
+  readonly inverse: boolean;
+  readonly source: Ellipsoid;
+  readonly target: Ellipsoid;
+}
+
+const secondOfArc = Math.PI / 648000;
+
+/** From the values of the table: metres, arc-seconds, ppm, pivot. `source` and `target` are the ones of this use of it. */
+export function helmert(values: readonly number[], inverse: boolean, source: Ellipsoid, target: Ellipsoid): Helmert {
+  const at = (index: number) => values[index] ?? 0;
+  return {
+    translation: [at(0), at(1), at(2)],
+    rotation: [at(3) * secondOfArc, at(4) * secondOfArc, at(5) * secondOfArc],
+    scale: 1 + at(6) * 1e-6,
+    pivot: [at(7), at(8), at(9)],
+    inverse,
+    source,
+    target,
+  };
+}
+
+/**
+ * Moves positions `from`…`to` (radians; heights in metres, 0 where absent) by the shift, in place. Heights stay as they
+ * are: the operations are between two-dimensional systems. Linearised rotations, as EPSG (guidance note 7-2, 2.4.3.2)
+ * and PROJ have them. One long loop: it runs once a position.
+ */
+export function shift(h: Helmert, xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
+  const fs = h.source.inverseFlattening === 0 ? 0 : 1 / h.source.inverseFlattening;
+  const ft = h.target.inverseFlattening === 0 ? 0 : 1 / h.target.inverseFlattening;
+  const a = h.source.a;
+  const es = fs * (2 - fs);
+  const ta = h.target.a;
+  const tb = ta * (1 - ft);
+  const tes = ft * (2 - ft);
+  const tep = tes / (1 - tes);
+  const [tx, ty, tz] = h.translation;
+  const [rx, ry, rz] = h.rotation;
+  const [px, py, pz] = h.pivot;
+  const scale = h.scale;
+  for (let i = from; i < to; i++) {
+    const lon = xy[2 * i]!;
+    const lat = xy[2 * i + 1]!;
+    if (!(Math.abs(lat) <= Math.PI / 2 + 1e-12)) {
+      xy[2 * i] = Number.NaN;
+      xy[2 * i + 1] = Number.NaN;
+      continue;
+    }
+    const height = z === null || Number.isNaN(z[i]!) ? 0 : z[i]!;
+    const sinLat = Math.sin(lat);
+    const cosLat = Math.cos(lat);
+    const n = a / Math.sqrt(1 - es * sinLat * sinLat);
+    let x = (n + height) * cosLat * Math.cos(lon);
+    let y = (n + height) * cosLat * Math.sin(lon);
+    let w = (n * (1 - es) + height) * sinLat;
+    if (h.inverse) {
+      const u = (x - px - tx) / scale;
+      const v = (y - py - ty) / scale;
+      const q = (w - pz - tz) / scale;
+      x = px + u + rz * v - ry * q;
+      y = py - rz * u + v + rx * q;
+      w = pz + ry * u - rx * v + q;
+    } else {
+      const u = x - px;
+      const v = y - py;
+      const q = w - pz;
+      x = px + scale * (u - rz * v + ry * q) + tx;
+      y = py + scale * (rz * u + v - rx * q) + ty;
+      w = pz + scale * (-ry * u + rx * v + q) + tz;
+    }
+    const p = Math.sqrt(x * x + y * y);
+    // Bowring's formula; its error near the ground is far below a micrometre.
+    const theta = Math.atan2(w * ta, p * tb);
+    const sinTheta = Math.sin(theta);
+    const cosTheta = Math.cos(theta);
+    xy[2 * i] = Math.atan2(y, x);
+    xy[2 * i + 1] = Math.atan2(w + tep * tb * sinTheta ** 3, p - tes * ta * cosTheta ** 3);
+  }
+}

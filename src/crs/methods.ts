@@ -1,0 +1,530 @@
+/** What a map projection's parameter is, whatever a definition calls it. */
+export type ParameterKey =
+  | "lat0"
+  | "lon0"
+  | "lat1"
+  | "lat2"
+  | "k"
+  | "x0"
+  | "y0"
+  | "azimuth"
+  | "gamma"
+  | "colatitude"
+  | "pseudoParallel"
+  | "ellipsoidScale"
+  | "height";
+
+/** [key, EPSG's parameter code, name in WKT1 (OGC 01-009 as GDAL writes it)] */
+type Parameter = readonly [key: ParameterKey, epsg: number, wkt1: string];
+/** [ESRI's name, key or the constant that it always has] */
+type EsriParameter = readonly [name: string, value: ParameterKey | number];
+
+export interface Method {
+  /** EPSG's method code, or null where EPSG has none. */
+  readonly epsg: number | null;
+  readonly wkt2: string;
+  readonly wkt1: string | null;
+  readonly esri: string | null;
+  readonly parameters: readonly Parameter[];
+  readonly esriParameters: readonly EsriParameter[];
+}
+
+const fe: Parameter = ["x0", 8806, "false_easting"];
+const fn: Parameter = ["y0", 8807, "false_northing"];
+const natural: readonly Parameter[] = [
+  ["lat0", 8801, "latitude_of_origin"],
+  ["lon0", 8802, "central_meridian"],
+];
+const centred: readonly Parameter[] = [
+  ["lat0", 8801, "latitude_of_center"],
+  ["lon0", 8802, "longitude_of_center"],
+];
+const scale: Parameter = ["k", 8805, "scale_factor"];
+const meridian: Parameter = ["lon0", 8802, "central_meridian"];
+const parallel1: Parameter = ["lat1", 8823, "standard_parallel_1"];
+const falseOrigin = (lat: string, lon: string): readonly Parameter[] => [
+  ["lat0", 8821, lat],
+  ["lon0", 8822, lon],
+  parallel1,
+  ["lat2", 8824, "standard_parallel_2"],
+  ["x0", 8826, "false_easting"],
+  ["y0", 8827, "false_northing"],
+];
+const oblique: readonly Parameter[] = [
+  ["lat0", 8811, "latitude_of_center"],
+  ["lon0", 8812, "longitude_of_center"],
+  ["azimuth", 8813, "azimuth"],
+  ["gamma", 8814, "rectified_grid_angle"],
+  ["k", 8815, "scale_factor"],
+];
+const krovak: readonly Parameter[] = [
+  ["lat0", 8811, "latitude_of_center"],
+  ["lon0", 8833, "longitude_of_center"],
+  ["colatitude", 1036, "azimuth"],
+  ["pseudoParallel", 8818, "pseudo_standard_parallel_1"],
+  ["k", 8819, "scale_factor"],
+  fe,
+  fn,
+];
+
+const xy: readonly EsriParameter[] = [
+  ["False_Easting", "x0"],
+  ["False_Northing", "y0"],
+];
+const xyMeridian: readonly EsriParameter[] = [...xy, ["Central_Meridian", "lon0"]];
+const esriNatural: readonly EsriParameter[] = [...xyMeridian, ["Latitude_Of_Origin", "lat0"]];
+const esriScaled: readonly EsriParameter[] = [...xyMeridian, ["Scale_Factor", "k"], ["Latitude_Of_Origin", "lat0"]];
+const esriConic: readonly EsriParameter[] = [
+  ...xyMeridian,
+  ["Standard_Parallel_1", "lat1"],
+  ["Standard_Parallel_2", "lat2"],
+  ["Latitude_Of_Origin", "lat0"],
+];
+const esriParallel: readonly EsriParameter[] = [...xyMeridian, ["Standard_Parallel_1", "lat1"]];
+const esriCentred: readonly EsriParameter[] = [...xy, ["Longitude_Of_Center", "lon0"], ["Latitude_Of_Center", "lat0"]];
+const esriOblique: readonly EsriParameter[] = [
+  ...xy,
+  ["Scale_Factor", "k"],
+  ["Azimuth", "azimuth"],
+  ["Longitude_Of_Center", "lon0"],
+  ["Latitude_Of_Center", "lat0"],
+];
+const esriKrovak = (x: number, rotation: number): readonly EsriParameter[] => [
+  ...xy,
+  ["Pseudo_Standard_Parallel_1", "pseudoParallel"],
+  ["Scale_Factor", "k"],
+  ["Azimuth", "colatitude"],
+  ["Longitude_Of_Center", "lon0"],
+  ["Latitude_Of_Center", "lat0"],
+  ["X_Scale", x],
+  ["Y_Scale", 1],
+  ["XY_Plane_Rotation", rotation],
+];
+
+const method = (
+  epsg: number | null,
+  wkt2: string,
+  wkt1: string | null,
+  esri: string | null,
+  parameters: readonly Parameter[],
+  esriParameters: readonly EsriParameter[],
+): Method => ({ epsg, wkt2, wkt1, esri, parameters, esriParameters });
+/** A world map without parameters but its central meridian. */
+const world = (epsg: number | null, wkt2: string, name: string) =>
+  method(epsg, wkt2, name, name, [meridian, fe, fn], xyMeridian);
+
+/** Every projection method that geoferry can name. Which of them it computes is `projections.ts`'s matter. */
+export const methods = {
+  "transverse-mercator": method(
+    9807,
+    "Transverse Mercator",
+    "Transverse_Mercator",
+    "Transverse_Mercator",
+    [...natural, scale, fe, fn],
+    esriScaled,
+  ),
+  "transverse-mercator-south": method(
+    9808,
+    "Transverse Mercator (South Orientated)",
+    "Transverse_Mercator_South_Orientated",
+    null,
+    [...natural, scale, fe, fn],
+    [],
+  ),
+  "lambert-conic-1sp": method(
+    9801,
+    "Lambert Conic Conformal (1SP)",
+    "Lambert_Conformal_Conic_1SP",
+    "Lambert_Conformal_Conic",
+    [...natural, scale, fe, fn],
+    [...xyMeridian, ["Standard_Parallel_1", "lat0"], ["Scale_Factor", "k"], ["Latitude_Of_Origin", "lat0"]],
+  ),
+  "lambert-conic-2sp": method(
+    9802,
+    "Lambert Conic Conformal (2SP)",
+    "Lambert_Conformal_Conic_2SP",
+    "Lambert_Conformal_Conic",
+    falseOrigin("latitude_of_origin", "central_meridian"),
+    esriConic,
+  ),
+  "lambert-conic-belgium": method(
+    9803,
+    "Lambert Conic Conformal (2SP Belgium)",
+    "Lambert_Conformal_Conic_2SP_Belgium",
+    null,
+    falseOrigin("latitude_of_origin", "central_meridian"),
+    [],
+  ),
+  "lambert-conic-michigan": method(
+    1051,
+    "Lambert Conic Conformal (2SP Michigan)",
+    null,
+    null,
+    [...falseOrigin("latitude_of_origin", "central_meridian"), ["ellipsoidScale", 1038, "ellipsoid_scaling_factor"]],
+    [],
+  ),
+  "lambert-conic-west": method(
+    9826,
+    "Lambert Conic Conformal (West Orientated)",
+    null,
+    null,
+    [...natural, scale, fe, fn],
+    [],
+  ),
+  "mercator-a": method(9804, "Mercator (variant A)", "Mercator_1SP", null, [...natural, scale, fe, fn], []),
+  "mercator-b": method(
+    9805,
+    "Mercator (variant B)",
+    "Mercator_2SP",
+    "Mercator",
+    [parallel1, meridian, fe, fn],
+    esriParallel,
+  ),
+  "web-mercator": method(
+    1024,
+    "Popular Visualisation Pseudo Mercator",
+    "Mercator_1SP",
+    "Mercator_Auxiliary_Sphere",
+    [...natural, fe, fn],
+    [...xyMeridian, ["Standard_Parallel_1", 0], ["Auxiliary_Sphere_Type", 0]],
+  ),
+  cassini: method(
+    9806,
+    "Cassini-Soldner",
+    "Cassini_Soldner",
+    "Cassini",
+    [...natural, fe, fn],
+    [...xyMeridian, ["Scale_Factor", 1], ["Latitude_Of_Origin", "lat0"]],
+  ),
+  "oblique-stereographic": method(
+    9809,
+    "Oblique Stereographic",
+    "Oblique_Stereographic",
+    "Double_Stereographic",
+    [...natural, scale, fe, fn],
+    esriScaled,
+  ),
+  "polar-stereographic-a": method(
+    9810,
+    "Polar Stereographic (variant A)",
+    "Polar_Stereographic",
+    null,
+    [...natural, scale, fe, fn],
+    [],
+  ),
+  "polar-stereographic-b": method(
+    9829,
+    "Polar Stereographic (variant B)",
+    "Polar_Stereographic",
+    "Stereographic_North_Pole",
+    [["lat1", 8832, "latitude_of_origin"], ["lon0", 8833, "central_meridian"], fe, fn],
+    esriParallel,
+  ),
+  "polar-stereographic-c": method(
+    9830,
+    "Polar Stereographic (variant C)",
+    null,
+    null,
+    [
+      ["lat1", 8832, "latitude_of_origin"],
+      ["lon0", 8833, "central_meridian"],
+      ["x0", 8826, "false_easting"],
+      ["y0", 8827, "false_northing"],
+    ],
+    [],
+  ),
+  stereographic: method(
+    null,
+    "Stereographic",
+    "Stereographic",
+    "Stereographic",
+    [...natural, scale, fe, fn],
+    esriScaled,
+  ),
+  "new-zealand": method(
+    9811,
+    "New Zealand Map Grid",
+    "New_Zealand_Map_Grid",
+    "New_Zealand_Map_Grid",
+    [...natural, fe, fn],
+    [...xy, ["Longitude_Of_Origin", "lon0"], ["Latitude_Of_Origin", "lat0"]],
+  ),
+  "oblique-mercator-a": method(
+    9812,
+    "Hotine Oblique Mercator (variant A)",
+    "Hotine_Oblique_Mercator",
+    "Hotine_Oblique_Mercator_Azimuth_Natural_Origin",
+    [...oblique, fe, fn],
+    esriOblique,
+  ),
+  "oblique-mercator-b": method(
+    9815,
+    "Hotine Oblique Mercator (variant B)",
+    "Hotine_Oblique_Mercator_Azimuth_Center",
+    "Hotine_Oblique_Mercator_Azimuth_Center",
+    [...oblique, ["x0", 8816, "false_easting"], ["y0", 8817, "false_northing"]],
+    esriOblique,
+  ),
+  laborde: method(
+    9813,
+    "Laborde Oblique Mercator",
+    "Laborde_Oblique_Mercator",
+    "Laborde_Oblique_Mercator",
+    [
+      ["lat0", 8811, "latitude_of_center"],
+      ["lon0", 8812, "longitude_of_center"],
+      ["azimuth", 8813, "azimuth"],
+      ["k", 8815, "scale_factor"],
+      fe,
+      fn,
+    ],
+    esriOblique,
+  ),
+  polyconic: method(9818, "American Polyconic", "Polyconic", "Polyconic", [...natural, fe, fn], esriNatural),
+  krovak: method(9819, "Krovak", null, "Krovak", krovak, esriKrovak(1, 0)),
+  "krovak-north": method(1041, "Krovak (North Orientated)", "Krovak", "Krovak", krovak, esriKrovak(-1, 90)),
+  "lambert-azimuthal": method(
+    9820,
+    "Lambert Azimuthal Equal Area",
+    "Lambert_Azimuthal_Equal_Area",
+    "Lambert_Azimuthal_Equal_Area",
+    [...centred, fe, fn],
+    esriNatural,
+  ),
+  "lambert-azimuthal-spherical": method(
+    1027,
+    "Lambert Azimuthal Equal Area (Spherical)",
+    null,
+    null,
+    [...centred, fe, fn],
+    [],
+  ),
+  albers: method(
+    9822,
+    "Albers Equal Area",
+    "Albers_Conic_Equal_Area",
+    "Albers",
+    falseOrigin("latitude_of_center", "longitude_of_center"),
+    esriConic,
+  ),
+  "equidistant-cylindrical": method(
+    1028,
+    "Equidistant Cylindrical",
+    "Equirectangular",
+    "Equidistant_Cylindrical",
+    [parallel1, meridian, fe, fn],
+    esriParallel,
+  ),
+  "equidistant-cylindrical-spherical": method(
+    1029,
+    "Equidistant Cylindrical (Spherical)",
+    null,
+    null,
+    [parallel1, meridian, fe, fn],
+    [],
+  ),
+  "equal-area-cylindrical": method(
+    9835,
+    "Lambert Cylindrical Equal Area",
+    "Cylindrical_Equal_Area",
+    "Cylindrical_Equal_Area",
+    [parallel1, meridian, fe, fn],
+    esriParallel,
+  ),
+  "equal-earth": world(1078, "Equal Earth", "Equal_Earth"),
+  "equidistant-conic": method(
+    1119,
+    "Equidistant Conic",
+    "Equidistant_Conic",
+    "Equidistant_Conic",
+    falseOrigin("latitude_of_center", "longitude_of_center"),
+    esriConic,
+  ),
+  "azimuthal-equidistant": method(
+    9832,
+    "Modified Azimuthal Equidistant",
+    "Azimuthal_Equidistant",
+    "Azimuthal_Equidistant",
+    [...centred, fe, fn],
+    esriNatural,
+  ),
+  orthographic: method(9840, "Orthographic", "Orthographic", null, [...natural, fe, fn], esriCentred),
+  gnomonic: method(null, "Gnomonic", "Gnomonic", "Gnomonic", [...natural, fe, fn], esriCentred),
+  bonne: method(
+    9827,
+    "Bonne",
+    "Bonne",
+    "Bonne",
+    [["lat0", 8801, "standard_parallel_1"], meridian, fe, fn],
+    [...xyMeridian, ["Standard_Parallel_1", "lat0"]],
+  ),
+  "colombia-urban": method(
+    1052,
+    "Colombia Urban",
+    null,
+    "IGAC_Plano_Cartesiano",
+    [...natural, fe, fn, ["height", 1039, "projection_plane_origin_height"]],
+    [...xy, ["Longitude_Of_Center", "lon0"], ["Latitude_Of_Center", "lat0"], ["Height", "height"]],
+  ),
+  miller: method(
+    null,
+    "Miller Cylindrical",
+    "Miller_Cylindrical",
+    "Miller_Cylindrical",
+    [["lon0", 8802, "longitude_of_center"], fe, fn],
+    xyMeridian,
+  ),
+  mollweide: world(null, "Mollweide", "Mollweide"),
+  robinson: method(
+    null,
+    "Robinson",
+    "Robinson",
+    "Robinson",
+    [["lon0", 8802, "longitude_of_center"], fe, fn],
+    xyMeridian,
+  ),
+  sinusoidal: method(
+    null,
+    "Sinusoidal",
+    "Sinusoidal",
+    "Sinusoidal",
+    [["lon0", 8802, "longitude_of_center"], fe, fn],
+    xyMeridian,
+  ),
+  "eckert-6": world(null, "Eckert VI", "Eckert_VI"),
+  "van-der-grinten": method(
+    null,
+    "Van Der Grinten",
+    "VanDerGrinten",
+    "Van_der_Grinten_I",
+    [meridian, fe, fn],
+    xyMeridian,
+  ),
+} as const satisfies Record<string, Method>;
+
+export type MethodId = keyof typeof methods;
+
+export const methodOf = (id: MethodId): Method => methods[id];
+
+/** Letters and digits only, so that spelling does not matter. */
+export const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** By EPSG's method code. */
+export function methodByCode(code: string): MethodId | null {
+  for (const [id, entry] of Object.entries(methods)) if (`${entry.epsg}` === code) return id as MethodId;
+  return null;
+}
+
+const synonyms: Readonly<Record<string, MethodId>> = {
+  gausskruger: "transverse-mercator",
+  transversemercatorcomplex: "transverse-mercator",
+  lambertconformalconic1sp: "lambert-conic-1sp",
+  lambertconformalconic2sp: "lambert-conic-2sp",
+  lambertconformalconic2spmichigan: "lambert-conic-michigan",
+  lambertconicconformalwestorientated: "lambert-conic-west",
+  albers: "albers",
+  swissobliquecylindrical: "oblique-mercator-b",
+  hotineobliquemercatorvarianta: "oblique-mercator-a",
+  hotineobliquemercatorvariantb: "oblique-mercator-b",
+  obliquemercator: "oblique-mercator-b",
+  rectifiedskeworthomorphicnaturalorigin: "oblique-mercator-a",
+  rectifiedskeworthomorphiccenter: "oblique-mercator-b",
+  stereographicnorthpole: "polar-stereographic-b",
+  stereographicsouthpole: "polar-stereographic-b",
+  equidistantcylindricalellipsoidal: "equidistant-cylindrical",
+  equidistantcylindrical: "equidistant-cylindrical",
+  platecarree: "equidistant-cylindrical",
+  behrmann: "equal-area-cylindrical",
+  lambertcylindricalequalareaellipsoidalcase: "equal-area-cylindrical",
+  vandergrinteni: "van-der-grinten",
+  vandergrinten: "van-der-grinten",
+};
+
+const byName = new Map<string, MethodId>(Object.entries(synonyms));
+for (const [id, entry] of Object.entries(methods) as [MethodId, Method][]) {
+  for (const name of [entry.wkt2, entry.wkt1, entry.esri]) {
+    // Lambert_Conformal_Conic, Mercator, Polar_Stereographic and Krovak are told apart by their parameters.
+    if (name !== null && !byName.has(plain(name))) byName.set(plain(name), id);
+  }
+}
+
+export const methodByName = (name: string): MethodId | null => byName.get(plain(name)) ?? null;
+
+/** Every name that a parameter is known by, in plain letters. */
+export const parameterNames: Readonly<Record<string, ParameterKey>> = {
+  latitudeoforigin: "lat0",
+  latitudeofcenter: "lat0",
+  latitudeofcentre: "lat0",
+  centralparallel: "lat0",
+  latitudeofnaturalorigin: "lat0",
+  latitudeoffalseorigin: "lat0",
+  latitudeofprojectioncentre: "lat0",
+  latitudeofprojectioncenter: "lat0",
+  centralmeridian: "lon0",
+  longitudeoforigin: "lon0",
+  longitudeofcenter: "lon0",
+  longitudeofcentre: "lon0",
+  longitudeofnaturalorigin: "lon0",
+  longitudeoffalseorigin: "lon0",
+  longitudeofprojectioncentre: "lon0",
+  longitudeofprojectioncenter: "lon0",
+  standardparallel1: "lat1",
+  latitudeof1ststandardparallel: "lat1",
+  latitudeofstandardparallel: "lat1",
+  standardparallel2: "lat2",
+  latitudeof2ndstandardparallel: "lat2",
+  scalefactor: "k",
+  scalefactoratnaturalorigin: "k",
+  scalefactoroninitialline: "k",
+  scalefactoronpseudostandardparallel: "k",
+  scalefactoratprojectioncentre: "k",
+  falseeasting: "x0",
+  eastingatfalseorigin: "x0",
+  eastingatprojectioncentre: "x0",
+  falsenorthing: "y0",
+  northingatfalseorigin: "y0",
+  northingatprojectioncentre: "y0",
+  azimuth: "azimuth",
+  azimuthofinitialline: "azimuth",
+  azimuthatprojectioncentre: "azimuth",
+  rectifiedgridangle: "gamma",
+  anglefromrectifiedtoskewgrid: "gamma",
+  colatitudeofconeaxis: "colatitude",
+  pseudostandardparallel1: "pseudoParallel",
+  latitudeofpseudostandardparallel: "pseudoParallel",
+  ellipsoidscalingfactor: "ellipsoidScale",
+  projectionplaneoriginheight: "height",
+  height: "height",
+};
+
+/** EPSG's names of parameters, as WKT2 writes them. */
+export const parameterTitles: Readonly<Record<number, string>> = {
+  8801: "Latitude of natural origin",
+  8802: "Longitude of natural origin",
+  8805: "Scale factor at natural origin",
+  8806: "False easting",
+  8807: "False northing",
+  8811: "Latitude of projection centre",
+  8812: "Longitude of projection centre",
+  8813: "Azimuth at projection centre",
+  8814: "Angle from Rectified to Skew Grid",
+  8815: "Scale factor at projection centre",
+  8816: "Easting at projection centre",
+  8817: "Northing at projection centre",
+  8818: "Latitude of pseudo standard parallel",
+  8819: "Scale factor on pseudo standard parallel",
+  8821: "Latitude of false origin",
+  8822: "Longitude of false origin",
+  8823: "Latitude of 1st standard parallel",
+  8824: "Latitude of 2nd standard parallel",
+  8826: "Easting at false origin",
+  8827: "Northing at false origin",
+  8832: "Latitude of standard parallel",
+  8833: "Longitude of origin",
+  1036: "Co-latitude of cone axis",
+  1038: "Ellipsoid scaling factor",
+  1039: "Projection plane origin height",
+};
+
+export const isLength = (key: ParameterKey): boolean => key === "x0" || key === "y0" || key === "height";
+export const isRatio = (key: ParameterKey): boolean => key === "k" || key === "ellipsoidScale";

@@ -1,0 +1,150 @@
+import { fault } from "../errors.js";
+import type { Crs } from "../model/layer.js";
+import { type Definition, sameCoordinates, sameDatum, webMercatorDefinition, wgs84Definition } from "./definition.js";
+import { plain } from "./methods.js";
+import type { Registry } from "./registry.js";
+import { child, numberAt, parseWkt, textAt, type WktNode } from "./wkt-tree.js";
+
+export const wgs84: Crs = { id: "EPSG:4326", name: "WGS 84", definition: "EPSG:4326", kind: "geographic" };
+
+/** What a definition in a file or on a command line may be surrounded by. */
+const clean = (text: string): string =>
+  text
+    .replace(/^\uFEFF/, "")
+    .replace(/\0+$/, "")
+    .trim();
+
+/** "EPSG:25832" of a code, URN or link in any of the usual spellings; null for other text. OGC:CRS84 is EPSG:4326. */
+export function idOfCode(text: string): string | null {
+  const code = /^(?:(EPSG|ESRI):{1,2}|EPSG\/0\/)?(\d{4,6})$/i.exec(text);
+  if (code) return `${code[1]?.toUpperCase() ?? "EPSG"}:${code[2]}`;
+  if (/^(OGC:CRS84|CRS:84|CRS84|WGS ?84)$/i.test(text)) return "EPSG:4326";
+  const named =
+    /^urn:(?:x-)?ogc:def:crs:(EPSG|ESRI|OGC):([^:]*):(\w+)$/i.exec(text) ??
+    /^https?:\/\/(?:www\.)?opengis\.net\/def\/crs\/(EPSG|ESRI|OGC)\/([^/]*)\/(\w+)$/i.exec(text);
+  const legacy = /^https?:\/\/www\.opengis\.net\/gml\/srs\/epsg\.xml#(\d+)$/i.exec(text);
+  if (legacy) return `EPSG:${legacy[1]}`;
+  const init = /^\+init=(epsg|esri):(\d+)(\s+\+no_defs)?$/i.exec(text);
+  if (init) return `${init[1]!.toUpperCase()}:${init[2]}`;
+  if (!named) return null;
+  const [, authority, , name] = named;
+  if (authority!.toUpperCase() === "OGC") return /^(CRS)?84$/i.test(name!) ? "EPSG:4326" : null;
+  return /^\d+$/.test(name!) ? `${authority!.toUpperCase()}:${name}` : null;
+}
+
+/** Plain WGS84, seen without loading the tables: what nearly every `.prj` of longitudes and latitudes says. */
+function isPlainWgs84(tree: WktNode): boolean {
+  if (!["GEOGCS", "GEOGCRS"].includes(tree.keyword)) return false;
+  const datum = child(tree, "DATUM", "ENSEMBLE");
+  const spheroid = datum && child(datum, "SPHEROID", "ELLIPSOID");
+  const name = plain(textAt(datum, 0));
+  if (!/^d?(wgs(19)?84|worldgeodeticsystem1984(ensemble)?)$/.test(name)) return false;
+  const code = textAt(child(tree, "AUTHORITY", "ID"), 1);
+  const unit = child(tree, "UNIT", "ANGLEUNIT") ?? child(child(tree, "AXIS") ?? tree, "ANGLEUNIT");
+  const axes = child(tree, "CS");
+  return (
+    (code === "" || code === "4326") &&
+    numberAt(spheroid, 1) === 6378137 &&
+    Math.abs(numberAt(spheroid, 2) - 298.257223563) < 1e-7 &&
+    (numberAt(child(tree, "PRIMEM"), 1) || 0) === 0 &&
+    (unit === null || Math.abs(numberAt(unit, 1) - Math.PI / 180) < 1e-9) &&
+    (axes === null || numberAt(axes, 1) === 2) &&
+    child(tree, "EXTENSION") === null
+  );
+}
+
+/** @throws crs-unknown */
+export async function parse(definition: string): Promise<Crs> {
+  const text = clean(definition);
+  const found = await read(text);
+  if (found === wgs84Definition) return wgs84;
+  return {
+    id: found.id,
+    name: found.name || found.id || "unnamed",
+    definition: found.id !== null && idOfCode(text) !== null ? found.id : text,
+    kind: found.geodetic === null ? "other" : found.projection === null ? "geographic" : "projected",
+  };
+}
+
+/** All that a system's definition says. @throws crs-unknown */
+export const resolve = (crs: Crs): Promise<Definition> => read(clean(crs.definition));
+
+async function read(text: string): Promise<Definition> {
+  const id = idOfCode(text);
+  if (id === "EPSG:4326") return wgs84Definition;
+  if (id === "EPSG:3857") return webMercatorDefinition;
+  if (id !== null) {
+    const { registry, readWkt } = await tables();
+    const found = registry.definition(id, readWkt);
+    if (!found) throw unknown(text, "there is no such code in the tables");
+    return found;
+  }
+  if (/^[A-Za-z_]\w*\s*[[(]/.test(text)) {
+    const tree = parseWkt(text);
+    if (!tree) throw unknown(text, "it begins like a WKT but its brackets do not match");
+    if (isPlainWgs84(tree)) return wgs84Definition;
+    const { registry, readSystem } = await tables();
+    const found = readSystem(tree, registry);
+    if (!found) throw unknown(text, `it is no ${tree.keyword} that describes a coordinate reference system completely`);
+    return identified(found, registry);
+  }
+  if (text.startsWith("{")) {
+    const { projJsonTree } = await import("./projjson-read.js");
+    const tree = projJsonTree(text);
+    const { registry, readSystem } = await tables();
+    const found = tree && readSystem(tree, registry);
+    if (!found) throw unknown(text, "it is no PROJJSON of a coordinate reference system");
+    return identified(found, registry);
+  }
+  if (text.includes("+proj=")) {
+    const { readProjString } = await import("./proj-string-read.js");
+    const { registry } = await tables();
+    const found = readProjString(text, registry);
+    if (!found) throw unknown(text, "its PROJ string is incomplete or names something unknown");
+    return identified(found, registry);
+  }
+  throw unknown(text);
+}
+
+async function tables() {
+  const [{ registry }, reader] = await Promise.all([import("./registry.js"), import("./wkt-read.js")]);
+  return { registry: await registry(), ...reader };
+}
+
+/** The code of a system, where that is sure: it has the code or the name of one, and says the same. */
+function identified(found: Definition, registry: Registry): Definition {
+  if (!found.geodetic || found.obstacle !== null) return { ...found, id: null };
+  // A shift that the definition declares itself is not the registered system's.
+  if (found.geodetic.datum.code === null || found.geodetic.datum.grid !== null) return { ...found, id: null };
+  const names = [found.name];
+  if (found.projection === null && found.geodetic.datum.code === "6326") names.push("WGS 84");
+  const candidates = [
+    ...(found.id === null ? [] : [found.id]),
+    ...names.flatMap((name) => registry.systemsNamed(name)),
+    ...unnamed(found, registry),
+  ];
+  // The registered system then speaks for it, with its own names.
+  for (const id of candidates) {
+    if (id === "EPSG:4326" && same(found, wgs84Definition)) return wgs84Definition;
+    if (id === "EPSG:3857" && same(found, webMercatorDefinition)) return webMercatorDefinition;
+    const candidate = registry.definition(id, () => null);
+    if (candidate && same(found, candidate)) return candidate;
+  }
+  return { ...found, id: null };
+}
+
+function same(found: Definition, candidate: Definition): boolean {
+  if (!found.geodetic || !candidate.geodetic || found.geodetic.threeD !== candidate.geodetic.threeD) return false;
+  return sameDatum(found.geodetic.datum, candidate.geodetic.datum) && sameCoordinates(found, candidate);
+}
+
+/** What a PROJ string without a name may be. */
+function unnamed(found: Definition, registry: Registry): readonly string[] {
+  if (found.projection === null || !found.geodetic) return registry.systemsNamed(found.geodetic?.datum.name ?? "");
+  return found.projection.method === "web-mercator" ? ["EPSG:3857"] : [];
+}
+
+function unknown(text: string, reason?: string) {
+  const shown = text.length > 80 ? `${text.slice(0, 77)}…` : text;
+  return fault("crs-unknown", reason === undefined ? { text: shown } : { text: shown, reason });
+}

@@ -1,0 +1,302 @@
+import {
+  type Datum,
+  type Definition,
+  degree,
+  type Ellipsoid,
+  greenwich,
+  type Meridian,
+  metre,
+  type Unit,
+} from "./definition.js";
+import { type MethodId, methodOf, type ParameterKey } from "./methods.js";
+import type { Registry } from "./registry.js";
+
+/** Codes of the ellipsoids and datums that PROJ knows by name (`proj -le`, `proj -ld`). */
+const ellipsoids: Readonly<Record<string, string>> = {
+  WGS84: "7030",
+  GRS80: "7019",
+  WGS72: "7043",
+  bessel: "7004",
+  bess_nam: "7046",
+  clrk66: "7008",
+  clrk80: "7012",
+  clrk80ign: "7011",
+  intl: "7022",
+  krass: "7024",
+  airy: "7001",
+  mod_airy: "7002",
+  GRS67: "7036",
+  aust_SA: "7003",
+  evrst30: "7015",
+};
+const datums: Readonly<Record<string, string>> = {
+  WGS84: "6326",
+  NAD83: "6269",
+  NAD27: "6267",
+  GGRS87: "6121",
+  potsdam: "6314",
+  carthage: "6223",
+  hermannskogel: "6312",
+  ire65: "6299",
+  nzgd49: "6272",
+  OSGB36: "6277",
+};
+const meridians: Readonly<Record<string, number>> = {
+  greenwich: 0,
+  lisbon: -9 - 7 / 60 - 54.862 / 3600,
+  paris: 2.33722917,
+  bogota: -74 - 4 / 60 - 51.3 / 3600,
+  madrid: -3 - 41 / 60 - 14.55 / 3600,
+  rome: 12 + 27 / 60 + 8.4 / 3600,
+  bern: 7 + 26 / 60 + 22.5 / 3600,
+  jakarta: 106 + 48 / 60 + 27.79 / 3600,
+  ferro: -17 - 40 / 60,
+  brussels: 4 + 22 / 60 + 4.71 / 3600,
+  stockholm: 18 + 3 / 60 + 29.8 / 3600,
+  athens: 23 + 42 / 60 + 58.815 / 3600,
+  oslo: 10 + 43 / 60 + 22.5 / 3600,
+};
+const units: Readonly<Record<string, Unit>> = {
+  m: metre,
+  km: { name: "kilometre", size: 1000 },
+  ft: { name: "foot", size: 0.3048 },
+  "us-ft": { name: "US survey foot", size: 1200 / 3937 },
+};
+
+/** What stands in a PROJ string without changing where a coordinate lies. */
+const silent = new Set([
+  "proj",
+  "type",
+  "no_defs",
+  "wktext",
+  "title",
+  "units",
+  "to_meter",
+  "datum",
+  "ellps",
+  "a",
+  "b",
+  "rf",
+  "R",
+  "f",
+  "towgs84",
+  "nadgrids",
+  "pm",
+  "vunits",
+  "geoidgrids",
+  "approx",
+  "x_0",
+  "y_0",
+  "lat_0",
+  "lon_0",
+  "lat_1",
+  "lat_2",
+  "lat_ts",
+  "k",
+  "k_0",
+  "lonc",
+  "alpha",
+  "gamma",
+  "zone",
+  "south",
+  "no_uoff",
+  "no_off",
+  "axis",
+]);
+
+/** Reads `+proj=… +datum=…`; null where it is none or says something that would have to be guessed at. */
+export function readProjString(text: string, registry: Registry): Definition | null {
+  const words = new Map<string, string>();
+  for (const found of text.matchAll(/\+([A-Za-z_0-9]+)(?:=(\S*))?/g))
+    if (!words.has(found[1]!)) words.set(found[1]!, found[2] ?? "");
+  const kind = words.get("proj");
+  if (kind === undefined) return null;
+  const datum = readDatum(words, registry);
+  const meridian = readMeridian(words.get("pm"));
+  if (!datum || !meridian) return null;
+  const geodetic = {
+    code: null,
+    name: datum.code === null ? "unknown" : datum.name,
+    datum,
+    meridian,
+    unit: degree,
+    threeD: false,
+  };
+  const unknownWord = [...words.keys()].find((word) => !silent.has(word));
+  const axis = words.get("axis");
+  const obstacle =
+    unknownWord !== undefined
+      ? `+${unknownWord} is not understood`
+      : axis !== undefined && axis !== "enu" && axis !== "neu"
+        ? `its axes are +axis=${axis}`
+        : null;
+  if (["longlat", "latlong", "lonlat", "latlon"].includes(kind)) {
+    return { id: null, name: geodetic.name, geodetic, projection: null, obstacle };
+  }
+  if (kind === "geocent" || kind === "cart")
+    return { id: null, name: "geocentric", geodetic: null, projection: null, obstacle: "it is geocentric" };
+  const name =
+    kind === "utm"
+      ? `${datum.name.replace("World Geodetic System 1984", "WGS 84")} / UTM zone ${words.get("zone")}${words.has("south") ? "S" : "N"}`
+      : kind;
+  const unit = words.has("to_meter")
+    ? { name: "unknown", size: Number(words.get("to_meter")) }
+    : units[words.get("units") ?? "m"];
+  if (!unit || !(unit.size > 0)) return null;
+  const found = readMethod(kind, words, datum.ellipsoid);
+  const parameters: Partial<Record<ParameterKey, number>> = {};
+  if (found) {
+    for (const [key] of methodOf(found.method).parameters) {
+      const value = found.values[key] ?? (key === "k" ? 1 : 0);
+      if (!Number.isFinite(value)) return null;
+      parameters[key] = key === "x0" || key === "y0" ? Number((value / unit.size).toPrecision(15)) : value;
+    }
+  }
+  return {
+    id: null,
+    name,
+    geodetic,
+    projection: { method: found?.method ?? null, methodName: `+proj=${kind}`, parameters, unit },
+    obstacle,
+  };
+}
+
+function readDatum(words: Map<string, string>, registry: Registry): Datum | null {
+  const grids = words.get("nadgrids");
+  const grid = grids === undefined || grids === "@null" ? null : grids;
+  const named = words.get("datum");
+  if (named !== undefined) {
+    const code = datums[named];
+    return code === undefined ? null : { ...registry.datum(code), grid };
+  }
+  const ellipsoid = readEllipsoid(words, registry);
+  if (!ellipsoid) return null;
+  const shift = words.get("towgs84")?.split(",").map(Number) ?? null;
+  if (shift && (!(shift.length === 3 || shift.length === 7) || shift.some((value) => !Number.isFinite(value))))
+    return null;
+  return { code: null, name: `unknown, on ${ellipsoid.name}`, ellipsoid, toWgs84: shift, grid };
+}
+
+function readEllipsoid(words: Map<string, string>, registry: Registry): Ellipsoid | null {
+  const number = (key: string) => (words.has(key) ? Number(words.get(key)) : Number.NaN);
+  if (words.has("R")) return number("R") > 0 ? { name: "sphere", a: number("R"), inverseFlattening: 0 } : null;
+  const a = number("a");
+  if (a > 0) {
+    const b = number("b");
+    const rf = words.has("rf") ? number("rf") : words.has("f") ? 1 / number("f") : a === b ? 0 : a / (a - b);
+    return Number.isFinite(rf) ? { name: "unnamed", a, inverseFlattening: rf } : null;
+  }
+  const code = ellipsoids[words.get("ellps") ?? "GRS80"];
+  return code === undefined ? null : registry.ellipsoid(code);
+}
+
+function readMeridian(text: string | undefined): Meridian | null {
+  if (text === undefined) return greenwich;
+  const degrees = meridians[text.toLowerCase()] ?? (text === "" ? Number.NaN : Number(text));
+  return Number.isFinite(degrees) ? { name: text, degrees } : null;
+}
+
+type Values = Partial<Record<ParameterKey, number>>;
+
+function readMethod(
+  kind: string,
+  words: Map<string, string>,
+  ellipsoid: Ellipsoid,
+): { method: MethodId; values: Values } | null {
+  const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
+  const lat0 = number("lat_0");
+  const origin: Values = { lat0, lon0: number("lon_0"), x0: number("x_0"), y0: number("y_0") };
+  const k = number("k_0") ?? number("k");
+  const lat1 = number("lat_1");
+  const lat2 = number("lat_2");
+  const parallel = number("lat_ts");
+  const scaled: Values = { ...origin, k };
+  switch (kind) {
+    case "utm": {
+      const zone = number("zone");
+      if (zone === undefined || !Number.isInteger(zone) || zone < 1 || zone > 60) return null;
+      return {
+        method: "transverse-mercator",
+        values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: words.has("south") ? 1e7 : 0 },
+      };
+    }
+    case "tmerc":
+    case "etmerc":
+      return { method: "transverse-mercator", values: scaled };
+    case "lcc":
+      if (lat1 === undefined) return null;
+      if (lat2 !== undefined && lat2 !== lat1)
+        return k === undefined || k === 1
+          ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2 } }
+          : { method: "lambert-conic-michigan", values: { ...origin, lat1, lat2, ellipsoidScale: k } };
+      if (lat0 === undefined || lat0 === lat1)
+        return { method: "lambert-conic-1sp", values: { ...scaled, lat0: lat1 } };
+      return k === undefined || k === 1
+        ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2: lat1 } }
+        : null;
+    case "merc":
+      if (lat0 !== undefined && lat0 !== 0) return null;
+      if (parallel !== undefined && parallel !== 0)
+        return k === undefined || k === 1 ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
+      // The string of EPSG:3857: a sphere under coordinates of the ellipsoid.
+      if (ellipsoid.inverseFlattening === 0 && words.get("nadgrids") === "@null") return null;
+      return { method: "mercator-a", values: scaled };
+    case "aea":
+      return lat1 === undefined ? null : { method: "albers", values: { ...origin, lat1, lat2: lat2 ?? lat1 } };
+    case "eqdc":
+      return lat1 === undefined
+        ? null
+        : { method: "equidistant-conic", values: { ...origin, lat1, lat2: lat2 ?? lat1 } };
+    case "stere":
+      if (Math.abs(lat0 ?? 0) !== 90)
+        return parallel === undefined ? { method: "stereographic", values: scaled } : null;
+      if (parallel === undefined || Math.abs(parallel) === 90)
+        return { method: "polar-stereographic-a", values: scaled };
+      return Math.sign(parallel) === Math.sign(lat0!) && (k === undefined || k === 1)
+        ? { method: "polar-stereographic-b", values: { ...origin, lat1: parallel } }
+        : null;
+    case "sterea":
+      return { method: "oblique-stereographic", values: scaled };
+    case "omerc": {
+      const azimuth = number("alpha");
+      const lon0 = number("lonc");
+      if (azimuth === undefined || lon0 === undefined) return null;
+      const values = { ...scaled, lon0, azimuth, gamma: number("gamma") ?? azimuth };
+      return {
+        method: words.has("no_uoff") || words.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
+        values,
+      };
+    }
+    case "somerc":
+      return { method: "oblique-mercator-b", values: { ...scaled, azimuth: 90, gamma: 90 } };
+    case "eqc":
+      return lat0 === undefined || lat0 === 0
+        ? { method: "equidistant-cylindrical", values: { ...origin, lat1: parallel ?? 0 } }
+        : null;
+    case "cea":
+      return lat0 === undefined || lat0 === 0
+        ? { method: "equal-area-cylindrical", values: { ...origin, lat1: parallel ?? 0 } }
+        : null;
+    default: {
+      const method = simple[kind];
+      return method === undefined || k !== undefined ? null : { method, values: origin };
+    }
+  }
+}
+
+const simple: Readonly<Record<string, MethodId>> = {
+  cass: "cassini",
+  poly: "polyconic",
+  nzmg: "new-zealand",
+  laea: "lambert-azimuthal",
+  aeqd: "azimuthal-equidistant",
+  ortho: "orthographic",
+  gnom: "gnomonic",
+  eqearth: "equal-earth",
+  mill: "miller",
+  moll: "mollweide",
+  robin: "robinson",
+  sinu: "sinusoidal",
+  eck6: "eckert-6",
+  vandg: "van-der-grinten",
+};

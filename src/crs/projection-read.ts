@@ -1,0 +1,180 @@
+import type { Projection, Unit } from "./definition.js";
+import { type MethodId, methodByName, methodOf, type ParameterKey, parameterNames, plain } from "./methods.js";
+
+type Values = Partial<Record<ParameterKey, number>>;
+
+/**
+ * Brings a projection to one of `methods`, whatever dialect named it: `parameters` by plain name, angles in degrees,
+ * lengths in `unit`. Methods that share a name (ESRI's `Lambert_Conformal_Conic`) are told apart by their parameters.
+ * Anything not understood leaves the method null: never guess.
+ */
+export function normaliseProjection(
+  name: string,
+  parameters: ReadonlyMap<string, number>,
+  unit: Unit,
+  proj4Extension: string | null,
+): Projection {
+  const unknown: Projection = { method: null, methodName: name.replaceAll("_", " "), parameters: {}, unit };
+  const values: Values = {};
+  const extra = new Map<string, number>();
+  for (const [key, value] of parameters) {
+    if (!Number.isFinite(value)) return unknown;
+    const known = parameterNames[key];
+    if (known === undefined) extra.set(key, value);
+    else values[known] = value;
+  }
+  const method = decide(plain(name), values, extra, proj4Extension);
+  if (method === null) return unknown;
+  // A parameter that the method does not have, and that would do something, is one that is not understood.
+  for (const value of extra.values()) if (value !== 0) return unknown;
+  const wanted = new Set(methodOf(method).parameters.map(([key]) => key));
+  for (const [key, value] of Object.entries(values) as [ParameterKey, number][]) {
+    if (!wanted.has(key) && value !== (key === "k" ? 1 : 0)) return unknown;
+  }
+  const complete: Values = {};
+  for (const key of wanted) {
+    const value = values[key] ?? defaults[key];
+    if (value === undefined) return unknown;
+    complete[key] = value;
+  }
+  return { method, methodName: methodOf(method).wkt2, parameters: complete, unit };
+}
+
+/** What writers leave away. Standard parallels and azimuths have no default. */
+const defaults: Values = { lat0: 0, lon0: 0, x0: 0, y0: 0, k: 1 };
+
+function decide(name: string, values: Values, extra: Map<string, number>, extension: string | null): MethodId | null {
+  if (extension !== null) {
+    // GDAL's way to write EPSG:3857 in WKT1: a Mercator whose sphere stands in the extension.
+    const sphere =
+      /\+proj=merc\b/.test(extension) &&
+      /\+a=6378137(\.0*)?\s/.test(extension) &&
+      /\+b=6378137(\.0*)?(\s|$)/.test(extension);
+    if (!sphere || !name.startsWith("mercator")) return null;
+    delete values.k;
+    values.lat0 = 0;
+    return "web-mercator";
+  }
+  switch (name) {
+    case "lambertconformalconic":
+      return lambert(values);
+    case "lambertconformalconic2sp":
+    case "lambertconicconformal2sp":
+      return lambert(values);
+    case "mercator":
+      return values.lat1 === undefined ? mercatorA(values) : mercatorB(values);
+    case "mercator1sp":
+    case "mercatorvarianta":
+      return values.lat1 !== undefined && values.lat1 !== 0 ? null : mercatorA(values);
+    case "mercator2sp":
+    case "mercatorvariantb":
+      return mercatorB(values);
+    case "mercatorauxiliarysphere":
+      if (values.lat1 !== undefined && values.lat1 !== 0) return null;
+      delete values.lat1;
+      return extra.get("auxiliaryspheretype") === 0 || !extra.has("auxiliaryspheretype") ? "web-mercator" : null;
+    case "polarstereographic":
+      return polar(values);
+    case "stereographicnorthpole":
+    case "stereographicsouthpole":
+      values.lat1 ??= values.lat0;
+      delete values.lat0;
+      return "polar-stereographic-b";
+    case "krovak":
+      return krovak(extra);
+    case "krovaknorthorientated":
+      return "krovak-north";
+    case "swissobliquecylindrical":
+      values.azimuth = 90;
+      values.gamma = 90;
+      return "oblique-mercator-b";
+    case "hotineobliquemercatorazimuthnaturalorigin":
+    case "hotineobliquemercatorazimuthcenter":
+      values.gamma ??= values.azimuth;
+      return normalAzimuth(values, methodByName(name));
+    case "rectifiedskeworthomorphicnaturalorigin":
+    case "rectifiedskeworthomorphiccenter":
+      values.gamma = extra.get("xyplanerotation");
+      extra.delete("xyplanerotation");
+      return normalAzimuth(values, methodByName(name));
+    case "platecarree":
+      values.lat1 ??= 0;
+      return "equidistant-cylindrical";
+    case "behrmann":
+      values.lat1 ??= 30;
+      return "equal-area-cylindrical";
+    case "bonne":
+      values.lat0 = values.lat1 ?? values.lat0;
+      delete values.lat1;
+      return values.lat0 === undefined ? null : "bonne";
+    case "cylindricalequalarea":
+    case "equirectangular":
+    case "equidistantcylindrical":
+      values.lat1 ??= 0;
+      return methodByName(name);
+    default:
+      return methodByName(name);
+  }
+}
+
+/** ESRI's 1SP repeats its origin as the standard parallel; others give a scale instead of a second parallel. */
+function lambert(values: Values): MethodId | null {
+  const k = values.k ?? 1;
+  if (values.lat2 === undefined) {
+    if (values.lat1 !== undefined && values.lat0 !== undefined && values.lat1 !== values.lat0) {
+      if (k !== 1) return null;
+      values.lat2 = values.lat1;
+      delete values.k;
+      return "lambert-conic-2sp";
+    }
+    values.lat0 ??= values.lat1;
+    delete values.lat1;
+    return values.lat0 === undefined ? null : "lambert-conic-1sp";
+  }
+  delete values.k;
+  if (k === 1) return "lambert-conic-2sp";
+  values.ellipsoidScale = k;
+  return "lambert-conic-michigan";
+}
+
+function mercatorA(values: Values): MethodId | null {
+  delete values.lat1;
+  return values.lat0 === undefined || values.lat0 === 0 ? "mercator-a" : null;
+}
+
+function mercatorB(values: Values): MethodId | null {
+  if (values.lat0 !== undefined && values.lat0 !== 0) return null;
+  delete values.lat0;
+  return values.lat1 === undefined ? null : "mercator-b";
+}
+
+/** `Polar_Stereographic`: with its origin at the pole and a scale it is variant A, with a parallel elsewhere B. */
+function polar(values: Values): MethodId | null {
+  const latitude = values.lat1 ?? values.lat0;
+  if (latitude === undefined) return null;
+  if (Math.abs(latitude) === 90) {
+    values.lat0 = latitude;
+    delete values.lat1;
+    return "polar-stereographic-a";
+  }
+  if ((values.k ?? 1) !== 1) return null;
+  values.lat1 = latitude;
+  delete values.lat0;
+  return "polar-stereographic-b";
+}
+
+function krovak(extra: Map<string, number>): MethodId | null {
+  const [x, y, rotation] = ["xscale", "yscale", "xyplanerotation"].map((key) => extra.get(key));
+  for (const key of ["xscale", "yscale", "xyplanerotation"]) extra.delete(key);
+  if (x === undefined && y === undefined && rotation === undefined) return "krovak-north";
+  if (x === -1 && y === 1 && rotation === 90) return "krovak-north";
+  return x === 1 && y === 1 && rotation === 0 ? "krovak" : null;
+}
+
+/** ESRI writes azimuths beyond a half turn as negative ones. */
+function normalAzimuth(values: Values, method: MethodId | null): MethodId | null {
+  if (values.azimuth === undefined || values.gamma === undefined) return null;
+  if (values.azimuth < 0) values.azimuth += 360;
+  if (values.gamma < 0) values.gamma += 360;
+  return method;
+}

@@ -1,0 +1,302 @@
+import type { Area } from "./area.js";
+import {
+  type Datum,
+  type Definition,
+  degree,
+  type Ellipsoid,
+  type Geodetic,
+  type Meridian,
+  type Unit,
+} from "./definition.js";
+import { methodByCode, methodOf, type ParameterKey, plain } from "./methods.js";
+
+/** One registered operation between two datums, as the table has it. */
+export interface RegisteredOperation {
+  readonly source: string;
+  readonly target: string;
+  readonly code: string;
+  readonly name: string;
+  /** Metres, or null where EPSG does not know. */
+  readonly accuracy: number | null;
+  readonly area: Area | null;
+  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for one that needs a grid. */
+  readonly values: readonly number[];
+  readonly grid: string | null;
+}
+
+type Lines = ReadonlyMap<string, readonly string[]>;
+const read = (text: string): Lines =>
+  new Map(
+    text
+      .slice(1, -1)
+      .split("\n")
+      .map((line) => {
+        const cells = line.split("|");
+        return [cells[0]!, cells];
+      }),
+  );
+const readArea = (cell: string): Area | null =>
+  cell === "" ? null : (cell.split(",").map(Number) as [number, number, number, number]);
+
+/** "25832" for EPSG's, "E102100" for ESRI's. */
+const codeOf = (id: string): string | null => {
+  const found = /^(EPSG|ESRI):(\d+)$/.exec(id);
+  return found ? (found[1] === "ESRI" ? `E${found[2]}` : found[2]!) : null;
+};
+export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
+
+/** The tables of codes, datums and operations. The text of a system is looked for and read when it is asked for. */
+export class Registry {
+  private readonly datums: Lines;
+  private readonly ellipsoids: Lines;
+  private readonly meridians: Lines;
+  private readonly units: Lines;
+  private datumNames: Map<string, string[]> | null = null;
+  private systemNames: Map<string, string[]> | null = null;
+
+  constructor(
+    private readonly epsg: string,
+    private readonly esri: string,
+    datums: string,
+    ellipsoids: string,
+    meridians: string,
+    units: string,
+    private readonly operationText: string,
+  ) {
+    this.datums = read(datums);
+    this.ellipsoids = read(ellipsoids);
+    this.meridians = read(meridians);
+    this.units = read(units);
+  }
+
+  private line(code: string): string[] | null {
+    const text = code[0] === "E" ? this.esri : this.epsg;
+    const start = text.indexOf(`\n${code}|`);
+    return start < 0 ? null : text.slice(start + 1, text.indexOf("\n", start + 1)).split("|");
+  }
+
+  /** A system by id, or null. `wkt` reads the few that the table holds as text. */
+  definition(id: string, wkt: (text: string, registry: Registry) => Definition | null): Definition | null {
+    const code = codeOf(id);
+    const cells = code === null ? null : this.line(code);
+    if (!cells) return null;
+    const [, kind, name = ""] = cells;
+    if (kind === "W") {
+      const found = wkt(cells.slice(5).join("|"), this);
+      return found && { ...found, id, name };
+    }
+    if (kind === "V") {
+      const horizontal = this.definition(idOf(cells[5]!), wkt);
+      return horizontal && { ...horizontal, id, name };
+    }
+    if (kind === "C") return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
+    if (kind !== "P") return { id, name, geodetic: this.geodetic(cells), projection: null, obstacle: null };
+    return this.projected(id, name, cells);
+  }
+
+  private projected(id: string, name: string, cells: string[]): Definition | null {
+    const [, , , , , , base, unit, methodCode, values] = cells;
+    const baseLine = this.line(base!);
+    if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
+    const method = methodByCode(methodCode === "9842" ? "1028" : methodCode!);
+    const numbers = values === "" ? [] : values!.split(",").map(Number);
+    const parameters: Partial<Record<ParameterKey, number>> = {};
+    if (method !== null)
+      methodOf(method).parameters.forEach(([key], index) => {
+        parameters[key] = numbers[index]!;
+      });
+    return {
+      id,
+      name,
+      geodetic: this.geodetic(baseLine),
+      projection: {
+        method,
+        methodName: method === null ? `EPSG method ${methodCode}` : methodOf(method).wkt2,
+        parameters,
+        unit: this.unit(unit!),
+      },
+      obstacle: null,
+    };
+  }
+
+  private geodetic(cells: readonly string[]): Geodetic {
+    const [code, kind, name, , , , datum, unit] = cells;
+    const datumLine = this.datums.get(datum!)!;
+    return {
+      code: code!,
+      name: name!,
+      datum: this.datum(datum!),
+      meridian: this.meridian(datumLine[5]!),
+      unit: this.unit(unit!),
+      threeD: kind === "H",
+    };
+  }
+
+  private unit(code: string): Unit {
+    const cells = this.units.get(code);
+    return !cells || code === "9122" ? degree : { name: cells[1]!, size: Number(cells[3]) };
+  }
+
+  ellipsoid(code: string): Ellipsoid {
+    const [, name, , a, inverse] = this.ellipsoids.get(code)!;
+    return { name: name!, a: Number(a), inverseFlattening: Number(inverse) };
+  }
+
+  private meridian(code: string): Meridian {
+    const [, name, degrees] = this.meridians.get(code)!;
+    return { name: name!, degrees: Number(degrees) };
+  }
+
+  /** A datum that has a twin with another prime meridian only is that twin: `Geodetic.meridian` tells them apart. */
+  datum(code: string): Datum {
+    const cells = this.datums.get(code)!;
+    if (cells[6]) return this.datum(cells[6]);
+    return {
+      code,
+      name: cells[1]!.replace(/ ensemble$/, ""),
+      ellipsoid: this.ellipsoid(cells[4]!),
+      toWgs84: null,
+      grid: null,
+    };
+  }
+
+  hasDatum(code: string): boolean {
+    return this.datums.has(code);
+  }
+
+  /** Codes of the datums of this name, in the spelling of EPSG, ESRI or a WKT1; EPSG's first. */
+  datumsNamed(name: string): readonly string[] {
+    if (!this.datumNames) {
+      this.datumNames = new Map();
+      for (const [code, cells] of this.datums) {
+        const names = new Set([cells[1]!, cells[2]!, ...cells[3]!.split(";")].map(datumKey));
+        for (const key of names) if (key !== "") add(this.datumNames, key, code);
+      }
+    }
+    return this.datumNames.get(datumKey(name)) ?? [];
+  }
+
+  /** Ids of the systems of this name, EPSG's or ESRI's name of it. */
+  systemsNamed(name: string): readonly string[] {
+    if (!this.systemNames) {
+      this.systemNames = new Map();
+      for (const text of [this.epsg, this.esri]) {
+        for (const line of text.slice(1, -1).split("\n")) {
+          const [code, kind, title, deprecated, , esriName] = line.split("|", 6);
+          if (kind === "C" || kind === "V") continue;
+          const names = new Set([plain(title!), kind === "W" ? "" : plain(esriName!)]);
+          for (const key of names) if (key !== "") add(this.systemNames, key, idOf(code!), deprecated === "d");
+        }
+      }
+    }
+    return this.systemNames.get(plain(name)) ?? [];
+  }
+
+  area(id: string): Area | null {
+    const code = codeOf(id);
+    const cells = code === null ? null : this.line(code);
+    return cells ? readArea(cells[4]!) : null;
+  }
+
+  /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
+  esriSystemName(id: string): string | null {
+    const code = codeOf(id);
+    const cells = code === null ? null : this.line(code);
+    if (!cells || cells[1] === "V") return null;
+    return (cells[1] === "W" ? cells[2] : cells[5]) || null;
+  }
+  esriDatumName(code: string): string | null {
+    return this.datums.get(code)?.[2] || null;
+  }
+  esriEllipsoidName(name: string): string | null {
+    return this.find(this.ellipsoids, name)?.[2] || null;
+  }
+  esriUnitName(name: string): string | null {
+    return this.find(this.units, name)?.[2] || null;
+  }
+  ellipsoidCode(name: string): string | null {
+    return this.find(this.ellipsoids, name)?.[0] ?? null;
+  }
+  meridianNamed(name: string): Meridian | null {
+    const found = this.find(this.meridians, name);
+    return found && { name: found[1]!, degrees: Number(found[2]) };
+  }
+  private find(lines: Lines, name: string): readonly string[] | null {
+    const key = plain(name);
+    for (const cells of lines.values()) if (plain(cells[1]!) === key) return cells;
+    return null;
+  }
+
+  /** The registered operations from one datum to another, in this direction only. */
+  operations(source: string, target: string): RegisteredOperation[] {
+    const found: RegisteredOperation[] = [];
+    const start = `\n${source}|${target}|`;
+    for (let at = this.operationText.indexOf(start); at >= 0; at = this.operationText.indexOf(start, at + 1)) {
+      const [, , code, name, accuracy, area, values] = this.operationText
+        .slice(at + 1, this.operationText.indexOf("\n", at + 1))
+        .split("|");
+      const grid = values!.startsWith("@") ? values!.slice(1) : null;
+      found.push({
+        source,
+        target,
+        code: code!,
+        name: name!,
+        accuracy: accuracy === "" ? null : Number(accuracy),
+        area: readArea(area!),
+        values: grid === null ? values!.split(",").map(Number) : [],
+        grid,
+      });
+    }
+    return found;
+  }
+}
+
+function add(names: Map<string, string[]>, key: string, id: string, last = true): void {
+  const had = names.get(key);
+  if (!had) names.set(key, [id]);
+  else if (last) had.push(id);
+  else had.unshift(id);
+}
+
+/** `D_WGS_1984`, `WGS_1984`, `World Geodetic System 1984 ensemble` … without what only one dialect adds. */
+function datumKey(name: string): string {
+  const key = plain(name.replace(/^D_/i, "").replace(/ ensemble$/i, ""));
+  return datumSpellings[key] ?? key;
+}
+/** Spellings in circulation that the table does not list. */
+const datumSpellings: Readonly<Record<string, string>> = {
+  wgs84: "worldgeodeticsystem1984",
+  wgs1984: "worldgeodeticsystem1984",
+  worldgeodeticsystem84: "worldgeodeticsystem1984",
+  etrs1989: "europeanterrestrialreferencesystem1989",
+  etrs89: "europeanterrestrialreferencesystem1989",
+};
+
+let loaded: Promise<Registry> | null = null;
+
+/** The tables, which are read when they are asked for the first time. */
+export function registry(): Promise<Registry> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<Registry> {
+  const [epsg, esri, datums, ellipsoids, meridians, units, operations] = await Promise.all([
+    import("./table/crs-epsg.js"),
+    import("./table/crs-esri.js"),
+    import("./table/datums.js"),
+    import("./table/ellipsoids.js"),
+    import("./table/meridians.js"),
+    import("./table/units.js"),
+    import("./table/operations.js"),
+  ]);
+  return new Registry(
+    epsg.epsgLines,
+    esri.esriLines,
+    datums.datumLines,
+    ellipsoids.ellipsoidLines,
+    meridians.meridianLines,
+    units.unitLines,
+    operations.operationLines,
+  );
+}

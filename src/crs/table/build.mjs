@@ -1,0 +1,316 @@
+// Writes the tables in this folder from PROJ's database: node src/crs/table/build.mjs /usr/share/proj/proj.db
+// Needs the sqlite3 command. Run it again with a newer proj.db to follow a newer EPSG dataset.
+// Origin and terms: docs/decisions/2026-11-20-crs-definitions.md.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+
+const database = process.argv[2] ?? "/usr/share/proj/proj.db";
+const rows = (sql) => {
+  const text = execFileSync("sqlite3", ["-json", database, sql], { maxBuffer: 2 ** 29, encoding: "utf8" });
+  return text.trim() ? JSON.parse(text) : [];
+};
+const key = (authority, code) => (authority === "ESRI" ? `E${code}` : `${code}`);
+const number = (value) => `${Number(value.toPrecision(15))}`;
+
+const metadata = Object.fromEntries(rows("select key, value from metadata").map((row) => [row.key, row.value]));
+const units = new Map(rows("select * from unit_of_measure").map((unit) => [`${unit.code}`, unit]));
+
+// EPSG's sexagesimal DMS: 12.27084 is 12° 27' 08.4". Read from the decimal digits, as dividing would lose some.
+function sexagesimal(value) {
+  const [degrees, fraction = ""] = Math.abs(value).toFixed(9).split(".");
+  const minutes = Number(fraction.slice(0, 2));
+  const seconds = Number(`${fraction.slice(2, 4)}.${fraction.slice(4)}`);
+  return Math.sign(value) * (Number(degrees) + minutes / 60 + seconds / 3600);
+}
+function degrees(value, unit) {
+  if (unit === "9110") return sexagesimal(value);
+  if (unit === "9102" || unit === "9122") return value;
+  if (unit === "9105" || unit === "9106") return value * 0.9;
+  if (unit === "9104") return value / 3600;
+  if (unit === "9101") return (value * 180) / Math.PI;
+  throw new Error(`angle in unit ${unit}`);
+}
+
+// Areas of use: west, south, east, north. Several usages of one object are united.
+const areas = new Map();
+for (const row of rows(`select u.object_table_name t, u.object_auth_name a, u.object_code c,
+    e.west_lon w, e.south_lat s, e.east_lon e, e.north_lat n
+    from usage u join extent e on e.auth_name = u.extent_auth_name and e.code = u.extent_code`)) {
+  if (row.w === null) continue;
+  const name = `${row.t}/${key(row.a, row.c)}`;
+  const box = [row.w, row.s, row.e, row.n];
+  const had = areas.get(name);
+  if (!had) areas.set(name, box);
+  else if (had[0] <= had[2] && box[0] <= box[2]) {
+    areas.set(name, [
+      Math.min(had[0], box[0]),
+      Math.min(had[1], box[1]),
+      Math.max(had[2], box[2]),
+      Math.max(had[3], box[3]),
+    ]);
+  }
+}
+const area = (table, code) => (areas.get(`${table}/${code}`) ?? []).map(number).join(",");
+
+const aliases = new Map();
+for (const row of rows("select table_name t, auth_name a, code c, alt_name n, source s from alias_name")) {
+  const name = `${row.t}/${key(row.a, row.c)}`;
+  if (!aliases.has(name)) aliases.set(name, []);
+  aliases.get(name).push(row);
+}
+const esriName = (table, code) =>
+  (aliases.get(`${table}/${code}`) ?? []).findLast((alias) => alias.s === "ESRI")?.n ?? "";
+const otherNames = (table, code) =>
+  [
+    ...new Set(
+      (aliases.get(`${table}/${code}`) ?? [])
+        .filter((alias) => alias.s !== "ESRI" || table !== "geodetic_datum")
+        .map((a) => a.n),
+    ),
+  ].join(";");
+
+const wanted = "auth_name in ('EPSG', 'ESRI')";
+
+const ellipsoids = rows(`select * from ellipsoid where ${wanted}`).map((row) => {
+  const metres = units.get(`${row.uom_code}`).conv_factor;
+  const a = row.semi_major_axis * metres;
+  const inverse =
+    row.inv_flattening ??
+    (row.semi_minor_axis === null || row.semi_minor_axis === row.semi_major_axis
+      ? 0
+      : row.semi_major_axis / (row.semi_major_axis - row.semi_minor_axis));
+  const code = key(row.auth_name, row.code);
+  return [
+    code,
+    row.name,
+    row.auth_name === "ESRI" ? row.name : esriName("ellipsoid", code),
+    number(a),
+    number(inverse),
+  ];
+});
+
+const meridians = rows(`select * from prime_meridian where ${wanted}`).map((row) => [
+  key(row.auth_name, row.code),
+  row.name,
+  number(degrees(row.longitude, `${row.uom_code}`)),
+]);
+
+// A datum that differs from another by its prime meridian only (NTF (Paris), NTF) is moved by that one's operations.
+const meridianTwins = new Map();
+for (const row of rows(`select s.datum_code s, t.datum_code t, o.param1_value v, o.param1_uom_code u, p.longitude l, p.uom_code lu
+    from other_transformation o
+    join geodetic_crs s on s.auth_name = 'EPSG' and s.code = o.source_crs_code
+    join geodetic_crs t on t.auth_name = 'EPSG' and t.code = o.target_crs_code
+    join geodetic_datum d on d.auth_name = 'EPSG' and d.code = s.datum_code
+    join prime_meridian p on p.auth_name = 'EPSG' and p.code = d.prime_meridian_code
+    where o.method_code = 9601 and o.auth_name = 'EPSG' and o.deprecated = 0 and o.accuracy = 0 order by o.code`)) {
+  const same = Math.abs(degrees(row.v, `${row.u}`) - degrees(row.l, `${row.lu}`)) < 1e-12;
+  if (same && !meridianTwins.has(row.s)) meridianTwins.set(row.s, row.t);
+}
+
+const datums = rows(`select * from geodetic_datum where ${wanted}`).map((row) => {
+  const code = key(row.auth_name, row.code);
+  return [
+    code,
+    row.name,
+    row.auth_name === "ESRI" ? row.name : esriName("geodetic_datum", code),
+    otherNames("geodetic_datum", code),
+    key(row.ellipsoid_auth_name, row.ellipsoid_code),
+    key(row.prime_meridian_auth_name, row.prime_meridian_code),
+    meridianTwins.get(row.code) ?? "",
+  ];
+});
+
+const axisUnit = new Map(
+  rows(
+    "select coordinate_system_code c, uom_code u from axis where coordinate_system_auth_name in ('EPSG', 'ESRI') and coordinate_system_order = 1",
+  ).map((row) => [`${row.c}`, `${row.u}`]),
+);
+const kinds = { "geographic 2D": "G", "geographic 3D": "H", geocentric: "C" };
+
+const geodetic = rows(`select * from geodetic_crs where ${wanted}`).map((row) => {
+  const code = key(row.auth_name, row.code);
+  if (row.text_definition)
+    return [code, "W", row.name, row.deprecated ? "d" : "", area("geodetic_crs", code), row.text_definition];
+  const name = row.auth_name === "ESRI" ? row.name : esriName("geodetic_crs", code);
+  const unit = kinds[row.type] === "C" ? "9001" : (axisUnit.get(`${row.coordinate_system_code}`) ?? "9122");
+  return [
+    code,
+    kinds[row.type],
+    row.name,
+    row.deprecated ? "d" : "",
+    area("geodetic_crs", code),
+    name,
+    key(row.datum_auth_name, row.datum_code),
+    units.get(unit)?.conv_factor == null ? "9122" : unit,
+  ];
+});
+
+const isAngle = new Set(
+  "8801 8802 8811 8812 8813 8814 8821 8822 8823 8824 8828 8829 8830 8831 8832 8833 8834 8835 1036 8818".split(" "),
+);
+const isRatio = new Set("8805 8815 8819 1038".split(" "));
+const projected = [];
+for (const row of rows(`select p.*, c.method_code, ${[1, 2, 3, 4, 5, 6, 7]
+  .flatMap((n) => [`c.param${n}_code`, `c.param${n}_value`, `c.param${n}_uom_code`])
+  .join(
+    ", ",
+  )} from projected_crs p left join conversion_table c on c.auth_name = p.conversion_auth_name and c.code = p.conversion_code
+    where p.${wanted}`)) {
+  const code = key(row.auth_name, row.code);
+  const head = [
+    code,
+    row.text_definition ? "W" : "P",
+    row.name,
+    row.deprecated ? "d" : "",
+    area("projected_crs", code),
+  ];
+  if (row.text_definition) {
+    projected.push([...head, row.text_definition]);
+    continue;
+  }
+  const unit = axisUnit.get(`${row.coordinate_system_code}`);
+  const metres = units.get(unit).conv_factor;
+  const values = [];
+  for (let n = 1; n <= 7 && row[`param${n}_code`] != null; n++) {
+    const parameter = `${row[`param${n}_code`]}`;
+    const value = row[`param${n}_value`];
+    const uom = `${row[`param${n}_uom_code`]}`;
+    if (isAngle.has(parameter)) values.push(number(degrees(value, uom)));
+    else if (isRatio.has(parameter)) values.push(number(value * units.get(uom).conv_factor));
+    else values.push(uom === unit ? number(value) : number((value * units.get(uom).conv_factor) / metres));
+  }
+  const name = row.auth_name === "ESRI" ? row.name : esriName("projected_crs", code);
+  projected.push([
+    ...head,
+    name,
+    key(row.geodetic_crs_auth_name, row.geodetic_crs_code),
+    unit,
+    `${row.method_code}`,
+    values.join(","),
+  ]);
+}
+
+const compound = rows("select * from compound_crs where auth_name = 'EPSG'").map((row) => [
+  key(row.auth_name, row.code),
+  "V",
+  row.name,
+  row.deprecated ? "d" : "",
+  area("compound_crs", `${row.code}`),
+  key(row.horiz_crs_auth_name, row.horiz_crs_code),
+]);
+
+const usedUnits = new Set([...projected, ...geodetic].map((line) => line[7]).concat(projected.map((line) => line[7])));
+const unitLines = [...units.values()]
+  .filter(
+    (unit) =>
+      unit.auth_name !== "PROJ" &&
+      (unit.type === "length" || unit.type === "angle") &&
+      unit.conv_factor !== null &&
+      usedUnits.has(`${unit.code}`),
+  )
+  .map((unit) => [`${unit.code}`, unit.name, esriName("unit_of_measure", `${unit.code}`), `${unit.conv_factor}`]);
+
+// Geocentric operations between datums. Rotations in arc-seconds, position vector convention; scale in ppm.
+const positionVector = new Set([1033, 1037, 9606, 1061, 1062, 1063]);
+const coordinateFrame = new Set([1032, 1038, 9607, 1034, 1039, 9636]);
+const translation = new Set([1031, 1035, 9603]);
+const superseded = new Set(
+  rows(`select superseded_code c from supersession where superseded_table_name = 'helmert_transformation'
+    and replacement_table_name = 'helmert_transformation' and superseded_auth_name = 'EPSG'`).map((row) => `${row.c}`),
+);
+const operations = [];
+for (const row of rows(`select h.*, s.datum_code source, t.datum_code target from helmert_transformation_table h
+    join geodetic_crs s on s.auth_name = h.source_crs_auth_name and s.code = h.source_crs_code
+    join geodetic_crs t on t.auth_name = h.target_crs_auth_name and t.code = h.target_crs_code
+    where h.auth_name = 'EPSG' and h.deprecated = 0 order by h.code`)) {
+  const method = Number(row.method_code);
+  if (superseded.has(`${row.code}`) || row.source === row.target) continue;
+  if (![positionVector, coordinateFrame, translation].some((set) => set.has(method))) continue;
+  const factor = (unit, base) => (unit === null ? 1 : units.get(`${unit}`).conv_factor / base);
+  const metres = factor(row.translation_uom_code, 1);
+  const seconds = factor(row.rotation_uom_code, Math.PI / 648000) * (coordinateFrame.has(method) ? -1 : 1);
+  const ppm = factor(row.scale_difference_uom_code, 1e-6);
+  const pivot = factor(row.pivot_uom_code, 1);
+  const values = [
+    row.tx * metres,
+    row.ty * metres,
+    row.tz * metres,
+    row.rx * seconds,
+    row.ry * seconds,
+    row.rz * seconds,
+    row.scale_difference * ppm,
+  ];
+  if (row.px !== null) values.push(row.px * pivot, row.py * pivot, row.pz * pivot);
+  while (values.length > 1 && values.length <= 7 && !values.at(-1)) values.pop();
+  operations.push([
+    `${row.source}`,
+    `${row.target}`,
+    `${row.code}`,
+    row.name,
+    row.accuracy ?? "",
+    area("helmert_transformation", `${row.code}`),
+    values.map((value) => number(value + 0)).join(","),
+  ]);
+}
+// Operations that need a grid: not carried out, but named where they would be better.
+const seen = new Set();
+for (const row of rows(`select g.*, s.datum_code source, t.datum_code target from grid_transformation g
+    join geodetic_crs s on s.auth_name = g.source_crs_auth_name and s.code = g.source_crs_code
+    join geodetic_crs t on t.auth_name = g.target_crs_auth_name and t.code = g.target_crs_code
+    where g.auth_name = 'EPSG' and g.deprecated = 0 and s.type != 'geographic 3D' and g.accuracy is not null
+    and g.method_name not like '%height%' and g.method_name not like '%geoid%' and g.method_name not like '%vertical%' order by g.code`)) {
+  const line = [
+    `${row.source}`,
+    `${row.target}`,
+    `${row.code}`,
+    row.name,
+    row.accuracy,
+    area("grid_transformation", `${row.code}`),
+    `@${row.grid_name}`,
+  ];
+  if (row.source === row.target || seen.has(line.join())) continue;
+  seen.add(line.join());
+  operations.push(line);
+}
+
+function write(file, constant, about, lines) {
+  const text = lines.map((line) => line.join("|")).join("\n");
+  if (/[`\\]|\$\{/.test(text)) throw new Error(`${file}: a character that a template cannot hold`);
+  if (lines.some((line) => line.slice(0, -1).some((cell) => `${cell}`.includes("|"))))
+    throw new Error(`${file}: | in a cell`);
+  writeFileSync(
+    new URL(file, import.meta.url),
+    `// Generated by build.mjs from PROJ ${metadata["PROJ.VERSION"]}: EPSG ${metadata["EPSG.VERSION"]}, ESRI ${metadata["ESRI.VERSION"]}. ${about}\nexport const ${constant} = \`\n${text}\n\`;\n`,
+  );
+}
+const byCode = (lines) => lines.sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }));
+const all = byCode([...geodetic, ...projected, ...compound]);
+const area_ = "deprecated|west,south,east,north";
+write(
+  "crs-epsg.ts",
+  "epsgLines",
+  `code|kind|name|${area_}|…`,
+  all.filter((line) => line[0][0] !== "E"),
+);
+write(
+  "crs-esri.ts",
+  "esriLines",
+  `code|kind|name|${area_}|…`,
+  all.filter((line) => line[0][0] === "E"),
+);
+write(
+  "datums.ts",
+  "datumLines",
+  "code|name|ESRI name|other names|ellipsoid|meridian|twin at Greenwich",
+  byCode(datums),
+);
+write("ellipsoids.ts", "ellipsoidLines", "code|name|ESRI name|a in metres|1/f", byCode(ellipsoids));
+write("meridians.ts", "meridianLines", "code|name|degrees", byCode(meridians));
+write("units.ts", "unitLines", "code|name|ESRI name|metres or radians", byCode(unitLines));
+write(
+  "operations.ts",
+  "operationLines",
+  "source datum|target datum|code|name|accuracy|area|Helmert values or @grid",
+  operations,
+);

@@ -1,0 +1,254 @@
+import {
+  type Datum,
+  type Definition,
+  degree,
+  type Ellipsoid,
+  type Geodetic,
+  greenwich,
+  type Meridian,
+  metre,
+  type Projection,
+  sameEllipsoid,
+  type Unit,
+} from "./definition.js";
+import { plain } from "./methods.js";
+import { normaliseProjection } from "./projection-read.js";
+import type { Registry } from "./registry.js";
+import { child, children, numberAt, parseWkt, textAt, type WktNode } from "./wkt-tree.js";
+
+const geographic = ["GEOGCS", "GEOGCRS", "GEODCRS", "GEODETICCRS", "GEOGRAPHICCRS", "BASEGEOGCRS", "BASEGEODCRS"];
+const projected = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "BASEPROJCRS"];
+const carriedOnly = [
+  "LOCAL_CS",
+  "ENGCRS",
+  "ENGINEERINGCRS",
+  "GEOCCS",
+  "VERT_CS",
+  "VERTCS",
+  "VERTCRS",
+  "VERTICALCRS",
+  "DERIVEDPROJCRS",
+  "PARAMETRICCRS",
+  "TIMECRS",
+];
+
+/**
+ * Reads WKT1 as GDAL or ESRI write it, and WKT2 (ISO 19162); null where it is no description of a coordinate reference
+ * system. The declared order of axes never moves coordinates: files of these formats hold x, y. A system whose axes
+ * point elsewhere than east and north is carried, not transformed, unless its method is defined so.
+ */
+export function readWkt(text: string, registry: Registry): Definition | null {
+  const tree = parseWkt(text);
+  return tree && readSystem(tree, registry);
+}
+
+export function readSystem(tree: WktNode, registry: Registry): Definition | null {
+  const id = authority(tree);
+  const name = textAt(tree, 0);
+  if (geographic.includes(tree.keyword)) {
+    const cs = child(tree, "CS");
+    if (textAt(cs, 0).toLowerCase() === "cartesian")
+      return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
+    const geodetic = readGeodetic(tree, registry);
+    if (!geodetic) return null;
+    const derived = child(tree, "DERIVINGCONVERSION") ?? proj4Extension(tree);
+    return { id, name, geodetic, projection: null, obstacle: derived ? "it is derived from another system" : null };
+  }
+  if (projected.includes(tree.keyword)) return readProjected(tree, id, name, registry);
+  if (["COMPD_CS", "COMPOUNDCRS"].includes(tree.keyword)) {
+    const horizontal = child(tree, ...geographic, ...projected, "BOUNDCRS");
+    const found = horizontal && readSystem(horizontal, registry);
+    return found && { ...found, id: id ?? found.id, name };
+  }
+  if (tree.keyword === "BOUNDCRS") return readBound(tree, registry);
+  if (carriedOnly.includes(tree.keyword)) {
+    return { id, name, geodetic: null, projection: null, obstacle: "it is neither geographic nor projected" };
+  }
+  return null;
+}
+
+function readProjected(tree: WktNode, id: string | null, name: string, registry: Registry): Definition | null {
+  const base = child(tree, ...geographic);
+  const geodetic = base && readGeodetic(base, registry);
+  if (!geodetic) return null;
+  const conversion = child(tree, "CONVERSION");
+  const method = conversion ? child(conversion, "METHOD", "PROJECTION") : child(tree, "PROJECTION");
+  if (!method) return null;
+  const csUnit = linearUnit(tree) ?? metre;
+  const parameters = new Map<string, number>();
+  for (const parameter of children(conversion ?? tree, "PARAMETER")) {
+    const key = plain(textAt(parameter, 0));
+    const unit = child(parameter, "ANGLEUNIT", "LENGTHUNIT", "SCALEUNIT", "UNIT");
+    const size = numberAt(unit, 1);
+    let value = numberAt(parameter, 1);
+    // WKT1 gives angles in the unit of its GEOGCS, lengths in its own; WKT2 names the unit of each.
+    const kind = parameterKind(key);
+    if (kind === "angle") value *= (unit ? size : geodetic.unit.size) / degree.size;
+    else if (kind === "length" && unit) value *= size / csUnit.size;
+    else if (kind === "ratio" && unit) value *= size;
+    parameters.set(key, rounded(value));
+  }
+  const extension = proj4Extension(tree);
+  const projection = southWestKrovak(tree, normaliseProjection(textAt(method, 0), parameters, csUnit, extension));
+  return {
+    id,
+    name,
+    geodetic,
+    projection,
+    obstacle: projection.method === null ? null : axisObstacle(tree, projection),
+  };
+}
+
+function parameterKind(key: string): "angle" | "length" | "ratio" {
+  if (/easting|northing|height/.test(key)) return "length";
+  if (/scale|factor|type|option/.test(key)) return "ratio";
+  return "angle";
+}
+
+/** Takes off the fuzz that a change of unit leaves: 46.800000000000004. */
+const rounded = (value: number) => Number(value.toPrecision(15));
+
+function proj4Extension(tree: WktNode): string | null {
+  const found = children(tree, "EXTENSION").find((node) => textAt(node, 0) === "PROJ4");
+  return found ? textAt(found, 1) : null;
+}
+
+/** WKT1 calls both Krovaks by one name; the one whose axes point south and west says so. */
+function southWestKrovak(tree: WktNode, projection: Projection): Projection {
+  const turned = children(tree, "AXIS").some((axis) => textAt(axis, 1).toLowerCase() === "south");
+  return projection.method === "krovak-north" && turned ? { ...projection, method: "krovak" } : projection;
+}
+
+/** South- and west-pointing axes belong to a few methods, and to polar maps; anywhere else they would be guessed at. */
+function axisObstacle(tree: WktNode, projection: Projection): string | null {
+  if (/south|west|krovak|polar|stereographic|azimuthal/.test(projection.method ?? "")) return null;
+  const directions = children(tree, "AXIS").map((axis) => textAt(axis, 1).toLowerCase());
+  if (!directions.some((direction) => direction === "south" || direction === "west")) return null;
+  return `its axes point ${directions.join(" and ")}`;
+}
+
+function readGeodetic(tree: WktNode, registry: Registry): Geodetic | null {
+  const datumNode = child(tree, "DATUM", "GEODETICDATUM", "TRF", "ENSEMBLE");
+  const ellipsoidNode = datumNode && child(datumNode, "SPHEROID", "ELLIPSOID");
+  if (!datumNode || !ellipsoidNode) return null;
+  const a =
+    numberAt(ellipsoidNode, 1) *
+    (child(ellipsoidNode, "LENGTHUNIT", "UNIT") ? numberAt(child(ellipsoidNode, "LENGTHUNIT", "UNIT"), 1) : 1);
+  const inverse = numberAt(ellipsoidNode, 2);
+  if (!(a > 0) || !(inverse >= 0)) return null;
+  const ellipsoid: Ellipsoid = { name: textAt(ellipsoidNode, 0).replaceAll("_", " "), a, inverseFlattening: inverse };
+  const unit = angularUnit(tree);
+  const meridian = readMeridian(child(tree, "PRIMEM", "PRIMEMERIDIAN"), unit);
+  if (!meridian) return null;
+  return {
+    code: codeOf(tree),
+    name: textAt(tree, 0),
+    datum: readDatum(datumNode, ellipsoid, meridian, textAt(tree, 0), registry),
+    meridian,
+    unit,
+    threeD: numberAt(child(tree, "CS"), 1) === 3,
+  };
+}
+
+function readDatum(node: WktNode, ellipsoid: Ellipsoid, meridian: Meridian, system: string, registry: Registry): Datum {
+  const name = textAt(node, 0);
+  const declared = children(node, "TOWGS84")[0]?.values.filter((value) => typeof value === "number") ?? null;
+  const extension = children(node, "EXTENSION").find((entry) => textAt(entry, 0) === "PROJ4_GRIDS");
+  const grid = extension ? textAt(extension, 1) : null;
+  const toWgs84 = declared && (declared.length === 3 || declared.length === 7) ? declared : null;
+  const code = knownDatum(codeOf(node), name, ellipsoid, meridian, system, registry);
+  if (code !== null) return { ...registry.datum(code), toWgs84, grid: grid === "@null" ? null : grid };
+  return { code: null, name: name.replace(/^D_/, "").replaceAll("_", " "), ellipsoid, toWgs84, grid };
+}
+
+/** A datum is a known one if its code or name says so and its ellipsoid does not contradict. */
+function knownDatum(
+  code: string | null,
+  name: string,
+  ellipsoid: Ellipsoid,
+  meridian: Meridian,
+  system: string,
+  registry: Registry,
+): string | null {
+  if (/unknown|unspecified|not.specified/i.test(name)) return null;
+  const named = [
+    ...registry.datumsNamed(name),
+    ...registry.datumsNamed(
+      name.replace(/_?\(?(Paris|Ferro|Rome|Oslo|Jakarta|Madrid|Athens|Lisbon|Brussels|Bogota|Stockholm|Bern)\)?$/i, ""),
+    ),
+  ];
+  const codes = code !== null && registry.hasDatum(code) ? [code, ...named] : named;
+  const fitting = codes.filter((candidate) => sameEllipsoid(registry.datum(candidate).ellipsoid, ellipsoid));
+  const twins = [...new Set(fitting.map((candidate) => registry.datum(candidate).code!))];
+  if (twins.length <= 1 || code !== null) return twins[0] ?? null;
+  // Several of one name: the one that the name of the system points to, else EPSG's before ESRI's.
+  for (const id of registry.systemsNamed(system)) {
+    const candidate = registry.definition(id, () => null)?.geodetic;
+    if (
+      candidate?.datum.code &&
+      twins.includes(candidate.datum.code) &&
+      Math.abs(candidate.meridian.degrees - meridian.degrees) < 1e-9
+    )
+      return candidate.datum.code;
+  }
+  const epsg = twins.filter((twin) => twin[0] !== "E");
+  return epsg.length === 1 ? epsg[0]! : null;
+}
+
+function readMeridian(node: WktNode | null, unit: Unit): Meridian | null {
+  if (!node) return greenwich;
+  const own = child(node, "ANGLEUNIT", "UNIT");
+  const name = textAt(node, 0);
+  const value = numberAt(node, 1);
+  if (!Number.isFinite(value)) return null;
+  if (own) return { name, degrees: rounded((value * numberAt(own, 1)) / degree.size) };
+  // WKT1 in grads: GDAL and ESRI give the meridian in degrees all the same, others follow OGC 01-009.
+  if (plain(name) === "paris") return { name, degrees: 2.33722917 };
+  return { name, degrees: unit.name === "grad" ? rounded((value * unit.size) / degree.size) : value };
+}
+
+function angularUnit(tree: WktNode): Unit {
+  const axis = child(tree, "AXIS");
+  const node = child(tree, "UNIT", "ANGLEUNIT") ?? (axis && child(axis, "ANGLEUNIT", "UNIT"));
+  const size = numberAt(node, 1);
+  if (!node || !(size > 0) || Math.abs(size / degree.size - 1) < 1e-9) return degree;
+  return { name: textAt(node, 0).toLowerCase(), size };
+}
+
+function linearUnit(tree: WktNode): Unit | null {
+  const axis = child(tree, "AXIS");
+  const node = child(tree, "UNIT", "LENGTHUNIT") ?? (axis && child(axis, "LENGTHUNIT", "UNIT"));
+  const size = numberAt(node, 1);
+  return node && size > 0 ? { name: textAt(node, 0), size } : null;
+}
+
+function readBound(tree: WktNode, registry: Registry): Definition | null {
+  const inner = child(tree, "SOURCECRS")?.values[0];
+  const found = typeof inner === "object" ? readSystem(inner, registry) : null;
+  if (!found?.geodetic || found.geodetic.datum.code !== null) return found;
+  const shift = child(tree, "ABRIDGEDTRANSFORMATION");
+  const target = child(tree, "TARGETCRS")?.values[0];
+  const name = shift ? plain(textAt(child(shift, "METHOD"), 0)) : "";
+  const toWgs84Known = typeof target === "object" && plain(textAt(target, 0)).startsWith("wgs84");
+  const values = shift ? children(shift, "PARAMETER").map((parameter) => numberAt(parameter, 1)) : [];
+  if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return found;
+  if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
+  else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return found;
+  // An abridged transformation gives the scale as a factor (ISO 19162, 9.3).
+  if (values.length === 7) values[6] = (values[6]! - 1) * 1e6;
+  return { ...found, geodetic: { ...found.geodetic, datum: { ...found.geodetic.datum, toWgs84: values } } };
+}
+
+/** `EPSG:25832`, from AUTHORITY or ID. */
+function authority(node: WktNode): string | null {
+  const found = child(node, "AUTHORITY", "ID");
+  const name = textAt(found, 0).toUpperCase();
+  const code = textAt(found, 1);
+  if (name === "OGC" && code === "CRS84") return "EPSG:4326";
+  return (name === "EPSG" || name === "ESRI") && /^\d+$/.test(code) ? `${name}:${code}` : null;
+}
+
+function codeOf(node: WktNode): string | null {
+  const id = authority(node);
+  return id === null ? null : id.startsWith("ESRI:") ? `E${id.slice(5)}` : id.slice(5);
+}
