@@ -1,0 +1,282 @@
+import { Batch, type Column, type Field, GeometryBuilder, NumberBuilder } from "../../src/model/index.js";
+import { fault, type OptionValues, type Place, type ReadContext, type SourceFile } from "../../src/plugin/index.js";
+import type { CellDecoder } from "./dbf-cells.js";
+import type { TableField } from "./dbf-fields.js";
+import type { MemoFile } from "./dbf-memo.js";
+import type { TableFacts } from "./dbf-table.js";
+import type { readOptions } from "./index.js";
+import { type Contents, readContents } from "./shp-contents.js";
+import { decodeShapes, type ShapeTroubles } from "./shp-decode.js";
+import type { ShapeSplit } from "./shp-splits.js";
+
+/** What reading the pieces of a layer takes. */
+export interface LayerFacts {
+  readonly shp: SourceFile | null;
+  readonly shx: SourceFile | null;
+  readonly dbf: SourceFile | null;
+  readonly shpName: string;
+  readonly dbfName: string;
+  readonly memo: MemoFile | null;
+  /** Whether the .shp is shorter than it says. */
+  readonly cutOff: boolean;
+  readonly table: TableFacts | null;
+  readonly decoder: CellDecoder | null;
+  readonly options: OptionValues<typeof readOptions>;
+  readonly context: ReadContext;
+}
+
+/** A batch ends at this many rows or this many bytes of shapes (about 64k positions). */
+const batchRows = 1000;
+const batchBytes = 1024 * 1024;
+
+const deletedMark = 0x2a;
+
+const noticeTexts: Readonly<Record<string, string>> = {
+  "empty-shape": "a shape without positions became a null geometry",
+  "coordinates-not-finite": "a shape whose coordinates are no numbers became a null geometry",
+  multipatch: "a MultiPatch became polygons",
+  "ring-direction": "an outer ring runs counter-clockwise",
+  "ring-closed": "a ring was not closed",
+  "points-outside-parts": "points before a shape's first part were left out",
+};
+
+/** The rows of a split, one batch after the other. `before` is added to record numbers. */
+export async function* readSplit(facts: LayerFacts, split: ShapeSplit, before: number): AsyncGenerator<Batch> {
+  const piece = new Piece(facts, split, before);
+  yield* piece.batches();
+}
+
+/** A row that cannot be carried, and why. */
+interface Damage {
+  readonly code: "input-truncated" | "input-corrupt";
+  readonly reason: string;
+  readonly source: string;
+  readonly byte?: number;
+}
+
+class Piece {
+  private contents!: Contents;
+  private table: Buffer = Buffer.alloc(0);
+  private tableStart = 0;
+
+  constructor(
+    private readonly facts: LayerFacts,
+    private readonly split: ShapeSplit,
+    private readonly before: number,
+  ) {}
+
+  /** Rows of the table that this piece has; others are shapes beyond its end. */
+  private get tableRows(): number {
+    const { table } = this.facts;
+    if (!table) return 0;
+    const rows = Math.min(table.promisedRows, table.availableRows);
+    return Math.max(0, Math.min(this.split.count, rows - this.split.first));
+  }
+
+  private record(row: number): number {
+    return this.before + row + 1;
+  }
+
+  async *batches(): AsyncGenerator<Batch> {
+    const { facts, split } = this;
+    const { context, table } = facts;
+    if (split.count === 0) this.endOfFile();
+    this.contents = await readContents(split, facts.shp!, facts.shx);
+    if (table) {
+      this.tableStart = table.header.headerBytes + split.first * table.header.recordBytes;
+      this.table = await facts.dbf!.read(this.tableStart, this.tableRows * table.header.recordBytes);
+    }
+    for (let from = 0; from < split.count; ) {
+      const to = this.batchEnd(from);
+      const batch = await this.batch(from, to);
+      if (batch.length > 0) yield batch;
+      from = to;
+    }
+    this.compareCounts();
+    context.passed(split.count, 0);
+  }
+
+  /** The pipeline asks for the piece behind a file's end: there is nothing in it but the news. */
+  private endOfFile(): void {
+    const { facts, split } = this;
+    const { table, context } = facts;
+    if (split.lost === "dbf" && table) {
+      const missing = table.promisedRows - table.availableRows;
+      const reason = `its header says ${table.promisedRows} rows, there are ${table.availableRows}`;
+      const place = { record: this.record(0), byte: facts.dbf!.size };
+      if (!context.skipErrors) throw fault("input-truncated", { source: facts.dbfName, place, reason });
+      context.lose("rows-lost", undefined, `${facts.dbfName} ends early: ${reason}`, missing);
+    } else if (split.lost === "shp") {
+      const reason = "its header says that more records follow";
+      const place = { record: this.record(0), byte: facts.shp!.size };
+      if (!context.skipErrors) throw fault("input-truncated", { source: facts.shpName, place, reason });
+      context.lose("rows-lost", undefined, `${facts.shpName} ends early: ${reason}`);
+    }
+  }
+
+  private compareCounts(): void {
+    const { facts, split } = this;
+    const { context, table } = facts;
+    const without = split.count - this.tableRows;
+    const cut = table !== null && table.promisedRows > table.availableRows;
+    if (table && without > 0 && !cut) {
+      const rows = `the .dbf has ${table.promisedRows} rows, the .shp has more; the attributes of the others are null`;
+      context.notice("shapes-without-row", undefined, rows, without);
+    }
+    if (split.kind === "rows" && facts.shp && split.lost === null && split.count > 0) {
+      const rows = `the .shp has ${split.first} records, the .dbf has more rows; the others have no geometry`;
+      context.notice("rows-without-shape", undefined, rows, split.count);
+    }
+  }
+
+  private batchEnd(from: number): number {
+    const { starts, ends } = this.contents;
+    let bytes = 0;
+    let to = from;
+    while (to < starts.length && to - from < batchRows) {
+      const size = starts[to]! < 0 ? 0 : ends[to]! - starts[to]!;
+      if (to > from && bytes + size > batchBytes) break;
+      bytes += size;
+      to++;
+    }
+    return to;
+  }
+
+  /** Rows from … to that are not deleted. */
+  private keptRows(from: number, to: number): Uint32Array {
+    const { table, options } = this.facts;
+    const rows = new Uint32Array(to - from);
+    let kept = 0;
+    const size = table?.header.recordBytes ?? 0;
+    const { tableRows } = this;
+    for (let row = from; row < to; row++) {
+      const deleted = row < tableRows && this.table[row * size] === deletedMark && !options.deleted;
+      if (!deleted) rows[kept++] = row;
+    }
+    return kept === rows.length ? rows : rows.slice(0, kept);
+  }
+
+  private async batch(from: number, to: number): Promise<Batch> {
+    const rows = this.keptRows(from, to);
+    const { contents } = this;
+    const starts = new Int32Array(rows.length);
+    const ends = new Int32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      starts[i] = contents.starts[rows[i]!]!;
+      ends[i] = contents.ends[rows[i]!]!;
+    }
+    const troubles: ShapeTroubles = { notices: new Map(), damaged: new Map() };
+    const geometry =
+      this.split.kind === "rows"
+        ? nullGeometries(rows.length)
+        : decodeShapes({ bytes: contents.bytes, starts, ends }, troubles);
+    const { fields, columns } = await this.columns(rows);
+    for (const [code, count] of troubles.notices) {
+      this.facts.context.notice(code, undefined, noticeTexts[code]!, count);
+    }
+    const whole = rows.length === to - from;
+    const batch = new Batch({
+      length: rows.length,
+      ids: null,
+      fields,
+      columns,
+      geometry,
+      records: whole ? null : rows.map((row) => this.record(row)),
+      firstRecord: this.record(from),
+    });
+    return this.withoutDamaged(batch, rows, troubles);
+  }
+
+  private async columns(rows: Uint32Array): Promise<{ fields: Field[]; columns: Column[] }> {
+    const { table, decoder, options, memo, context } = this.facts;
+    const fields: Field[] = [];
+    const columns: Column[] = [];
+    if (table && decoder) {
+      const { tableRows } = this;
+      const starts = Int32Array.from(rows, (row) => (row < tableRows ? row * table.header.recordBytes : -1));
+      for (const field of table.fields) {
+        const memos = field.cell === "memo" || field.cell === "object" ? await this.memos(field, starts, memo) : null;
+        fields.push(field.field);
+        columns.push(decoder.column(field, { bytes: this.table, starts }, (start) => memos?.get(start) ?? null));
+        for (const { code, example, count } of decoder.takeTroubles()) {
+          context.lose(code, field.field.name, example, count);
+        }
+      }
+    }
+    if (options.fid !== undefined) {
+      const numbers = new NumberBuilder("int32");
+      for (const row of rows) numbers.push(this.split.first + row);
+      fields.push({ name: options.fid, type: "int32" });
+      columns.push(numbers.finish());
+    }
+    return { fields, columns };
+  }
+
+  private async memos(field: TableField, starts: Int32Array, memo: MemoFile | null): Promise<Map<number, Uint8Array>> {
+    const found = memo ? await memo.fetch(field, this.table, starts) : new Map<number, Uint8Array>();
+    let missing = 0;
+    for (const start of starts) {
+      if (start < 0 || found.has(start)) continue;
+      const at = start + field.column.offset;
+      const cell = this.table.subarray(at, at + field.column.width);
+      if (cell.some((byte) => byte !== 0 && byte !== 32 && byte !== 48)) missing++;
+    }
+    if (missing > 0) {
+      const reason = memo ? "points outside the memo file" : "is in a .dbt or .fpt that is missing";
+      this.facts.context.lose("memo-missing", field.field.name, `the value ${reason} and became null`, missing);
+    }
+    return found;
+  }
+
+  /** Why a row cannot be carried; undefined for the others. */
+  private damageOf(row: number, shape: string | undefined): Damage | undefined {
+    const { facts, split, contents } = this;
+    const { table } = facts;
+    const byte = contents.places[row]!;
+    if (split.lost === "shp") {
+      const reason = "the shapes of the rows from here on are missing";
+      return { code: "input-truncated", reason, source: facts.shpName, byte: facts.shp!.size };
+    }
+    if (contents.beyond.has(row) && (facts.cutOff || shape !== undefined || contents.starts[row]! < 0)) {
+      const reason = `its shape at byte ${byte} lies beyond the end at byte ${facts.shp!.size}`;
+      return { code: "input-truncated", reason, source: facts.shpName, byte };
+    }
+    if (shape !== undefined) return { code: "input-corrupt", reason: shape, source: facts.shpName, byte };
+    if (table && row >= this.tableRows && table.promisedRows > table.availableRows) {
+      const reason = `its attributes are missing, the header says ${table.promisedRows} rows`;
+      return { code: "input-truncated", reason, source: facts.dbfName, byte: facts.dbf!.size };
+    }
+    return undefined;
+  }
+
+  /**
+   * Rejects the rows that are damaged by themselves. That a file ends early concerns all that should follow: it is an
+   * error, unless reading past damage is asked for.
+   */
+  private withoutDamaged(batch: Batch, rows: Uint32Array, troubles: ShapeTroubles): Batch {
+    const { facts, split, contents } = this;
+    const cutTable = facts.table !== null && facts.table.promisedRows > facts.table.availableRows;
+    if (troubles.damaged.size === 0 && contents.beyond.size === 0 && split.lost === null && !cutTable) return batch;
+    const good: number[] = [];
+    for (let i = 0; i < rows.length; i++) {
+      const damage = this.damageOf(rows[i]!, troubles.damaged.get(i));
+      if (!damage) good.push(i);
+      else {
+        const place: Place = {
+          record: this.record(rows[i]!),
+          ...(damage.byte === undefined ? {} : { byte: damage.byte }),
+        };
+        const { code, reason, source } = damage;
+        if (code === "input-truncated" && !facts.context.skipErrors) throw fault(code, { source, place, reason });
+        facts.context.reject({ code, reason: `${source}: ${reason}`, place, feature: batch.featureAt(i) });
+      }
+    }
+    return good.length === batch.length ? batch : batch.take(Uint32Array.from(good));
+  }
+}
+
+function nullGeometries(count: number) {
+  const builder = new GeometryBuilder();
+  for (let i = 0; i < count; i++) builder.none();
+  return builder.finish();
+}

@@ -1,0 +1,85 @@
+import { defineFormat, type Likeness } from "../../src/plugin/index.js";
+import { readDbfHeader } from "./dbf-header.js";
+import { isShapeHeader } from "./shp-header.js";
+
+export const readOptions = {
+  encoding: {
+    type: "text",
+    help: "Encoding of the attributes (utf-8, windows-1252, cp850 …); else .cpg, the DBF language byte, or the bytes tell",
+  },
+  deleted: { type: "boolean", default: false, help: "Read the records that are marked as deleted, too" },
+  fid: { type: "text", help: "Name of a field to add that holds the number of the record, from 0" },
+} as const;
+
+export const writeOptions = {
+  encoding: { type: "text", default: "UTF-8", help: "Encoding of the attributes (UTF-8, windows-1252, cp850 …)" },
+} as const;
+
+const extensionOf = (name: string) => /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
+
+/** A `.shp` by its file code; a `.shx` has the same one, and stands for the `.shp` beside it; a `.dbf` by its header. */
+function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
+  if (isShapeHeader(head)) return "yes";
+  const header = readDbfHeader(head, source.size);
+  if (typeof header === "string") return "no";
+  const extension = extensionOf(source.name);
+  if (extension === "dbf") return "yes";
+  return extension === "shp" || extension === "shx" ? "no" : "maybe";
+}
+
+/** ESRI Shapefile Technical Description, July 1998; attributes in dBASE III+ to 7 and FoxPro tables. */
+export default defineFormat({
+  apiVersion: 1,
+  id: "shapefile",
+  label: "ESRI Shapefile",
+  extensions: ["shp", "shz", "shp.zip", "dbf"],
+  companions: [
+    "shx",
+    "dbf",
+    "dbt",
+    "fpt",
+    "prj",
+    "qpj",
+    "cpg",
+    "sbn",
+    "sbx",
+    "qix",
+    "fbn",
+    "fbx",
+    "ain",
+    "aih",
+    "atx",
+    "ixs",
+    "mxs",
+    "idm",
+    "ind",
+    "qmd",
+    "cst",
+    "shp.xml",
+  ],
+  identify,
+  reader: { options: readOptions, load: () => import("./reader.js") },
+  writer: {
+    options: writeOptions,
+    accepts: () => ({
+      crs: "any",
+      layers: "one",
+      geometryTypes: ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"],
+      families: [
+        { name: "point", types: ["Point"] },
+        { name: "multipoint", types: ["MultiPoint"] },
+        { name: "line", types: ["LineString", "MultiLineString"] },
+        { name: "polygon", types: ["Polygon", "MultiPolygon"] },
+      ],
+      nullGeometry: true,
+      z: true,
+      m: true,
+      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
+      fieldNames: { maxBytes: 10, ignoreCase: true },
+      ids: "id",
+      needs: "summary",
+      stream: false,
+    }),
+    load: () => import("./writer.js"),
+  },
+});

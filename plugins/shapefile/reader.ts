@@ -1,0 +1,266 @@
+import type { Crs, Dataset, Extent, Field, Layer } from "../../src/model/index.js";
+import {
+  fault,
+  GeoferryError,
+  type OptionValues,
+  type ReadContext,
+  type Source,
+  type SourceFile,
+  type Split,
+} from "../../src/plugin/index.js";
+import { type LayerFacts, readSplit } from "./batches.js";
+import { CellDecoder } from "./dbf-cells.js";
+import { MemoFile } from "./dbf-memo.js";
+import { readTable, type TableFacts, tableText } from "./dbf-table.js";
+import type { readOptions } from "./index.js";
+import { geometryTypesOf } from "./shape-types.js";
+import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp-header.js";
+import { endOf, type ShapeFiles, type ShapeSplit, shapeSplits, tableSplits } from "./shp-splits.js";
+
+export type ReadOptions = OptionValues<typeof readOptions>;
+
+/** What one thread finds out and the others are told. */
+interface Blueprint {
+  readonly shape: ShapeHeader | null;
+  /** Records that the index has; null without a usable one. */
+  readonly indexed: number | null;
+  readonly table: TableFacts | null;
+  readonly crs: Crs | null;
+}
+
+/** The files of one Shapefile, those that it has. */
+interface Files {
+  readonly main: Source;
+  readonly shp: SourceFile | null;
+  readonly shx: SourceFile | null;
+  readonly dbf: SourceFile | null;
+  readonly dbfName: string;
+  readonly memo: MemoFile | null;
+}
+
+const stemOf = (name: string) => name.replace(/^.*[\\/]/, "").replace(/\.[^.]+$/, "");
+
+/** The .shp and .dbf that a source stands for: it may be either of them, or the index. */
+async function partsOf(source: Source): Promise<{ shp: Source | null; dbf: Source | null }> {
+  await using file = await source.open();
+  const head = await file.read(0, headerBytes);
+  if (isShapeHeader(head) && /\.shx$/i.test(source.name)) {
+    const shp = source.sibling("shp");
+    if (shp) return { shp, dbf: source.sibling("dbf") };
+    const reason = "it is the index of a Shapefile, whose .shp is missing beside it";
+    throw fault("input-corrupt", { source: source.name, reason });
+  }
+  if (/\.dbf$/i.test(source.name)) return { shp: source.sibling("shp"), dbf: source };
+  if (readShapeHeader(head) !== null || /\.shp$/i.test(source.name)) {
+    return { shp: source, dbf: source.sibling("dbf") };
+  }
+  return { shp: null, dbf: source };
+}
+
+/** A projection file that cannot be understood leaves the layer without a CRS, and is named. */
+async function readCrs(main: Source, context: ReadContext): Promise<Crs | null> {
+  for (const extension of ["prj", "qpj"]) {
+    const source = main.sibling(extension);
+    if (!source || source.size === 0) continue;
+    await using file = await source.open();
+    const text = (await file.read(0, 65_536))
+      .toString("utf8")
+      .replace(/^\uFEFF/, "")
+      .trim();
+    if (text === "") continue;
+    try {
+      return await context.crs.parse(text);
+    } catch (error) {
+      if (!(error instanceof GeoferryError)) throw error;
+      context.notice("prj-unknown", undefined, `${source.name} was left aside: ${error.message}`);
+    }
+  }
+  return null;
+}
+
+/** Entries of the index, or null where it is missing or none. */
+async function indexedRecords(shx: SourceFile | null, main: Source, context: ReadContext): Promise<number | null> {
+  if (!shx) return null;
+  const head = await shx.read(0, headerBytes);
+  if (!isShapeHeader(head)) {
+    context.notice("shx-wrong", undefined, `${stemOf(main.name)}.shx is no index; the records were searched for`);
+    return null;
+  }
+  const declared = readShapeHeader(head)!.declaredBytes;
+  const bytes = declared >= headerBytes ? Math.min(declared, shx.size) : shx.size;
+  return Math.floor((bytes - headerBytes) / 8);
+}
+
+async function shapeHeader(shp: SourceFile, source: Source): Promise<ShapeHeader> {
+  const head = await shp.read(0, headerBytes);
+  if (head.length === 0) throw fault("input-empty", { source: source.name });
+  const header = readShapeHeader(head);
+  if (header) return header;
+  if (head.length < headerBytes) {
+    const place = { byte: head.length };
+    throw fault("input-truncated", { source: source.name, place, reason: "a .shp has a header of 100 bytes" });
+  }
+  const reason = `a .shp starts with the number 9994, this file with ${head.readInt32BE(0)}`;
+  throw fault("input-corrupt", { source: source.name, place: { byte: 0 }, reason });
+}
+
+/** The table; with `skipErrors` a damaged one leaves the shapes without attributes. */
+async function tableFacts(
+  dbf: Source,
+  file: SourceFile,
+  alone: boolean,
+  options: ReadOptions,
+  context: ReadContext,
+): Promise<TableFacts | null> {
+  try {
+    return await readTable(dbf, file, options.encoding, context);
+  } catch (error) {
+    const code = error instanceof GeoferryError ? error.code : null;
+    if (alone || !context.skipErrors || code !== "input-corrupt") throw error;
+    context.lose("attributes-unreadable", undefined, `${(error as Error).message}; the shapes have no attributes`);
+    return null;
+  }
+}
+
+async function survey(
+  files: Files,
+  sources: { shp: Source | null; dbf: Source | null },
+  options: ReadOptions,
+  context: ReadContext,
+): Promise<Blueprint> {
+  const shape = files.shp && sources.shp ? await shapeHeader(files.shp, sources.shp) : null;
+  const indexed = shape ? await indexedRecords(files.shx, files.main, context) : null;
+  let table: TableFacts | null = null;
+  if (files.dbf && sources.dbf) {
+    table = await tableFacts(sources.dbf, files.dbf, shape === null, options, context);
+    if (table) table = await corrected(table, files.dbf, indexed, context);
+  } else context.notice("dbf-missing", undefined, `${files.main.name} has no .dbf beside it, so no attributes`);
+  return { shape, indexed, table, crs: await readCrs(files.main, context) };
+}
+
+/** A table whose header counts more rows than it has is cut off, unless all else says that the count is wrong. */
+async function corrected(
+  table: TableFacts,
+  file: SourceFile,
+  indexed: number | null,
+  context: ReadContext,
+): Promise<TableFacts> {
+  const { promisedRows, availableRows, header } = table;
+  if (promisedRows <= availableRows) return table;
+  const end = header.headerBytes + availableRows * header.recordBytes;
+  const ended = file.size === end + 1 && (await file.read(end, 1))[0] === 0x1a;
+  if (!ended && indexed !== availableRows) return table;
+  context.notice("count-wrong", undefined, `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`);
+  return { ...table, promisedRows: availableRows };
+}
+
+function extentOf(shape: ShapeHeader | null): Extent | null {
+  if (!shape) return null;
+  const [minX, minY, maxX, maxY] = shape.box;
+  const known = shape.box.every(Number.isFinite) && minX <= maxX && minY <= maxY;
+  // Writers of empty files leave zeros.
+  return known && shape.declaredBytes > headerBytes ? shape.box : null;
+}
+
+class ShapefileDataset implements Dataset {
+  readonly layers: readonly Layer[];
+
+  constructor(
+    private readonly files: Files,
+    readonly blueprint: Blueprint,
+    facts: LayerFacts,
+  ) {
+    const { shape, indexed, table, crs } = blueprint;
+    const { shp, dbf } = files;
+    const rows = table ? Math.min(table.promisedRows, table.availableRows) : null;
+    const fields: Field[] = table ? table.fields.map((field) => field.field) : [];
+    if (facts.options.fid !== undefined) fields.push({ name: facts.options.fid, type: "int32" });
+    const told = new Set<string>();
+    const once = (code: string, example: string) => {
+      if (told.has(code)) return;
+      told.add(code);
+      facts.context.notice(code, undefined, example);
+    };
+    const shapeFiles: ShapeFiles | null = shp && {
+      shp,
+      shx: indexed === null ? null : files.shx,
+      indexed: indexed ?? 0,
+      declaredBytes: shape!.declaredBytes,
+      tableRows: rows,
+      rowBytes: table?.header.recordBytes ?? 0,
+      tableCutOff: table !== null && table.promisedRows > table.availableRows,
+      wrongIndex: (record) =>
+        once("shx-wrong", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
+      gap: (record, byte) => once("shp-gap", `record ${record} does not start at byte ${byte}; it was searched for`),
+    };
+    async function* splits(): AsyncGenerator<ShapeSplit> {
+      if (shapeFiles) yield* shapeSplits(shapeFiles);
+      else {
+        yield* tableSplits(0, rows!, table!.header.recordBytes, null);
+        if (table!.promisedRows > table!.availableRows) yield endOf("dbf", table!.availableRows);
+      }
+    }
+    this.layers = [
+      {
+        name: stemOf(files.main.name),
+        crs,
+        fields,
+        geometryTypes: shape ? geometryTypesOf(shape.shapeType) : [],
+        featureCount: shape && indexed === null ? rows : Math.max(indexed ?? 0, rows ?? 0),
+        extent: extentOf(shape),
+        bytes: (shp?.size ?? 0) + (dbf?.size ?? 0),
+        splits,
+        async *batches(split?: Split) {
+          if (split) yield* readSplit(facts, split as ShapeSplit, 0);
+          else for await (const each of splits()) yield* readSplit(facts, each, each.first);
+        },
+      },
+    ];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { shp, shx, dbf, memo } = this.files;
+    await Promise.all([shp?.close(), shx?.close(), dbf?.close(), memo?.close()]);
+  }
+}
+
+/**
+ * Opens a `.shp` with the files beside it, or a `.dbf` alone as a table without geometry.
+ * @throws input-empty, input-corrupt, input-truncated, option-invalid
+ */
+export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
+  const sources = await partsOf(source);
+  const { shp, dbf } = sources;
+  const opened: { close(): Promise<void> }[] = [];
+  const openFile = async (file: Source | null) => {
+    if (!file) return null;
+    const handle = await file.open();
+    opened.push(handle);
+    return handle;
+  };
+  try {
+    const main = shp ?? dbf!;
+    const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.sibling("shx") ?? null) };
+    const withoutMemo = { main, ...shapeFiles, dbf: await openFile(dbf), dbfName: dbf?.name ?? "", memo: null };
+    const blueprint =
+      (context.blueprint as Blueprint | undefined) ?? (await survey(withoutMemo, sources, options, context));
+    const { table } = blueprint;
+    const needsMemo = table?.fields.some((field) => field.cell === "memo" || field.cell === "object");
+    const memo = table && needsMemo ? await MemoFile.open(dbf!, table.header) : null;
+    if (memo) opened.push(memo);
+    const files: Files = { ...withoutMemo, memo };
+    const facts: LayerFacts = {
+      ...files,
+      shpName: shp?.name ?? "",
+      cutOff: blueprint.shape !== null && blueprint.shape.declaredBytes > (files.shp?.size ?? 0),
+      table,
+      decoder: table && new CellDecoder(table.header, tableText(table.encoding, context)),
+      options,
+      context,
+    };
+    return new ShapefileDataset(files, blueprint, facts);
+  } catch (error) {
+    await Promise.all(opened.map((file) => file.close()));
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { GeometryType } from "../../src/model/index.js";
+
+/** Shape types (Technical Description, table 2). Z types are the plain ones plus 10, M types plus 20. */
+export const Shape = { null: 0, point: 1, polyline: 3, polygon: 5, multipoint: 8, multipatch: 31 } as const;
+
+/** What is added to a plain shape type. */
+export const withZ = 10;
+export const withM = 20;
+
+/** A shape type's plain form: 15 (PolygonZ) is 5 (Polygon). MultiPatch stays itself; -1 is no shape type. */
+export function plainShape(type: number): number {
+  if (type === Shape.null || type === Shape.multipatch) return type;
+  if (type < 1 || type > 28) return -1;
+  const plain = type % 10;
+  return plain === Shape.point || plain === Shape.polyline || plain === Shape.polygon || plain === Shape.multipoint
+    ? plain
+    : -1;
+}
+
+/** The geometry types that shapes of this type become; null for a type that says nothing. */
+export function geometryTypesOf(type: number): readonly GeometryType[] | null {
+  switch (plainShape(type)) {
+    case Shape.point:
+      return ["Point"];
+    case Shape.multipoint:
+      return ["MultiPoint"];
+    case Shape.polyline:
+      return ["LineString", "MultiLineString"];
+    case Shape.polygon:
+      return ["Polygon", "MultiPolygon"];
+    case Shape.multipatch:
+      return ["MultiPolygon"];
+    default:
+      return null;
+  }
+}
+
+/** Measures below this mean "no data" (Technical Description, "Numeric types"). */
+export const noMeasureBelow = -1e38;
+/** What is written for a position without a measure. */
+export const noMeasure = -1e39;

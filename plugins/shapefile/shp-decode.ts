@@ -1,0 +1,438 @@
+import { type GeometryColumn, Kind } from "../../src/model/index.js";
+import { patchPositions, unfoldPatch } from "./multipatch.js";
+import { type Assignment, assignRings } from "./rings.js";
+import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
+
+/** The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 for no shape. */
+export interface ShapeBytes {
+  readonly bytes: Buffer;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
+/** What was odd about the shapes: repairs to tell, and shapes that cannot be read, by row. */
+export interface ShapeTroubles {
+  readonly notices: Map<string, number>;
+  readonly damaged: Map<number, string>;
+}
+
+/** Bytes before the offsets of the parts: type, box, number of parts, number of points. */
+const partsAt = 44;
+const multipointAt = 40;
+
+/** The counts of one shape, checked against the bytes that there are. */
+interface Layout {
+  plain: number;
+  parts: number;
+  points: number;
+  /** Where the x and y, z and m of the first position stand; 0 for a dimension that the shape does not have. */
+  xyAt: number;
+  zAt: number;
+  mAt: number;
+}
+
+/** Decodes the shapes of one batch into a geometry column. */
+class ShapeDecoder {
+  private readonly view: DataView;
+  private readonly layout: Layout = { plain: 0, parts: 0, points: 0, xyAt: 0, zAt: 0, mAt: 0 };
+  private readonly kinds: Uint8Array;
+  private readonly partOffsets: Uint32Array;
+  private ringOffsets = new Uint32Array(0);
+  private positionOffsets = new Uint32Array(0);
+  private xy = new Float64Array(0);
+  private z: Float64Array | null = null;
+  private m: Float64Array | null = null;
+  private parts = 0;
+  private rings = 0;
+  private positions = 0;
+  private ringStarts: number[] = [];
+  private ringEnds: number[] = [];
+  private measured = false;
+
+  constructor(
+    private readonly shapes: ShapeBytes,
+    private readonly troubles: ShapeTroubles,
+  ) {
+    const { bytes, starts } = shapes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.kinds = new Uint8Array(starts.length);
+    this.partOffsets = new Uint32Array(starts.length + 1);
+  }
+
+  decode(): GeometryColumn {
+    this.allocate();
+    const { starts, ends } = this.shapes;
+    for (let i = 0; i < starts.length; i++) {
+      if (starts[i]! >= 0 && !this.troubles.damaged.has(i)) this.shape(i, starts[i]!, ends[i]!);
+      this.partOffsets[i + 1] = this.parts;
+    }
+    return {
+      length: starts.length,
+      kinds: this.kinds,
+      partOffsets: this.partOffsets,
+      ringOffsets: trim(this.ringOffsets, this.parts + 1),
+      positionOffsets: trim(this.positionOffsets, this.rings + 1),
+      xy: trim(this.xy, 2 * this.positions),
+      z: this.z && trim(this.z, this.positions),
+      m: this.measured && this.m ? trim(this.m, this.positions) : null,
+      members: null,
+      memberOffsets: null,
+    };
+  }
+
+  /** Counts before anything is allocated; a shape whose counts its bytes cannot hold is damaged. */
+  private allocate(): void {
+    const { starts, ends } = this.shapes;
+    let rings = 0;
+    let positions = 0;
+    let hasZ = false;
+    let hasM = false;
+    for (let i = 0; i < starts.length; i++) {
+      if (starts[i]! < 0) continue;
+      const damage = this.measure(starts[i]!, ends[i]!);
+      if (damage !== null) {
+        this.troubles.damaged.set(i, damage);
+        continue;
+      }
+      const { plain, parts, points, zAt, mAt } = this.layout;
+      if (plain === Shape.multipatch) {
+        const types = this.readParts(starts[i]!, parts, points);
+        const most = patchPositions(types, this.ringStarts, this.ringEnds);
+        rings += most.rings;
+        positions += Math.max(points, most.positions);
+      } else {
+        rings += Math.max(1, parts);
+        // Each ring of a polygon may have to be closed.
+        positions += points + (plain === Shape.polygon ? parts : 0);
+      }
+      hasZ ||= zAt > 0 && points > 0;
+      hasM ||= mAt > 0 && points > 0;
+    }
+    this.ringOffsets = new Uint32Array(rings + 1);
+    this.positionOffsets = new Uint32Array(rings + 1);
+    this.xy = new Float64Array(2 * positions);
+    if (hasZ) this.z = new Float64Array(positions).fill(Number.NaN);
+    if (hasM) this.m = new Float64Array(positions).fill(Number.NaN);
+  }
+
+  /** Fills `layout`; why the shape is damaged, or null. */
+  private measure(from: number, to: number): string | null {
+    const { view, layout } = this;
+    const size = to - from;
+    if (size < 4) return `its content of ${size} bytes has no shape type`;
+    const type = view.getInt32(from, true);
+    const plain = plainShape(type);
+    layout.plain = plain;
+    layout.parts = 0;
+    layout.points = 0;
+    layout.zAt = 0;
+    layout.mAt = 0;
+    if (plain === Shape.null) return null;
+    if (plain < 0) return `${type} is no shape type`;
+    const hasZ = (type > 10 && type < 20) || plain === Shape.multipatch;
+    const hasM = hasZ || type > 20;
+    if (plain === Shape.point) {
+      const need = hasZ ? 28 : 20;
+      if (size < need) return `a point takes ${need} bytes, its content has ${size}`;
+      layout.points = 1;
+      layout.xyAt = from + 4;
+      if (hasZ) layout.zAt = from + 20;
+      if (hasM && size >= need + 8) layout.mAt = from + need;
+      return null;
+    }
+    return this.measureMany(from, size, hasZ, hasM);
+  }
+
+  private measureMany(from: number, size: number, hasZ: boolean, hasM: boolean): string | null {
+    const { view, layout } = this;
+    const many = layout.plain !== Shape.multipoint;
+    const head = many ? partsAt : multipointAt;
+    if (size < head) return `its content of ${size} bytes ends before its counts`;
+    const parts = many ? view.getInt32(from + 36, true) : 0;
+    const points = view.getInt32(from + head - 4, true);
+    const perPart = layout.plain === Shape.multipatch ? 8 : 4;
+    const xyEnd = head + parts * perPart + points * 16;
+    const zEnd = hasZ ? xyEnd + 16 + points * 8 : xyEnd;
+    if (parts < 0 || points < 0 || xyEnd > size) {
+      return `${many ? `${parts} parts and ` : ""}${points} points do not fit into its content of ${size} bytes`;
+    }
+    if (zEnd > size && points > 0)
+      return `the heights of ${points} points do not fit into its content of ${size} bytes`;
+    layout.parts = parts;
+    layout.points = points;
+    layout.xyAt = from + xyEnd - points * 16;
+    if (hasZ) layout.zAt = from + xyEnd + 16;
+    // The measures are optional in every shape of many points.
+    if (hasM && zEnd + 16 + points * 8 <= size) layout.mAt = from + zEnd + 16;
+    return many ? this.checkParts(from + partsAt, parts, points) : null;
+  }
+
+  private checkParts(at: number, parts: number, points: number): string | null {
+    let before = 0;
+    for (let p = 0; p < parts; p++) {
+      const offset = this.view.getInt32(at + 4 * p, true);
+      if (offset < before || offset > points) {
+        return `part ${p + 1} of ${parts} starts at point ${offset} of ${points}, after one that starts at ${before}`;
+      }
+      before = offset;
+    }
+    return null;
+  }
+
+  /** Fills `ringStarts` and `ringEnds` with the parts that have positions; the part types, for a MultiPatch. */
+  private readParts(from: number, parts: number, points: number): number[] {
+    const { view } = this;
+    this.ringStarts = [];
+    this.ringEnds = [];
+    const types: number[] = [];
+    const multipatch = this.layout.plain === Shape.multipatch;
+    for (let p = 0; p < parts; p++) {
+      const start = view.getInt32(from + partsAt + 4 * p, true);
+      const end = p + 1 < parts ? view.getInt32(from + partsAt + 4 * p + 4, true) : points;
+      if (start === end) continue;
+      this.ringStarts.push(start);
+      this.ringEnds.push(end);
+      if (multipatch) types.push(view.getInt32(from + partsAt + 4 * (parts + p), true));
+    }
+    return types;
+  }
+
+  private shape(i: number, from: number, to: number): void {
+    this.measure(from, to);
+    const { plain, parts, points } = this.layout;
+    if (plain === Shape.null) return;
+    if (points === 0) {
+      this.note("empty-shape");
+      return;
+    }
+    const first = this.positions;
+    if (!this.copyPositions(first, points)) {
+      this.note("coordinates-not-finite");
+      return;
+    }
+    switch (plain) {
+      case Shape.point:
+        this.kinds[i] = Kind.Point;
+        this.onePart(first, points);
+        break;
+      case Shape.multipoint:
+        this.kinds[i] = Kind.MultiPoint;
+        this.onePart(first, points);
+        break;
+      case Shape.polyline:
+        this.readParts(from, parts, points);
+        this.kinds[i] = this.lines(first);
+        break;
+      case Shape.polygon:
+        this.readParts(from, parts, points);
+        this.kinds[i] = this.polygons(first);
+        break;
+      default:
+        this.note("multipatch");
+        this.kinds[i] = this.patches(first, points, this.readParts(from, parts, points));
+    }
+  }
+
+  private note(code: string): void {
+    const { notices } = this.troubles;
+    notices.set(code, (notices.get(code) ?? 0) + 1);
+  }
+
+  /** Copies the shape's positions to `first` on; false where a coordinate is no finite number. */
+  private copyPositions(first: number, points: number): boolean {
+    const { view, xy, z, m, layout } = this;
+    const numbers = 2 * points;
+    if (points < 16) {
+      for (let k = 0; k < numbers; k++) xy[2 * first + k] = view.getFloat64(layout.xyAt + 8 * k, true);
+    } else copyDoubles(this.shapes.bytes, layout.xyAt, xy, 2 * first, numbers);
+    let sum = 0;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    for (let k = 2 * first; k < 2 * first + numbers; k++) sum += xy[k]! - xy[k]!;
+    if (sum !== 0) return false;
+    if (z) {
+      for (let k = 0; k < points; k++) {
+        const height = layout.zAt > 0 ? view.getFloat64(layout.zAt + 8 * k, true) : Number.NaN;
+        z[first + k] = Number.isFinite(height) ? height : Number.NaN;
+      }
+    }
+    if (m) {
+      for (let k = 0; k < points; k++) {
+        const measure = layout.mAt > 0 ? view.getFloat64(layout.mAt + 8 * k, true) : Number.NaN;
+        const known = measure > noMeasureBelow && measure < Number.POSITIVE_INFINITY;
+        m[first + k] = known ? measure : Number.NaN;
+        if (known) this.measured = true;
+      }
+    }
+    return true;
+  }
+
+  private openPart(): void {
+    this.ringOffsets[++this.parts] = this.rings;
+  }
+
+  /** Ends a ring at the position `end`. */
+  private closeRing(end: number): void {
+    this.positionOffsets[++this.rings] = end;
+    this.ringOffsets[this.parts] = this.rings;
+    this.positions = end;
+  }
+
+  private onePart(first: number, points: number): void {
+    this.openPart();
+    this.closeRing(first + points);
+  }
+
+  private lines(first: number): number {
+    const { ringStarts, ringEnds } = this;
+    if (ringStarts.length === 0) {
+      this.note("empty-shape");
+      return Kind.none;
+    }
+    this.openPart();
+    if (ringStarts[0] === 0) for (const end of ringEnds) this.closeRing(first + end);
+    else {
+      this.note("points-outside-parts");
+      const kept = this.keep(first, ringEnds.at(-1)!);
+      ringStarts.forEach((start, r) => {
+        this.closeRing(this.place(kept, start, ringEnds[r]!));
+      });
+    }
+    return ringStarts.length === 1 ? Kind.LineString : Kind.MultiLineString;
+  }
+
+  private polygons(first: number): number {
+    const { ringStarts, ringEnds, xy } = this;
+    const count = ringStarts.length;
+    const before = this.parts;
+    if (count === 0) {
+      this.note("empty-shape");
+      return Kind.none;
+    }
+    const starts = ringStarts.map((start) => first + start);
+    const ends = ringEnds.map((end) => first + end);
+    const assignment = assignRings({ xy, starts, ends });
+    if (assignment.turned > 0) this.note("ring-direction");
+    const closed = starts.every((start, r) => this.isClosed(start, ends[r]! - 1));
+    if (!closed) this.note("ring-closed");
+    if (closed && ringStarts[0] === 0 && inOrder(assignment)) {
+      for (let r = 0; r < count; r++) {
+        if (assignment.owners[r] === r) this.openPart();
+        this.closeRing(ends[r]!);
+      }
+    } else this.reorder(first, assignment);
+    return this.parts - before === 1 ? Kind.Polygon : Kind.MultiPolygon;
+  }
+
+  private isClosed(first: number, last: number): boolean {
+    const { xy } = this;
+    return xy[2 * first] === xy[2 * last] && xy[2 * first + 1] === xy[2 * last + 1];
+  }
+
+  /** Lays the rings anew: each shell followed by its holes, all closed. */
+  private reorder(first: number, { owners }: Assignment): void {
+    const { ringStarts, ringEnds } = this;
+    const kept = this.keep(first, ringEnds.at(-1)!);
+    const holes = new Map<number, number[]>();
+    owners.forEach((owner, ring) => {
+      if (owner === ring) return;
+      const list = holes.get(owner);
+      if (list) list.push(ring);
+      else holes.set(owner, [ring]);
+    });
+    owners.forEach((owner, shell) => {
+      if (owner !== shell) return;
+      this.openPart();
+      for (const ring of [shell, ...(holes.get(shell) ?? [])]) {
+        const [start, end] = [ringStarts[ring]!, ringEnds[ring]!];
+        let at = this.place(kept, start, end);
+        if (!this.isClosed(this.positions, at - 1)) at = this.placeOne(kept, start, at);
+        this.closeRing(at);
+      }
+    });
+  }
+
+  private patches(first: number, points: number, types: number[]): number {
+    const kept = this.keep(first, points);
+    let begun = false;
+    let at = first;
+    const endRing = () => {
+      if (begun) this.closeRing(at);
+      begun = true;
+    };
+    const closed = (a: number, b: number) =>
+      kept.xy[2 * a] === kept.xy[2 * b] &&
+      kept.xy[2 * a + 1] === kept.xy[2 * b + 1] &&
+      (!kept.z || kept.z[a] === kept.z[b] || Number.isNaN(kept.z[a]! + kept.z[b]!));
+    unfoldPatch(types, this.ringStarts, this.ringEnds, closed, {
+      shell: () => {
+        endRing();
+        this.openPart();
+      },
+      hole: endRing,
+      position: (index) => {
+        at = this.placeOne(kept, index, at);
+      },
+    });
+    if (!begun) return Kind.none;
+    this.closeRing(at);
+    return Kind.MultiPolygon;
+  }
+
+  /** A copy of the positions `first …`, from which they are placed again. */
+  private keep(first: number, points: number): Kept {
+    const { xy, z, m } = this;
+    return {
+      xy: xy.slice(2 * first, 2 * (first + points)),
+      z: z?.slice(first, first + points) ?? null,
+      m: m?.slice(first, first + points) ?? null,
+    };
+  }
+
+  /** Places kept positions behind the last ring; where they end. */
+  private place(kept: Kept, from: number, to: number): number {
+    const at = this.positions;
+    this.xy.set(kept.xy.subarray(2 * from, 2 * to), 2 * at);
+    if (kept.z) this.z!.set(kept.z.subarray(from, to), at);
+    if (kept.m) this.m!.set(kept.m.subarray(from, to), at);
+    return at + to - from;
+  }
+
+  private placeOne(kept: Kept, index: number, at: number): number {
+    this.xy[2 * at] = kept.xy[2 * index]!;
+    this.xy[2 * at + 1] = kept.xy[2 * index + 1]!;
+    if (kept.z) this.z![at] = kept.z[index]!;
+    if (kept.m) this.m![at] = kept.m[index]!;
+    return at + 1;
+  }
+}
+
+interface Kept {
+  readonly xy: Float64Array;
+  readonly z: Float64Array | null;
+  readonly m: Float64Array | null;
+}
+
+/** Whether every hole follows its shell with only its other holes between. */
+function inOrder({ owners }: Assignment): boolean {
+  let shell = -1;
+  for (let r = 0; r < owners.length; r++) {
+    if (owners[r] === r) shell = r;
+    else if (owners[r] !== shell) return false;
+  }
+  return true;
+}
+
+/** Doubles of any alignment into an array: a copy of bytes, as typed arrays are little-endian here as shapes are. */
+function copyDoubles(bytes: Buffer, from: number, target: Float64Array, at: number, count: number): void {
+  const place = new Uint8Array(target.buffer, target.byteOffset + 8 * at, 8 * count);
+  place.set(bytes.subarray(from, from + 8 * count));
+}
+
+function trim<A extends Uint32Array | Float64Array>(array: A, length: number): A {
+  return array.length === length ? array : (array.slice(0, length) as A);
+}
+
+/** The geometries of a batch's shapes; damaged ones are null geometries, named in `troubles`. */
+export function decodeShapes(shapes: ShapeBytes, troubles: ShapeTroubles): GeometryColumn {
+  return new ShapeDecoder(shapes, troubles).decode();
+}
