@@ -1,0 +1,475 @@
+import { isUtf8 } from "node:buffer";
+import {
+  Batch,
+  type Column,
+  type Field,
+  GeometryBuilder as Geometries,
+  type GeometryBuilder,
+  Kind,
+} from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { Coordinates } from "./coordinates.js";
+import { JsonCursor, Token } from "./json-cursor.js";
+import { StringDecoder } from "./json-text.js";
+import { isIdToken, Properties } from "./properties.js";
+import { RawColumn, type Remark } from "./raw-column.js";
+import { memberNames, typeNames } from "./words.js";
+
+/** A batch ends at so many features, positions or columns, whichever comes first. */
+const mostRows = 1000;
+const mostPositions = 65536;
+const mostColumns = 2048;
+/** GeometryCollections deeper than this are refused. */
+const mostNested = 64;
+
+const remarks: Record<Parameters<Remark>[0], string> = {
+  "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
+  "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
+  "control-character": "a control character stands in a string without its escape",
+  "non-finite": "NaN or an infinity, which JSON does not have, became null",
+};
+
+const featureType = 8;
+const collectionType = 9;
+const otherType = 10;
+const typeNumbers: Record<string, number> = { ...Kind, Feature: featureType, FeatureCollection: collectionType };
+
+/** One feature could not be made of valid JSON. */
+export type Refuse = (reason: string, from: number, to: number) => void;
+
+/**
+ * Makes features of JSON values and gathers them into batches. The values are parsed straight from the bytes: nothing
+ * is made for a feature but its entries in the columns.
+ */
+export class FeatureParser {
+  readonly cursor = new JsonCursor();
+  private valid = true;
+  private geometries = new Geometries();
+  private readonly coordinates = new Coordinates();
+  private readonly properties = new Properties();
+  private readonly ids = new RawColumn("id", new Uint8Array(0));
+  private hasIds = false;
+  private rows = 0;
+  private rowRecords = new Uint32Array(mostRows);
+  /** Records met, good and bad, since the split began. */
+  records = 0;
+  /** What is wrong with the feature under way. */
+  private problem: string | null = null;
+  private hasGeometry = false;
+  private readonly foreign = new Map<string, number>();
+  private surplus = 0;
+  private closed = 0;
+  private dropped = 0;
+  private untyped = 0;
+
+  constructor(
+    private readonly context: ReadContext,
+    private readonly refuse: Refuse,
+    /** The name of a field that shows the ids, or undefined. */
+    private readonly idField: string | undefined,
+  ) {}
+
+  /** Goes on with these bytes; what the batch under way took from the bytes before must be out. */
+  load(bytes: Buffer): void {
+    this.cursor.load(bytes);
+    this.valid = isUtf8(bytes);
+  }
+
+  get full(): boolean {
+    return (
+      this.rows >= mostRows || this.geometries.positionCount >= mostPositions || this.properties.count > mostColumns
+    );
+  }
+
+  /**
+   * Reads the value at the cursor: a Feature, a geometry, or, where `collections`, a FeatureCollection, whose features
+   * then all join the batch under way. @throws Damage where it is no JSON; the feature is taken back then.
+   */
+  read(collections: boolean): void {
+    const start = this.cursor.at;
+    this.records++;
+    this.problem = null;
+    this.hasGeometry = false;
+    try {
+      if (this.cursor.bytes[start] === 123) {
+        if (this.object(start, collections)) return;
+      } else {
+        this.problem = "it is not a JSON object";
+        this.cursor.value();
+      }
+    } catch (error) {
+      this.takeBack();
+      throw error;
+    }
+    this.settle(start);
+  }
+
+  private settle(start: number): void {
+    if (this.problem !== null) {
+      this.takeBack();
+      this.refuse(this.problem, start, this.cursor.at);
+      return;
+    }
+    if (this.hasGeometry) this.geometries.end();
+    else this.geometries.none();
+    this.rowRecords[this.rows++] = this.records;
+  }
+
+  private takeBack(): void {
+    this.geometries.cancel();
+    this.properties.clear(this.rows);
+    this.ids.clear(this.rows);
+  }
+
+  /** True where the object was a collection, whose features are settled already. */
+  private object(start: number, collections: boolean): boolean {
+    const { cursor } = this;
+    let type = 0;
+    let typeAt = 0;
+    let typical = false;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = this.name();
+      byte = cursor.colon();
+      switch (name) {
+        case "type":
+          typeAt = cursor.at;
+          type = this.type();
+          break;
+        case "id":
+          this.id();
+          break;
+        case "geometry":
+          typical = true;
+          this.featureGeometry(byte);
+          break;
+        case "properties":
+          typical = true;
+          this.featureProperties(byte);
+          break;
+        case "bbox":
+          cursor.value();
+          break;
+        case "coordinates":
+        case "geometries":
+          if (type !== featureType && !typical) return this.bareGeometry(start);
+          this.passForeign(name);
+          break;
+        case "features":
+          if (type !== featureType && !typical) return this.collection(start, collections);
+          this.passForeign(name);
+          break;
+        default:
+          this.passForeign(name);
+      }
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte !== 34) cursor.fail("a name in quotes");
+      } else if (byte !== 125) cursor.fail("',' or '}'");
+    }
+    cursor.at++;
+    this.checkType(type, typeAt, typical);
+    return false;
+  }
+
+  private checkType(type: number, typeAt: number, typical: boolean): void {
+    if (type === featureType) return;
+    if (type === 0 && typical) this.untyped++;
+    else if (type === 0) this.problem ??= "it has no type";
+    else if (type === collectionType) this.problem ??= "it is a FeatureCollection without features";
+    else if (type === otherType || typical) this.problem ??= `its type is ${this.valueText(typeAt)}`;
+    else this.problem ??= "it is a geometry without coordinates";
+  }
+
+  /** The value at `at` as it is written, for messages. */
+  private valueText(at: number): string {
+    const { cursor } = this;
+    const after = cursor.at;
+    cursor.at = at;
+    cursor.value();
+    const text = cursor.bytes.toString("utf8", at, Math.min(cursor.at, at + 60));
+    cursor.at = after;
+    return text;
+  }
+
+  /** The name at the cursor. */
+  private name(): string {
+    const { cursor } = this;
+    cursor.string();
+    const { bytes, from, to } = cursor;
+    if (cursor.encoded) return new StringDecoder().text(bytes, from, to);
+    return memberNames.find(bytes, from, to) ?? bytes.toString("utf8", from, to);
+  }
+
+  private type(): number {
+    const { cursor } = this;
+    if (cursor.value() !== Token.text) return otherType;
+    const name = typeNames.find(cursor.bytes, cursor.from, cursor.to);
+    return name === null ? otherType : typeNumbers[name]!;
+  }
+
+  private id(): void {
+    const { cursor } = this;
+    const start = cursor.at;
+    const token = cursor.value();
+    if (token === Token.null) this.ids.clear(this.rows);
+    else if (isIdToken(token)) {
+      this.ids.set(this.rows, token, start, cursor.at);
+      this.hasIds = true;
+    } else this.context.notice("id-ignored", undefined, "an id that is neither text nor a number was left out");
+  }
+
+  private passForeign(name: string): void {
+    this.cursor.value();
+    this.foreign.set(name, (this.foreign.get(name) ?? 0) + 1);
+  }
+
+  private featureProperties(byte: number): void {
+    // Of a member that occurs twice the last one counts.
+    this.properties.clear(this.rows);
+    if (byte === 123) {
+      this.properties.read(this.cursor, this.rows);
+      return;
+    }
+    if (this.cursor.value() !== Token.null) this.problem ??= "its properties are not an object";
+  }
+
+  private featureGeometry(byte: number): void {
+    if (this.hasGeometry) this.geometries.cancel();
+    this.hasGeometry = false;
+    if (byte === 123) {
+      this.hasGeometry = true;
+      this.geometry(this.geometries, 0);
+    } else if (this.cursor.value() !== Token.null) this.problem ??= "its geometry is not an object";
+  }
+
+  private bareGeometry(start: number): boolean {
+    this.cursor.at = start;
+    this.problem = null;
+    this.ids.clear(this.rows);
+    this.hasGeometry = true;
+    this.geometry(this.geometries, 0);
+    return false;
+  }
+
+  /** Reads the geometry object at the cursor into the builder, but for its `end`. */
+  private geometry(builder: GeometryBuilder, depth: number): void {
+    const { cursor } = this;
+    let kind = 0;
+    let written = 0;
+    let coordinatesAt = -1;
+    let geometriesAt = -1;
+    let typed = false;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = this.name();
+      byte = cursor.colon();
+      const { at } = cursor;
+      if (name === "type") {
+        typed = true;
+        const type = this.type();
+        kind = type <= Kind.GeometryCollection ? type : 0;
+      } else if (name === "coordinates" && kind !== Kind.GeometryCollection) {
+        coordinatesAt = at;
+        this.coordinates.read(cursor);
+      } else if (name === "geometries" && kind === Kind.GeometryCollection && written === 0) {
+        written = kind;
+        this.members(builder, depth, byte);
+      } else {
+        if (name === "geometries") geometriesAt = at;
+        cursor.value();
+      }
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte !== 34) cursor.fail("a name in quotes");
+      } else if (byte !== 125) cursor.fail("',' or '}'");
+    }
+    cursor.at++;
+    if (kind === 0) {
+      this.problem ??= typed ? "its geometry has a type that GeoJSON does not have" : "its geometry has no type";
+    } else if (written !== 0 && (written !== kind || geometriesAt >= 0)) {
+      this.problem ??= "its geometry has two types or two lists of geometries";
+    } else if (kind === Kind.GeometryCollection) {
+      if (written === 0) this.membersAt(builder, depth, geometriesAt);
+    } else if (coordinatesAt < 0) this.problem ??= "its geometry has no coordinates";
+    else this.write(builder, kind);
+  }
+
+  private write(builder: GeometryBuilder, kind: number): void {
+    const { coordinates } = this;
+    const problem = coordinates.write(builder, kind);
+    if (problem !== null) this.problem ??= problem;
+    this.surplus += coordinates.surplus;
+    this.closed += coordinates.closed;
+    this.dropped += coordinates.dropped;
+  }
+
+  /** Members that stood before the type: read again, now that it is known that they are. */
+  private membersAt(builder: GeometryBuilder, depth: number, at: number): void {
+    if (at < 0) {
+      this.problem ??= "its GeometryCollection has no geometries";
+      return;
+    }
+    const { cursor } = this;
+    const after = cursor.at;
+    cursor.at = at;
+    this.members(builder, depth, cursor.bytes[at]!);
+    cursor.at = after;
+  }
+
+  private members(builder: GeometryBuilder, depth: number, byte: number): void {
+    const { cursor } = this;
+    if (byte !== 91 || depth >= mostNested) {
+      this.problem ??=
+        byte === 91
+          ? `its GeometryCollections are nested more than ${mostNested} deep`
+          : "its geometries are not an array";
+      cursor.value();
+      return;
+    }
+    builder.begin(Kind.GeometryCollection);
+    const inner = builder.collection();
+    cursor.at++;
+    let next = cursor.space();
+    while (next !== 93) {
+      this.member(inner, depth, next);
+      next = cursor.space();
+      if (next === 44) {
+        cursor.at++;
+        next = cursor.space();
+        if (next === 93) cursor.fail("a geometry");
+      } else if (next !== 93) cursor.fail("',' or ']'");
+    }
+    cursor.at++;
+  }
+
+  private member(inner: GeometryBuilder, depth: number, byte: number): void {
+    if (byte === 123) {
+      this.geometry(inner, depth + 1);
+      if (this.problem === null) inner.end();
+    } else if (this.cursor.value() !== Token.null) this.problem ??= "a member of its GeometryCollection is no geometry";
+    else this.dropped++;
+  }
+
+  /** A FeatureCollection that is one value among others: its features take the place of it. */
+  private collection(start: number, allowed: boolean): boolean {
+    const { cursor } = this;
+    if (!allowed) {
+      this.problem = "it is a FeatureCollection among features";
+      cursor.at = start;
+      cursor.value();
+      return false;
+    }
+    this.takeBack();
+    this.records--;
+    cursor.at = start + 1;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = this.name();
+      byte = cursor.colon();
+      if (name === "features" && byte === 91) this.features();
+      else if (name === "features") cursor.fail("an array of features");
+      else cursor.value();
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte !== 34) cursor.fail("a name in quotes");
+      } else if (byte !== 125) cursor.fail("',' or '}'");
+    }
+    cursor.at++;
+    return true;
+  }
+
+  private features(): void {
+    const { cursor } = this;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 93) {
+      this.read(false);
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte === 93) cursor.fail("a feature");
+      } else if (byte !== 93) cursor.fail("',' or ']'");
+      this.makeRoom();
+    }
+    cursor.at++;
+  }
+
+  private makeRoom(): void {
+    if (this.rows < this.rowRecords.length) return;
+    const grown = new Uint32Array(this.rows * 2);
+    grown.set(this.rowRecords);
+    this.rowRecords = grown;
+  }
+
+  /** The features read since the last batch, null where there are none. */
+  finish(): Batch | null {
+    const { rows } = this;
+    const remark = (field: string | undefined, code: Parameters<Remark>[0], count: number) => {
+      if (code === "non-finite") this.context.lose(code, field, remarks[code], count);
+      else this.context.notice(code, field, remarks[code], count);
+    };
+    const { bytes } = this.cursor;
+    const { fields, columns } = this.properties.finish(rows, bytes, this.valid, remark);
+    const ids = this.hasIds
+      ? this.ids.finish(rows, bytes, this.valid, (code, count) => remark(undefined, code, count))
+      : null;
+    this.hasIds = false;
+    const geometry = this.geometries.finish();
+    this.geometries = new Geometries();
+    this.rows = 0;
+    if (rows === 0) return null;
+    const firstRecord = this.rowRecords[0]!;
+    const gapless = this.rowRecords[rows - 1]! - firstRecord === rows - 1;
+    return new Batch({
+      length: rows,
+      ids,
+      ...this.withIdField(fields, columns, ids),
+      geometry,
+      records: gapless ? null : this.rowRecords.slice(0, rows),
+      firstRecord: gapless ? firstRecord : 0,
+    });
+  }
+
+  private withIdField(fields: Field[], columns: Column[], ids: Column | null) {
+    const name = this.idField;
+    if (name === undefined || !ids || fields.some((field) => field.name === name)) return { fields, columns };
+    return { fields: [{ name, type: ids.type }, ...fields], columns: [ids, ...columns] };
+  }
+
+  /** Says at the end of a split what was odd in it. */
+  summarise(): void {
+    const { context } = this;
+    const say = (code: string, count: number, example: string) => {
+      if (count > 0) context.notice(code, undefined, example, count);
+    };
+    for (const [name, count] of this.foreign) {
+      context.notice("foreign-member", name, "a member of a feature beside its properties was left out", count);
+    }
+    this.foreign.clear();
+    if (this.surplus > 0) {
+      context.lose(
+        "position-surplus",
+        undefined,
+        "a position has more than three numbers; the rest was left out",
+        this.surplus,
+      );
+    }
+    say("ring-closed", this.closed, "the ring of a polygon did not end where it began and was closed");
+    say("empty-part", this.dropped, "a part of a geometry without positions was left out");
+    say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
+    this.surplus = this.closed = this.dropped = this.untyped = 0;
+  }
+}

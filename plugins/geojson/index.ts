@@ -1,0 +1,27 @@
+import { defineFormat } from "../../src/plugin/format.js";
+import { likeness } from "./identify.js";
+import { readOptions } from "./options.js";
+
+const reader = { options: readOptions, load: () => import("./reader.js") };
+
+/** GeoJSON (RFC 7946, and the older GeoJSON 2008 when reading). */
+export const geojson = defineFormat({
+  apiVersion: 1,
+  id: "geojson",
+  label: "GeoJSON",
+  extensions: ["geojson", "json"],
+  identify: (head, source) => likeness(head, source).geojson,
+  reader,
+});
+
+/** One feature a line, or GeoJSON Text Sequences (RFC 8142). */
+export const geojsonseq = defineFormat({
+  apiVersion: 1,
+  id: "geojsonseq",
+  label: "GeoJSON Text Sequence / newline-delimited",
+  extensions: ["geojsonl", "geojsons", "ndjson"],
+  identify: (head, source) => likeness(head, source).geojsonseq,
+  reader,
+});
+
+export default [geojson, geojsonseq];

@@ -1,0 +1,126 @@
+import type { Column, Field } from "../../src/model/index.js";
+import { type JsonCursor, Token } from "./json-cursor.js";
+import { StringDecoder } from "./json-text.js";
+import { RawColumn, type Remark } from "./raw-column.js";
+
+/** Names are forgotten beyond so many: a file that uses values as names would fill the memory. */
+const mostNames = 4096;
+
+/** The properties of the features of one batch, by columns in the order of their first appearance. */
+export class Properties {
+  private readonly byKey = new Map<string, RawColumn>();
+  private readonly byName = new Map<string, RawColumn>();
+  private readonly first = new RawColumn("", new Uint8Array(0));
+  private active: RawColumn[] = [];
+
+  /** Columns of the batch under way. */
+  get count(): number {
+    return this.active.length;
+  }
+
+  /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
+  read(cursor: JsonCursor, row: number): void {
+    cursor.at++;
+    let byte = cursor.space();
+    if (byte === 125) {
+      cursor.at++;
+      return;
+    }
+    let column = this.first;
+    for (;;) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      column = this.column(cursor, column);
+      if (cursor.bytes[cursor.at] === 58) cursor.at++;
+      else {
+        if (cursor.space() !== 58) cursor.fail("':'");
+        cursor.at++;
+      }
+      if (cursor.bytes[cursor.at]! <= 32) cursor.space();
+      const start = cursor.at;
+      const token = cursor.value();
+      column.set(row, token, start, cursor.at);
+      byte = cursor.space();
+      if (byte === 125) {
+        cursor.at++;
+        return;
+      }
+      if (byte !== 44) cursor.fail("',' or '}'");
+      cursor.at++;
+      byte = cursor.space();
+    }
+  }
+
+  /** The column of the name at the cursor, most often the one that followed `previous` before. */
+  private column(cursor: JsonCursor, previous: RawColumn): RawColumn {
+    const guess = previous.next;
+    if (guess && this.matches(cursor, guess.key)) {
+      cursor.at += guess.key.length + 2;
+      if (!guess.active) this.activate(guess);
+      return guess;
+    }
+    cursor.string();
+    const column = this.find(cursor);
+    previous.next = column;
+    if (!column.active) this.activate(column);
+    return column;
+  }
+
+  private matches(cursor: JsonCursor, key: Uint8Array): boolean {
+    const { bytes } = cursor;
+    const start = cursor.at + 1;
+    if (bytes[start + key.length] !== 34) return false;
+    for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
+    return true;
+  }
+
+  private find(cursor: JsonCursor): RawColumn {
+    const { bytes, from, to } = cursor;
+    const key = bytes.toString("latin1", from, to);
+    const known = this.byKey.get(key);
+    if (known) return known;
+    const name = cursor.encoded ? new StringDecoder().text(bytes, from, to) : bytes.toString("utf8", from, to);
+    const column = this.byName.get(name) ?? new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
+    this.byName.set(name, column);
+    this.byKey.set(key, column);
+    return column;
+  }
+
+  private activate(column: RawColumn): void {
+    column.active = true;
+    this.active.push(column);
+  }
+
+  /** Takes back what `row` has. */
+  clear(row: number): void {
+    for (const column of this.active) column.clear(row);
+  }
+
+  /** The columns of the first `rows` rows, ready for the next batch. */
+  finish(
+    rows: number,
+    bytes: Buffer,
+    valid: boolean,
+    remark: (field: string, ...what: Parameters<Remark>) => void,
+  ): { fields: Field[]; columns: Column[] } {
+    const fields: Field[] = [];
+    const columns: Column[] = [];
+    for (const raw of this.active) {
+      const column = raw.finish(rows, bytes, valid, (code, count) => remark(raw.name, code, count));
+      if (!column) continue;
+      fields.push({ name: raw.name, type: column.type });
+      columns.push(column);
+    }
+    this.active = [];
+    if (this.byName.size > mostNames || this.byKey.size > mostNames) {
+      this.byKey.clear();
+      this.byName.clear();
+      this.first.next = null;
+    }
+    return { fields, columns };
+  }
+}
+
+/** What a feature's id can be (RFC 7946, section 3.2). */
+export function isIdToken(token: number): boolean {
+  return token === Token.integer || token === Token.double || token === Token.text || token === Token.encoded;
+}

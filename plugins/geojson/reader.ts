@@ -1,0 +1,148 @@
+import { GeoferryError } from "../../src/errors.js";
+import type { Batch, Crs, Dataset, Layer, Split } from "../../src/model/index.js";
+import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import type { OptionValues } from "../../src/plugin/options.js";
+import { crsOf } from "./crs-member.js";
+import type { readOptions } from "./options.js";
+import { type FeatureSplit, type Members, Scanner, splitSize } from "./scanner.js";
+import { SplitReader } from "./split-reader.js";
+import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
+
+type Options = OptionValues<typeof readOptions>;
+
+/** What another thread needs in order not to look at the file again. */
+interface Blueprint {
+  readonly survey: Survey;
+  readonly name: string;
+  readonly crs: Crs | null;
+}
+
+/** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
+const smallFile = 1 << 20;
+
+export function open(source: Source, options: Options, context: ReadContext): Promise<GeoJsonDataset> {
+  return GeoJsonDataset.open(source, options, context, splitSize);
+}
+
+export class GeoJsonDataset implements Dataset {
+  readonly layers: readonly Layer[];
+  readonly blueprint: Blueprint;
+
+  private constructor(
+    private readonly file: SourceFile,
+    layer: GeoJsonLayer,
+    blueprint: Blueprint,
+  ) {
+    this.layers = [layer];
+    this.blueprint = blueprint;
+  }
+
+  /** Opens the file, with splits of about `wanted` bytes. */
+  static async open(source: Source, options: Options, context: ReadContext, wanted: number): Promise<GeoJsonDataset> {
+    const file = await source.open();
+    try {
+      const known = context.blueprint as Blueprint | undefined;
+      const found = known ? null : await explore(source, file, context, wanted);
+      const blueprint = known ?? found!.blueprint;
+      const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.splits ?? null);
+      return new GeoJsonDataset(file, layer, blueprint);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.file.close();
+  }
+}
+
+async function explore(source: Source, file: SourceFile, context: ReadContext, wanted: number) {
+  const found = await survey(file, source.name, /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i.test(source.name));
+  let members: Members = found.members;
+  let splits: FeatureSplit[] | null = null;
+  if (found.layout === "documents" && (file.size <= smallFile || (await saysMoreAtEnd(file)))) {
+    const settings = { source: source.name, start: found.start, splitSize: wanted, skipErrors: context.skipErrors };
+    const scanner = new Scanner(file, { ...settings, mark: found.mark });
+    const list: FeatureSplit[] = [];
+    try {
+      for await (const split of scanner.documents()) list.push(split);
+      splits = list;
+    } catch (error) {
+      // Damage is told when its place is reached, after the features before it.
+      if (!(error instanceof GeoferryError)) throw error;
+    }
+    members = scanner.members;
+  }
+  const crs = await crsOf(members.crs, context);
+  return { blueprint: { survey: { ...found, members }, name: nameOf(members, source.name), crs }, splits };
+}
+
+function nameOf(members: Members, path: string): string {
+  try {
+    const name = members.name === undefined ? undefined : (JSON.parse(members.name) as unknown);
+    if (typeof name === "string" && name.trim() !== "") return name;
+  } catch {
+    // A name that is no JSON is none; the file's own is left.
+  }
+  const file = path.split(/[/\\]/).at(-1)!;
+  return file.replace(/\.[^.]*$/, "").replace(/\.geojsonl$/i, "") || file;
+}
+
+class GeoJsonLayer implements Layer {
+  readonly name: string;
+  readonly crs: Crs | null;
+  readonly fields = null;
+  readonly geometryTypes = null;
+  readonly featureCount = null;
+  readonly extent = null;
+  readonly bytes: number;
+
+  constructor(
+    private readonly source: Source,
+    private readonly file: SourceFile,
+    private readonly options: Options,
+    private readonly context: ReadContext,
+    private readonly blueprint: Blueprint,
+    private readonly splitSize: number,
+    private readonly known: readonly FeatureSplit[] | null,
+  ) {
+    this.name = blueprint.name;
+    this.crs = blueprint.crs;
+    this.bytes = file.size;
+  }
+
+  async *splits(): AsyncGenerator<FeatureSplit> {
+    if (this.known) {
+      yield* this.known;
+      return;
+    }
+    const { start, layout, mark } = this.blueprint.survey;
+    const { skipErrors } = this.context;
+    const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
+    const scanner = new Scanner(this.file, settings);
+    try {
+      if (layout === "documents") yield* scanner.documents();
+      else if (layout === "values") yield* scanner.values();
+      else yield* scanner.texts(layout);
+    } catch (error) {
+      if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
+      this.context.notice("container-damaged", undefined, error.message);
+    }
+    for (const name of scanner.foreign) {
+      this.context.notice("foreign-member", name, "a member beside the features was left out");
+    }
+  }
+
+  async *batches(split?: Split): AsyncGenerator<Batch> {
+    const passed = { records: 0, lines: 0 };
+    const settings = { source: this.source.name, mark: this.blueprint.survey.mark, idField: this.options.fid };
+    for await (const piece of split ? [split as FeatureSplit] : this.splits()) {
+      const reader = new SplitReader(this.file, piece, { ...settings, before: { ...passed } }, this.context);
+      yield* reader.batches();
+      passed.records = reader.records;
+      passed.lines = reader.lines;
+    }
+    this.context.passed(passed.records, passed.lines);
+  }
+}

@@ -1,0 +1,26 @@
+/** What the features of a file begin with: their first name, as it stands in the file without its quotes. */
+export type FeatureMark = string;
+
+const white = /\s/;
+
+/** The first name of the object at the start of `text`, or null where there is none. */
+export function firstName(text: string): FeatureMark | null {
+  return /^[^{"]*\{\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? null;
+}
+
+/**
+ * The place from `from` on where the next feature begins, −1 where none does. In sound JSON a quoted name after `{`
+ * is always a name and never part of a text, so only objects inside of features can be taken for one; `type`, which
+ * geometries begin with as well, must be that of a Feature.
+ */
+export function findFeature(bytes: Buffer, from: number, mark: FeatureMark): number {
+  const needle = Buffer.from(`"${mark}"`, "utf8");
+  for (let hit = bytes.indexOf(needle, from); hit >= 0; hit = bytes.indexOf(needle, hit + 1)) {
+    let at = hit - 1;
+    while (at >= from && white.test(String.fromCharCode(bytes[at]!))) at--;
+    if (at < from || bytes[at] !== 123) continue;
+    const after = hit + needle.length;
+    if (mark !== "type" || /^\s*:\s*"Feature"/.test(bytes.toString("latin1", after, after + 64))) return at;
+  }
+  return -1;
+}

@@ -1,0 +1,224 @@
+import { fault } from "../../src/errors.js";
+import type { Batch } from "../../src/model/index.js";
+import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
+import { FeatureParser } from "./feature-parser.js";
+import { Damage } from "./json-cursor.js";
+import { type FeatureMark, findFeature } from "./resync.js";
+import type { FeatureSplit } from "./scanner.js";
+
+/** A split is read in pieces of this size, so that damage which hides where features end does not fill the memory. */
+const pieceSize = 1 << 24;
+/** Of a damaged or unfit feature, so much of its text goes to the rejects. */
+const mostText = 1 << 20;
+
+export interface SplitSettings {
+  readonly source: string;
+  readonly mark: FeatureMark | null;
+  readonly idField: string | undefined;
+  /** What has been counted before the split: nothing where places are relative to it. */
+  readonly before: { readonly records: number; readonly lines: number };
+}
+
+/** Reads the features of one split, once. */
+export class SplitReader {
+  private readonly parser: FeatureParser;
+  /** Where the bytes at hand stand in the file. */
+  private base = 0;
+  private bytes: Buffer = Buffer.alloc(0);
+  /** Whether the bytes at hand reach the end of the split. */
+  private last = false;
+  /** Lines met. */
+  lines: number;
+  /** Whether the next thing is a feature, not the comma before one. */
+  private opens: boolean;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly split: FeatureSplit,
+    private readonly settings: SplitSettings,
+    private readonly context: ReadContext,
+  ) {
+    this.opens = split.opens;
+    this.parser = new FeatureParser(
+      context,
+      (reason, from, to) => this.reject("feature-invalid", reason, from, from, to),
+      settings.idField,
+    );
+    this.parser.records = settings.before.records;
+    this.lines = settings.before.lines;
+  }
+
+  /** Records met, good and bad. */
+  get records(): number {
+    return this.parser.records;
+  }
+
+  async *batches(): AsyncGenerator<Batch> {
+    const { split, parser, context } = this;
+    let from = split.start;
+    // Skipping damage needs to look ahead, and a FeatureCollection among values is not begun twice.
+    let size = context.skipErrors || split.form === "values" ? split.bytes : pieceSize;
+    do {
+      context.signal.throwIfAborted();
+      this.bytes = await this.file.read(from, Math.min(size, split.end - from));
+      this.base = from;
+      this.last = from + this.bytes.length >= split.end || this.bytes.length === 0;
+      parser.load(this.bytes);
+      yield* split.form === "array" || split.form === "values" ? this.sequence() : this.texts();
+      const { at } = parser.cursor;
+      if (at === 0) size *= 2;
+      from += at;
+    } while (!this.last);
+    parser.summarise();
+  }
+
+  /** Reads values, with commas between them in an array; stops before one that goes on beyond the bytes at hand. */
+  private *sequence(): Generator<Batch> {
+    const { parser } = this;
+    const { cursor } = parser;
+    let sound = 0;
+    for (;;) {
+      sound = cursor.at;
+      const { opens } = this;
+      const before = parser.records;
+      try {
+        if (!this.toNext()) break;
+        const start = cursor.at;
+        try {
+          parser.read(this.split.form === "values");
+        } catch (error) {
+          if (error instanceof Damage && this.context.skipErrors) this.skip(error, start);
+          else throw error;
+        }
+        this.opens = false;
+      } catch (error) {
+        if (!(error instanceof Damage)) throw error;
+        if (error.ended && !this.last) {
+          parser.records = before;
+          this.opens = opens;
+          break;
+        }
+        throw this.corrupt(error);
+      }
+      if (parser.full) yield* this.batch();
+    }
+    yield* this.batch();
+    cursor.at = this.last ? cursor.end : sound;
+  }
+
+  /** Moves to the next value; false at the end. */
+  private toNext(): boolean {
+    const { cursor } = this.parser;
+    const array = this.split.form === "array";
+    let byte = cursor.space();
+    while (!array && byte === 0x1e) {
+      cursor.at++;
+      byte = cursor.space();
+    }
+    if (!array || this.opens) return byte !== -1;
+    if (byte === -1) return false;
+    if (byte === 44) {
+      cursor.at++;
+      if (cursor.space() !== -1) return true;
+      if (this.context.skipErrors) return false;
+      return cursor.fail("a feature after the comma");
+    }
+    if (!this.context.skipErrors) cursor.fail("',' or ']'");
+    this.skip(new Damage(cursor.at, "',' or ']'", false), cursor.at);
+    return cursor.space() !== -1;
+  }
+
+  /** Gives up what is between `start` and the next feature. */
+  private skip(damage: Damage, start: number): void {
+    const { cursor } = this.parser;
+    const { mark } = this.settings;
+    // A text that lost its quote has swallowed the beginning of the next feature.
+    const from = Math.max(Math.min(damage.at, cursor.from), damage.at === start ? start : start + 1);
+    const found = mark === null ? -1 : findFeature(this.bytes, from, mark);
+    const next = found < 0 ? cursor.end : found;
+    let to = next;
+    while (to > start && " \n\r\t,\x1e".includes(String.fromCharCode(this.bytes[to - 1]!))) to--;
+    if (to > start) this.rejectDamage(damage, start, to);
+    else this.context.notice("comma-missing", undefined, `at byte ${this.base + start} a comma is missing`);
+    cursor.at = next;
+    this.opens = true;
+  }
+
+  private rejectDamage(damage: Damage, from: number, to: number): void {
+    const code = this.endsFile(damage) ? "input-truncated" : "input-corrupt";
+    this.reject(code, this.reason(damage), damage.at, from, to);
+  }
+
+  /** Reads texts of which each is a value of its own, so that damage stays within one. */
+  private *texts(): Generator<Batch> {
+    const { parser, bytes } = this;
+    const { cursor } = parser;
+    const separator = this.split.form === "lines" ? 10 : 0x1e;
+    let start = 0;
+    while (start < bytes.length) {
+      const found = bytes.indexOf(separator, start);
+      if (found < 0 && !this.last) break;
+      const end = found < 0 ? bytes.length : found;
+      if (separator === 10) this.lines++;
+      cursor.at = start;
+      cursor.end = end;
+      this.text(start, end, found < 0);
+      start = found < 0 ? end : end + 1;
+      if (parser.full) yield* this.batch();
+    }
+    yield* this.batch();
+    cursor.at = start;
+  }
+
+  private text(start: number, end: number, unended: boolean): void {
+    const { parser, context } = this;
+    const { cursor } = parser;
+    try {
+      let byte = cursor.space();
+      while (byte === 0x1e) {
+        cursor.at++;
+        byte = cursor.space();
+      }
+      if (byte === -1) return;
+      parser.read(true);
+      if (cursor.space() !== -1) cursor.fail("the end of the line");
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error;
+      const damage = new Damage(error.at, error.expected, error.ended && unended);
+      if (!context.skipErrors) throw this.corrupt(damage);
+      this.rejectDamage(damage, start, end);
+    }
+  }
+
+  private *batch(): Generator<Batch> {
+    const batch = this.parser.finish();
+    if (batch) yield batch;
+  }
+
+  private endsFile(damage: Damage): boolean {
+    return damage.ended && this.last && this.split.end >= this.file.size;
+  }
+
+  private reason(damage: Damage): string {
+    if (this.endsFile(damage)) return `expected ${damage.expected}`;
+    const byte = this.bytes[damage.at];
+    const found =
+      byte === undefined
+        ? `the end of the ${this.split.form === "array" ? "array" : "text"}`
+        : JSON.stringify(this.bytes.toString("latin1", damage.at, damage.at + 1));
+    return `expected ${damage.expected}, found ${found}`;
+  }
+
+  private corrupt(damage: Damage): Error {
+    const { source } = this.settings;
+    const code = this.endsFile(damage) ? "input-truncated" : "input-corrupt";
+    return fault(code, { source, place: { byte: this.base + damage.at }, reason: this.reason(damage) }, damage);
+  }
+
+  private reject(code: string, reason: string, at: number, from: number, to: number): void {
+    const text = this.bytes.toString("utf8", from, Math.min(to, from + mostText));
+    const line = this.split.form === "lines" ? { line: this.lines } : {};
+    const place = { record: this.parser.records, ...line, byte: this.base + at };
+    this.context.reject({ code, reason, place, feature: null, text });
+  }
+}
