@@ -35,6 +35,10 @@ async function syncFolder(folder: string): Promise<void> {
   await handle?.close();
 }
 
+function refuseFolder(output: string, path: string): void {
+  if (lstatOrNull(path)?.isDirectory()) throw fault("output-failed", { output, reason: "it is a folder" });
+}
+
 class Part implements SinkFile {
   private readonly keep: () => void;
   private used = false;
@@ -132,9 +136,7 @@ export class FileSink implements HostSink {
       const found = lstatOrNull(folder);
       if (!found) throw fault("output-failed", { output: name, reason: `there is no folder ${folder}` });
       for (const place of new Set([folder, dirname(name)])) sweepFolder(place);
-      if (lstatOrNull(sink.main)?.isDirectory()) {
-        throw fault("output-failed", { output: name, reason: "it is a folder" });
-      }
+      refuseFolder(name, sink.main);
       const present = [sink.main, ...sink.oldCompanions()].filter((path) => lstatOrNull(path));
       if (!options.overwrite && present[0] !== undefined) {
         throw fault("output-exists", { output: present[0] === sink.main ? name : present[0] });
@@ -164,6 +166,7 @@ export class FileSink implements HostSink {
       if (this.state !== "open" || this.parts.some((part) => part.final === final)) {
         throw fault("internal", { reason: `${final} cannot be created now or again` });
       }
+      refuseFolder(final, final);
       const replaced = lstatOrNull(final);
       if (replaced && !this.options.overwrite) throw fault("output-exists", { output: final });
       const isMain = extension === undefined;
@@ -203,6 +206,7 @@ export class FileSink implements HostSink {
     const old = new Set([this.main, ...companions, ...written].filter((path) => lstatOrNull(path)));
     const [first] = ordered;
     if (!first) return;
+    for (const path of old) refuseFolder(path, path);
     const stale = [...old].filter((path) => !written.has(path));
     if (!this.options.overwrite && old.size > 0) throw fault("output-exists", { output: [...old][0] ?? this.name });
     if (this.options.overwrite && ordered.length === 1 && stale.length === 0) {
@@ -230,8 +234,7 @@ export class FileSink implements HostSink {
       }
       for (const part of ordered) {
         if (part.isMain && ordered.length > 1) await sync();
-        const marker = await this.giveName(part, !old.includes(part.final));
-        if (marker !== null) markers.push(marker);
+        await this.giveName(part, old.includes(part.final) ? null : markers);
         undo.push(() => rm(part.final, { force: true }));
       }
       await sync();
@@ -243,7 +246,11 @@ export class FileSink implements HostSink {
     // The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones.
     spent.push(...markers);
     spent.sort((a, b) => Number(this.isOfMain(a)) - Number(this.isOfMain(b)));
-    for (const path of spent) await rm(path, { force: true }).catch(() => {});
+    try {
+      for (const path of spent) await rm(path, { force: true });
+    } catch {
+      // Those of the main file stay, and tell that the rest can go.
+    }
   }
 
   private temporary(final: string, kind: "tmp" | "old" | "none"): string {
@@ -257,22 +264,24 @@ export class FileSink implements HostSink {
   /**
    * A second name for the temporary file, which tells the next run, should this one die, that the name is its own and
    * not another's. Where there are no hard links it is a plain rename, and a marker says that nothing had the name
-   * before (where something had, it stepped aside): its path comes back.
+   * before (where something had, it stepped aside).
    */
-  private async giveName(part: Part, isNew: boolean): Promise<string | null> {
+  private async giveName(part: Part, markers: string[] | null): Promise<void> {
     try {
       await link(part.path, part.final);
-      return null;
+      return;
     } catch (error) {
       const code = codeOf(error) ?? "";
       if (code === "EEXIST" && !this.options.overwrite) throw fault("output-exists", { output: part.final }, error);
       if (code !== "EEXIST" && !withoutLinks.has(code)) throw error;
       if (!this.options.overwrite && lstatOrNull(part.final)) throw fault("output-exists", { output: part.final });
     }
-    const marker = isNew ? this.temporary(part.final, "none") : null;
-    if (marker !== null) await writeFile(marker, "");
+    if (markers) {
+      const marker = this.temporary(part.final, "none");
+      markers.push(marker);
+      await writeFile(marker, "");
+    }
     await rename(part.path, part.final);
-    return marker;
   }
 
   async abort(): Promise<void> {

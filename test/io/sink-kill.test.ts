@@ -18,13 +18,15 @@ beforeAll(() => {
     `
     import fsp from "node:fs/promises";
     import { syncBuiltinESMExports } from "node:module";
-    const [path, overwrite, links, deadly] = process.argv.slice(2);
+    const [path, overwrite, links, deadly, manner] = process.argv.slice(2);
     let steps = 0;
     for (const name of ["open", "link", "rename", "rm", "writeFile"]) {
       const original = fsp[name];
       fsp[name] = (...args) => {
-        if (steps === Number(deadly)) process.kill(process.pid, "SIGKILL");
+        const due = manner === "from then on" ? steps >= Number(deadly) : steps === Number(deadly);
+        if (due && manner === "kill") process.kill(process.pid, "SIGKILL");
         steps += 1;
+        if (due) return Promise.reject(Object.assign(new Error("broken"), { code: "EIO" }));
         if (name === "link" && links === "no") {
           return Promise.reject(Object.assign(new Error("no links here"), { code: "EPERM" }));
         }
@@ -39,6 +41,7 @@ beforeAll(() => {
       await file.write(Buffer.from("new"));
     }
     await sink.commit();
+    if (steps <= Number(deadly)) process.exitCode = 77;
     `,
   );
 });
@@ -56,50 +59,60 @@ function seen(folder: string): Record<string, string> {
 const oldSet = { "a.shp": "old", "a.shx": "old", "a.dbf": "old", "a.qix": "old" };
 const newSet = { "a.shp": "new", "a.shx": "new", "a.dbf": "new", "a.cpg": "new" };
 
-/** Runs until it is killed before its n-th step; false once there are no more steps. */
-function killedAt(step: number, overwrite: boolean, links: boolean): { folder: string; killed: boolean } {
-  const folder = scratch.path(`${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${step}`);
+type Manner = "kill" | "once" | "from then on";
+
+/** Runs until it is killed, or fails, at its n-th step; `over` once there are no more steps. */
+function brokenAt(step: number, manner: Manner, overwrite: boolean, links: boolean) {
+  const folder = scratch.path(`${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${manner}-${step}`);
   mkdirSync(folder);
   if (overwrite) for (const [name, text] of Object.entries(oldSet)) writeFileSync(join(folder, name), text);
   const yesNo = (answer: boolean) => (answer ? "yes" : "no");
-  const child = spawnSync(process.execPath, [
-    script,
-    join(folder, "a.shp"),
-    yesNo(overwrite),
-    yesNo(links),
-    String(step),
-  ]);
-  if (child.signal !== "SIGKILL") expect(`${child.stderr}`).toBe("");
-  return { folder, killed: child.signal === "SIGKILL" };
+  const options = [yesNo(overwrite), yesNo(links), String(step), manner];
+  const child = spawnSync(process.execPath, [script, join(folder, "a.shp"), ...options], { encoding: "utf8" });
+  const over = child.status === 77;
+  if (manner === "kill" && !over) expect(child.signal, child.stderr).toBe("SIGKILL");
+  return { folder, over, status: child.status, message: child.stderr };
+}
+
+/** Lets another run look at the folder. */
+async function visit(folder: string): Promise<void> {
+  const sink = await createSink(join(folder, "b.shp"), { overwrite: false });
+  await sink.abort();
 }
 
 describe.each([
-  { overwrite: true, links: true },
-  { overwrite: false, links: true },
-  { overwrite: true, links: false },
-  { overwrite: false, links: false },
-])("a set killed at any step, overwriting: $overwrite, hard links: $links", ({ overwrite, links }) => {
+  { overwrite: true, links: true, manner: "kill" },
+  { overwrite: false, links: true, manner: "kill" },
+  { overwrite: true, links: false, manner: "kill" },
+  { overwrite: false, links: false, manner: "kill" },
+  { overwrite: true, links: true, manner: "once" },
+  { overwrite: true, links: false, manner: "once" },
+  { overwrite: true, links: true, manner: "from then on" },
+] as const)("a set broken at any step: %o", ({ overwrite, links, manner }) => {
   test("is never seen mixed, and the next run puts the folder right", async () => {
-    let kills = 0;
     const ends = new Set<string>();
-    for (let step = 0; ; step += 1) {
-      const { folder, killed } = killedAt(step, overwrite, links);
+    let step = 0;
+    for (; ; step += 1) {
+      const { folder, over, status, message } = brokenAt(step, manner, overwrite, links);
       const before = seen(folder);
       if ("a.shp" in before) {
-        expect(before, `killed before step ${step}`).toEqual(before["a.shp"] === "old" ? oldSet : newSet);
+        expect(before, `broken at step ${step}`).toEqual(before["a.shp"] === "old" ? oldSet : newSet);
       }
-      const sink = await createSink(join(folder, "b.shp"), { overwrite: false });
-      await sink.abort();
+      if (manner === "once" && status === 1) {
+        expect(message).toContain("cannot be written: input/output error");
+        expect(before, `undone at step ${step}`).toEqual(oldSet);
+        expect(readdirSync(folder).length).toBe(4);
+      }
+      await visit(folder);
       const after = seen(folder);
       expect([overwrite ? oldSet : {}, newSet], `recovered from step ${step}`).toContainEqual(after);
       expect(readdirSync(folder).filter((name) => !name.startsWith("a."))).toEqual([]);
       ends.add(JSON.stringify(after));
-      if (!killed) break;
-      kills += 1;
+      if (over) break;
     }
-    expect(kills).toBeGreaterThan(12);
+    expect(step).toBeGreaterThan(12);
     expect(ends.size).toBe(2);
-  });
+  }, 180_000);
 });
 
 test("a file in the making by a process that lives is left alone", async () => {
@@ -108,8 +121,8 @@ test("a file in the making by a process that lives is left alone", async () => {
   const sink = await createSink(join(folder, "a.csv"), { overwrite: false });
   const file = await sink.create();
   await file.write(Buffer.from("mine"));
-  const other = spawnSync(process.execPath, [script, join(folder, "b.shp"), "no", "yes", "-1"]);
-  expect(other.status).toBe(0);
+  const other = spawnSync(process.execPath, [script, join(folder, "b.shp"), "no", "yes", "1000", "kill"]);
+  expect(other.status).toBe(77);
   await sink.commit();
   expect(readFileSync(join(folder, "a.csv"), "utf8")).toBe("mine");
 });
