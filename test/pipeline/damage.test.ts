@@ -1,0 +1,115 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { GeoferryError } from "../../src/errors.js";
+import { samples } from "../support/command.js";
+import { converted } from "../support/host.js";
+import { damaged, randomFrom } from "../support/random.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+/** How many damaged inputs of each format. */
+const count = 200;
+
+const sets = {
+  csv: { folder: `${samples}/csv`, names: ["capitals", "parks", "trail", "landeshauptstaedte"], files: ["csv"] },
+  geojson: { folder: samples, names: ["capitals", "parks", "rivers", "mixed"], files: ["geojson"] },
+  shapefile: {
+    folder: `${samples}/shapefile`,
+    names: ["capitals", "parks", "rivers", "survey"],
+    files: ["shp", "shx", "dbf", "prj", "cpg"],
+  },
+};
+
+async function outcome(
+  input: string,
+  output: string,
+  skipErrors: boolean,
+): Promise<{ features: number } | { error: unknown }> {
+  try {
+    const report = await converted(input, output, { skipErrors, overwrite: true, allowEmpty: true });
+    return { features: report.written };
+  } catch (error) {
+    return { error };
+  }
+}
+
+describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, names, files }) => {
+  test(`${count} of them end with a clear error or with features, never with a bug, and leave nothing behind`, async () => {
+    const random = randomFrom(format.length * 7919);
+    const place = scratch.path(format);
+    mkdirSync(place);
+    for (let i = 0; i < count; i++) {
+      const name = names[i % names.length]!;
+      const present = files.filter((extension) => existsSync(`${folder}/${name}.${extension}`));
+      const victim = present[Math.floor(random() * Math.min(3, present.length))]!;
+      // One in ten gets a companion of another file instead.
+      const swapped = present.length > 1 && random() < 0.1 ? names[(i + 1) % names.length]! : undefined;
+      for (const extension of present) copyFileSync(`${folder}/${name}.${extension}`, `${place}/in.${extension}`);
+      if (swapped) copyFileSync(`${folder}/${swapped}.${victim}`, `${place}/in.${victim}`);
+      else writeFileSync(`${place}/in.${victim}`, damaged(readFileSync(`${folder}/${name}.${victim}`), random));
+      const output = `${place}/out.geojson`;
+      for (const skipErrors of [false, true]) {
+        const result = await outcome(`${place}/in.${files[0]}`, output, skipErrors);
+        const label = `input ${i}: ${name}, ${victim}${swapped ? ` of ${swapped}` : " damaged"}, skipErrors ${skipErrors}`;
+        if ("error" in result) {
+          expect(result.error, label).toBeInstanceOf(GeoferryError);
+          expect((result.error as GeoferryError).kind, `${label}: ${(result.error as GeoferryError).message}`).not.toBe(
+            "internal",
+          );
+          expect(
+            readdirSync(place).filter((file) => !file.startsWith("in.")),
+            label,
+          ).toEqual([]);
+        } else {
+          expect(existsSync(output), label).toBe(true);
+          JSON.parse(readFileSync(output, "utf8"));
+          rmSync(output);
+          rmSync(`${output}.rejects.geojsonl`, { force: true });
+        }
+      }
+    }
+  }, 300_000);
+});
+
+describe("--skip-errors brings out what lies outside the damage", () => {
+  test("GeoJSON: one feature of many is damaged", async () => {
+    const features = Array.from(
+      { length: 50 },
+      (_, i) => `{"type":"Feature","properties":{"n":${i}},"geometry":{"type":"Point","coordinates":[${i},1]}}`,
+    );
+    features[20] = features[20]!.replace('"coordinates":[', '"coordinates":[[[');
+    writeFileSync(scratch.path("one.geojson"), `{"type":"FeatureCollection","features":[\n${features.join(",\n")}\n]}`);
+    await expect(converted(scratch.path("one.geojson"), scratch.path("strict.csv"))).rejects.toMatchObject({
+      kind: "input",
+    });
+    const report = await converted(scratch.path("one.geojson"), scratch.path("one.csv"), { skipErrors: true });
+    expect(report.written).toBe(49);
+    expect(report.rejected).toBe(1);
+  });
+
+  test("Shapefile: the file ends early", async () => {
+    for (const extension of ["shx", "dbf", "prj", "cpg"])
+      copyFileSync(`${samples}/shapefile/parks.${extension}`, scratch.path(`parks.${extension}`));
+    const whole = readFileSync(`${samples}/shapefile/parks.shp`);
+    writeFileSync(scratch.path("parks.shp"), whole.subarray(0, Math.floor(whole.length / 2)));
+    await expect(converted(scratch.path("parks.shp"), scratch.path("parks-strict.csv"))).rejects.toMatchObject({
+      kind: "input",
+    });
+    const report = await converted(scratch.path("parks.shp"), scratch.path("parks.csv"), { skipErrors: true });
+    expect(report.written).toBeGreaterThan(8);
+    expect(report.written).toBeLessThanOrEqual(27);
+  });
+
+  test("CSV: a quote that never ends", async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `${i},1,row ${i}`);
+    rows[10] = '10,1,"never closed';
+    writeFileSync(scratch.path("quote.csv"), `lon,lat,name\n${rows.join("\n")}\n`);
+    await expect(converted(scratch.path("quote.csv"), scratch.path("quote-strict.geojson"))).rejects.toMatchObject({
+      kind: "input",
+    });
+    const report = await converted(scratch.path("quote.csv"), scratch.path("quote.geojson"), { skipErrors: true });
+    expect(report.written).toBe(29);
+  });
+});

@@ -1,0 +1,40 @@
+/** A small seeded generator (mulberry32): the same numbers from 0 to 1 for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Damages bytes the way disks and transfers do: cut short, bits flipped, a block zeroed, a piece doubled or lost. */
+export function damaged(bytes: Buffer, random: () => number): Buffer {
+  const at = () => Math.floor(random() * bytes.length);
+  const copy = Buffer.from(bytes);
+  switch (Math.floor(random() * 6)) {
+    case 0:
+      return copy.subarray(0, at());
+    case 1:
+      for (let n = 1 + Math.floor(random() * 8); n > 0; n--) copy[at()]! ^= 1 << Math.floor(random() * 8);
+      return copy;
+    case 2: {
+      const from = at();
+      copy.fill(0, from, from + Math.floor(random() * 64));
+      return copy;
+    }
+    case 3: {
+      const from = at();
+      return Buffer.concat([copy.subarray(0, from), copy.subarray(from + 1 + Math.floor(random() * 32))]);
+    }
+    case 4: {
+      const from = at();
+      return Buffer.concat([copy.subarray(0, from), copy.subarray(from, from + 40), copy.subarray(from)]);
+    }
+    default:
+      for (let n = 1 + Math.floor(random() * 4); n > 0; n--)
+        copy[Math.floor(random() * Math.min(128, copy.length))] = Math.floor(random() * 256);
+      return copy;
+  }
+}
