@@ -77,7 +77,7 @@ function readColumns(head: Buffer, headerBytes: number, layout: Descriptors): Fo
     }
     offset += width;
   }
-  return columns.length === 0 ? null : { columns, nullFlagsOffset, bytes: offset };
+  return { columns, nullFlagsOffset, bytes: offset };
 }
 
 const plausibleVersions = new Set([
@@ -99,13 +99,12 @@ export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | stri
   if (headerBytes > fileBytes) return `the header says that it has ${headerBytes} bytes, the file has ${fileBytes}`;
   if (recordBytes < 1) return "its records have no bytes";
   let wider = 0;
-  let seen = 0;
   for (const layout of [dbase3, clipper, dbase7]) {
     const found = readColumns(head, headerBytes, layout);
     if (!found) continue;
-    seen++;
     const exact = found.bytes === recordBytes;
-    if (!exact && (layout !== dbase3 || found.bytes > recordBytes)) {
+    const empty = found.columns.length === 0;
+    if (!exact && (layout !== dbase3 || found.bytes > recordBytes || empty)) {
       wider = Math.max(wider, found.bytes);
       continue;
     }
@@ -121,7 +120,7 @@ export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | stri
       dbase7: layout === dbase7,
     };
   }
-  if (seen === 0) return "its header describes no column";
+  if (wider <= 1) return "its header describes no column";
   return `its columns take ${wider} bytes, but its records have ${recordBytes}`;
 }
 

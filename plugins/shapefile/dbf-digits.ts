@@ -1,0 +1,78 @@
+/** How a number went into a cell: `false` not at all. */
+export type Written = "exact" | "rounded" | false;
+
+/** Writes a 32-bit integer so that it ends before `end`; false where it has more than `width` characters. */
+export function writeInteger(value: number, target: Uint8Array, end: number, width: number): boolean {
+  let at = end;
+  let rest = value < 0 ? -value : value;
+  const start = end - width;
+  do {
+    if (at === start) return blank(target, at, end);
+    const tenth = Math.floor(rest / 10);
+    target[--at] = 48 + rest - tenth * 10;
+    rest = tenth;
+  } while (rest > 0);
+  if (value < 0) {
+    if (at === start) return blank(target, at, end);
+    target[at - 1] = 45;
+  }
+  return true;
+}
+
+function blank(target: Uint8Array, from: number, to: number): false {
+  target.fill(32, from, to);
+  return false;
+}
+
+function writeText(text: string, target: Uint8Array, end: number): void {
+  const at = end - text.length;
+  for (let i = 0; i < text.length; i++) target[at + i] = text.charCodeAt(i);
+}
+
+/** A number's shortest exact text without an exponent: `1.5e-7` as `0.00000015`. */
+export function withoutExponent(text: string): string {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (!parts) return text;
+  const [, sign, whole, fraction = "", power] = parts;
+  const digits = whole! + fraction;
+  const point = whole!.length + Number(power);
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  if (point >= digits.length) return sign! + digits + "0".repeat(point - digits.length);
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/**
+ * Writes a number as text that ends before `end`: the shortest that reads as the same number where it fits the width,
+ * without an exponent if it can be; else rounded to the decimals that fit; else not at all.
+ */
+export function writeNumber(
+  value: number | bigint,
+  target: Uint8Array,
+  end: number,
+  cell: { readonly width: number; readonly decimals: number },
+): Written {
+  const { width } = cell;
+  const text = String(value);
+  if (typeof value === "number" && !Number.isFinite(value)) return false;
+  if (typeof value === "bigint") {
+    if (text.length > width) return false;
+    writeText(text, target, end);
+    return "exact";
+  }
+  const whole = cell.decimals === 0;
+  const plain = withoutExponent(text);
+  const compact = text.replace("e+", "e");
+  for (const form of [plain, compact, plain.replace(/^(-?)0\./, "$1.")]) {
+    // A column of whole numbers is one for every reader: neither a fraction nor an exponent belongs there.
+    if (form.length > width || (whole && /[.e]/.test(form))) continue;
+    writeText(form, target, end);
+    return "exact";
+  }
+  for (let decimals = Math.min(cell.decimals, width); decimals >= 0; decimals--) {
+    const fixed = value.toFixed(decimals);
+    if (fixed.length > width || fixed.includes("e")) continue;
+    writeText(fixed, target, end);
+    return "rounded";
+  }
+  return false;
+}

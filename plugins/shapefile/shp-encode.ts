@@ -1,0 +1,305 @@
+import { type GeometryColumn, Kind, type LayerSummary } from "../../src/model/index.js";
+import { fault } from "../../src/plugin/index.js";
+import { signedArea } from "./rings.js";
+import { noMeasure, Shape, withM, withZ } from "./shape-types.js";
+
+/** The one shape type of a file, and the dimensions that its records have. */
+export interface OutShape {
+  readonly type: number;
+  readonly plain: number;
+  readonly z: boolean;
+  /** Whether records end with measures; points with Z always do. */
+  readonly m: boolean;
+}
+
+/** Which shape type holds all geometries of a layer; a layer without any becomes a file of null shapes. */
+export function outShape(layer: string, summary: LayerSummary): OutShape {
+  const { kinds, hasZ, hasM } = summary;
+  const has = (...of: number[]) => of.some((kind) => kinds[kind]!.count > 0);
+  const found: number[] = [];
+  if (has(Kind.Point, Kind.MultiPoint)) found.push(has(Kind.MultiPoint) ? Shape.multipoint : Shape.point);
+  if (has(Kind.LineString, Kind.MultiLineString)) found.push(Shape.polyline);
+  if (has(Kind.Polygon, Kind.MultiPolygon)) found.push(Shape.polygon);
+  if (found.length > 1 || has(Kind.GeometryCollection)) {
+    const reason = "a Shapefile holds points, lines or polygons, one of them; choose with --geometry-type";
+    throw fault("unsupported", { source: layer, reason });
+  }
+  const plain = found[0] ?? Shape.null;
+  if (plain === Shape.null) return { type: Shape.null, plain, z: false, m: false };
+  const type = plain + (hasZ ? withZ : hasM ? withM : 0);
+  return { type, plain, z: hasZ, m: hasM || (hasZ && plain === Shape.point) };
+}
+
+/** The records of a batch, all but their numbers, which depend on what stands before. */
+export interface ShapeRecords {
+  readonly bytes: Uint8Array;
+  /** Content bytes of each record, without its head of 8. */
+  readonly contents: Uint32Array;
+  /** Least and greatest x, y, z, m; infinities the wrong way round where there is none. */
+  readonly ranges: Float64Array;
+  /** Positions without a height in a file of heights. */
+  readonly missingZ: number;
+  /** Geometries with coordinates that are no finite numbers: null shapes. */
+  readonly notFinite: number;
+}
+
+const recordHead = 8;
+const nullContent = 4;
+
+const emptyRanges = () => Float64Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? 1 : -1) * Number.POSITIVE_INFINITY);
+
+/** A ring or line of a shape: positions `from … to`, backwards where its direction is wrong, closed if it is not. */
+interface Path {
+  readonly from: number;
+  readonly to: number;
+  readonly reversed: boolean;
+  readonly close: boolean;
+}
+
+class ShapeEncoder {
+  private readonly bytes: Uint8Array;
+  private readonly view: DataView;
+  private readonly contents: Uint32Array;
+  private readonly ranges = emptyRanges();
+  private missingZ = 0;
+  private notFinite = 0;
+
+  constructor(
+    private readonly geometry: GeometryColumn,
+    private readonly shape: OutShape,
+  ) {
+    this.contents = new Uint32Array(geometry.length);
+    let size = 0;
+    for (let i = 0; i < geometry.length; i++) {
+      this.contents[i] = this.contentBytes(i);
+      size += recordHead + this.contents[i]!;
+    }
+    this.bytes = new Uint8Array(size);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  encode(): ShapeRecords {
+    let at = 0;
+    for (let i = 0; i < this.geometry.length; i++) {
+      const content = this.contents[i]!;
+      if (content > nullContent) {
+        this.view.setInt32(at + recordHead, this.shape.type, true);
+        if (this.shape.plain === Shape.point) this.point(i, at + recordHead);
+        else this.many(i, at + recordHead);
+      }
+      this.view.setInt32(at + 4, content / 2);
+      at += recordHead + content;
+    }
+    const { contents, ranges, missingZ, notFinite } = this;
+    return { bytes: this.bytes, contents, ranges, missingZ, notFinite };
+  }
+
+  /** Positions from … to of feature i; an empty geometry has none. */
+  private positionsOf(i: number): [number, number] {
+    const { partOffsets, ringOffsets, positionOffsets } = this.geometry;
+    return [positionOffsets[ringOffsets[partOffsets[i]!]!]!, positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!];
+  }
+
+  /** What the record takes; a geometry with a coordinate that is no number becomes a null shape. */
+  private contentBytes(i: number): number {
+    const { shape, geometry } = this;
+    const [from, to] = this.positionsOf(i);
+    if (from === to) return nullContent;
+    let sum = 0;
+    for (let k = 2 * from; k < 2 * to; k++) sum += geometry.xy[k]! - geometry.xy[k]!;
+    if (sum !== 0) {
+      this.notFinite++;
+      return nullContent;
+    }
+    const perPosition = 16 + (shape.z ? 8 : 0) + (shape.m ? 8 : 0);
+    if (shape.plain === Shape.point) return 4 + perPosition;
+    const ranges = (shape.z ? 16 : 0) + (shape.m ? 16 : 0);
+    if (shape.plain === Shape.multipoint) return 40 + ranges + perPosition * (to - from);
+    let parts = 0;
+    let positions = 0;
+    this.eachRing(i, (start, end) => {
+      parts++;
+      positions += end - start + (shape.plain === Shape.polygon && !this.isClosed(start, end) ? 1 : 0);
+    });
+    return 44 + 4 * parts + ranges + perPosition * positions;
+  }
+
+  /** The rings or lines of feature i that have positions; `shell` is the first ring of a part. */
+  private eachRing(i: number, visit: (from: number, to: number, shell: boolean) => void): void {
+    const { partOffsets, ringOffsets, positionOffsets } = this.geometry;
+    for (let p = partOffsets[i]!; p < partOffsets[i + 1]!; p++) {
+      for (let r = ringOffsets[p]!; r < ringOffsets[p + 1]!; r++) {
+        const from = positionOffsets[r]!;
+        const to = positionOffsets[r + 1]!;
+        if (from < to) visit(from, to, r === ringOffsets[p]);
+      }
+    }
+  }
+
+  private isClosed(from: number, to: number): boolean {
+    const { xy } = this.geometry;
+    return xy[2 * from] === xy[2 * to - 2] && xy[2 * from + 1] === xy[2 * to - 1];
+  }
+
+  private widen(dimension: number, value: number): void {
+    const { ranges } = this;
+    if (value < ranges[2 * dimension]!) ranges[2 * dimension] = value;
+    if (value > ranges[2 * dimension + 1]!) ranges[2 * dimension + 1] = value;
+  }
+
+  private heightAt(k: number): number {
+    const height = this.geometry.z ? this.geometry.z[k]! : Number.NaN;
+    if (Number.isFinite(height)) return height;
+    this.missingZ++;
+    return 0;
+  }
+
+  private measureAt(k: number): number {
+    const measure = this.geometry.m ? this.geometry.m[k]! : Number.NaN;
+    return Number.isFinite(measure) ? measure : noMeasure;
+  }
+
+  private point(i: number, at: number): void {
+    const { view, shape, geometry } = this;
+    const [k] = this.positionsOf(i);
+    const x = geometry.xy[2 * k]!;
+    const y = geometry.xy[2 * k + 1]!;
+    view.setFloat64(at + 4, x, true);
+    view.setFloat64(at + 12, y, true);
+    this.widen(0, x);
+    this.widen(1, y);
+    let end = at + 20;
+    if (shape.z) {
+      const z = this.heightAt(k);
+      view.setFloat64(end, z, true);
+      this.widen(2, z);
+      end += 8;
+    }
+    if (!shape.m) return;
+    const m = this.measureAt(k);
+    view.setFloat64(end, m, true);
+    if (m !== noMeasure) this.widen(3, m);
+  }
+
+  private many(i: number, at: number): void {
+    const { view, shape } = this;
+    const paths = this.paths(i);
+    const points = paths.reduce((sum, path) => sum + path.to - path.from + (path.close ? 1 : 0), 0);
+    let end = at + 40;
+    if (shape.plain === Shape.multipoint) view.setInt32(at + 36, points, true);
+    else {
+      view.setInt32(at + 36, paths.length, true);
+      view.setInt32(at + 40, points, true);
+      end += 4;
+      let start = 0;
+      for (const path of paths) {
+        view.setInt32(end, start, true);
+        start += path.to - path.from + (path.close ? 1 : 0);
+        end += 4;
+      }
+    }
+    this.writePositions(paths, end, at + 4);
+    end += 16 * points;
+    if (shape.z) end = this.writeDimension(paths, end, points, 2, (k) => this.heightAt(k));
+    if (shape.m) this.writeDimension(paths, end, points, 3, (k) => this.measureAt(k));
+  }
+
+  private paths(i: number): Path[] {
+    const { shape, geometry } = this;
+    const paths: Path[] = [];
+    if (shape.plain !== Shape.polygon) {
+      this.eachRing(i, (from, to) => paths.push({ from, to, reversed: false, close: false }));
+      return paths;
+    }
+    this.eachRing(i, (from, to, shell) => {
+      const area = signedArea(geometry.xy, from, to);
+      const reversed = shell ? area > 0 : area < 0;
+      paths.push({ from, to, reversed, close: !this.isClosed(from, to) });
+    });
+    return paths;
+  }
+
+  /** The positions of the paths at `at`, and their box at `boxAt`. */
+  private writePositions(paths: readonly Path[], at: number, boxAt: number): void {
+    const { view } = this;
+    const { xy } = this.geometry;
+    let minX = Number.POSITIVE_INFINITY;
+    let minY = Number.POSITIVE_INFINITY;
+    let maxX = Number.NEGATIVE_INFINITY;
+    let maxY = Number.NEGATIVE_INFINITY;
+    let place = at;
+    for (const { from, to, reversed, close } of paths) {
+      for (let k = from; k < to; k++) {
+        const x = xy[2 * k]!;
+        const y = xy[2 * k + 1]!;
+        if (x < minX) minX = x;
+        if (x > maxX) maxX = x;
+        if (y < minY) minY = y;
+        if (y > maxY) maxY = y;
+      }
+      if (!reversed && to - from >= 16) {
+        this.bytes.set(new Uint8Array(xy.buffer, xy.byteOffset + 16 * from, 16 * (to - from)), place);
+        place += 16 * (to - from);
+      } else {
+        for (let n = 0; n < to - from; n++) {
+          const k = reversed ? to - 1 - n : from + n;
+          view.setFloat64(place, xy[2 * k]!, true);
+          view.setFloat64(place + 8, xy[2 * k + 1]!, true);
+          place += 16;
+        }
+      }
+      if (!close) continue;
+      const first = reversed ? to - 1 : from;
+      view.setFloat64(place, xy[2 * first]!, true);
+      view.setFloat64(place + 8, xy[2 * first + 1]!, true);
+      place += 16;
+    }
+    view.setFloat64(boxAt, minX, true);
+    view.setFloat64(boxAt + 8, minY, true);
+    view.setFloat64(boxAt + 16, maxX, true);
+    view.setFloat64(boxAt + 24, maxY, true);
+    this.widen(0, minX);
+    this.widen(0, maxX);
+    this.widen(1, minY);
+    this.widen(1, maxY);
+  }
+
+  /** The range and values of one dimension at `at`; where they end. */
+  private writeDimension(
+    paths: readonly Path[],
+    at: number,
+    points: number,
+    dimension: number,
+    valueAt: (k: number) => number,
+  ): number {
+    const { view } = this;
+    let least = Number.POSITIVE_INFINITY;
+    let greatest = Number.NEGATIVE_INFINITY;
+    let place = at + 16;
+    const put = (k: number) => {
+      const value = valueAt(k);
+      view.setFloat64(place, value, true);
+      place += 8;
+      if (value === noMeasure) return;
+      if (value < least) least = value;
+      if (value > greatest) greatest = value;
+    };
+    for (const { from, to, reversed, close } of paths) {
+      for (let n = 0; n < to - from; n++) put(reversed ? to - 1 - n : from + n);
+      if (close) put(reversed ? to - 1 : from);
+    }
+    const known = least <= greatest;
+    view.setFloat64(at, known ? least : noMeasure, true);
+    view.setFloat64(at + 8, known ? greatest : noMeasure, true);
+    if (known) {
+      this.widen(dimension, least);
+      this.widen(dimension, greatest);
+    }
+    return at + 16 + 8 * points;
+  }
+}
+
+/** The geometries of a batch as records of one shape type (Technical Description, "Main File Records"). */
+export function encodeShapes(geometry: GeometryColumn, shape: OutShape): ShapeRecords {
+  return new ShapeEncoder(geometry, shape).encode();
+}

@@ -1,0 +1,172 @@
+import type { Batch } from "../../src/model/index.js";
+import {
+  type Assembler,
+  type Encoder,
+  fault,
+  type OptionValues,
+  type Sink,
+  type SinkFile,
+  type TargetLayer,
+  type WriteContext,
+} from "../../src/plugin/index.js";
+import { writeInteger } from "./dbf-digits.js";
+import { RowEncoder } from "./dbf-encode.js";
+import { codePageOf, encodingNamed } from "./dbf-encodings.js";
+import { type OutTable, tableHeader, tableLayout } from "./dbf-layout.js";
+import type { writeOptions } from "./index.js";
+import { encodeShapes, type OutShape, outShape } from "./shp-encode.js";
+import { emptyRange, headerBytes, type Range, writeShapeHeader } from "./shp-header.js";
+
+export type WriteOptions = OptionValues<typeof writeOptions>;
+
+/** Records of a batch for the .shp and the .dbf; their numbers and places are the assembler's. */
+export interface ShapefileChunk {
+  readonly rows: number;
+  readonly shapes: Uint8Array;
+  readonly contents: Uint32Array;
+  readonly ranges: Float64Array;
+  readonly records: Uint8Array;
+}
+
+/** Programs read lengths and offsets of either file as signed 32-bit numbers of bytes. */
+const mostBytes = 2 ** 31 - 1;
+const remedy = "write a GeoPackage instead, or several Shapefiles with --where or --bbox";
+
+interface Plan {
+  readonly table: OutTable;
+  readonly shape: OutShape;
+  /** The encoding of the text; `encode` is null for UTF-8. */
+  readonly encoding: string;
+  readonly encode: ((text: string) => Uint8Array) | null;
+}
+
+/** What encoder and assembler agree on: both make it from the layer alone. */
+function plan(layer: TargetLayer, options: WriteOptions, context: WriteContext): Plan {
+  if (!layer.summary) throw fault("internal", { reason: "a Shapefile cannot be laid out without a summary" });
+  const encoding = encodingNamed(options.encoding) ?? options.encoding;
+  const utf8 = encoding === "utf-8";
+  const encode = utf8 ? null : context.encoder(encoding);
+  if (encode && Buffer.from(encode("A z")).toString("latin1") !== "A z") {
+    const expected = "an encoding in which ASCII is one byte a character";
+    throw fault("option-invalid", { option: "encoding", value: options.encoding, expected });
+  }
+  return { table: tableLayout(layer), shape: outShape(layer.name, layer.summary), encoding, encode };
+}
+
+/** @throws unsupported, option-invalid */
+export async function encoder(
+  layer: TargetLayer,
+  options: WriteOptions,
+  context: WriteContext,
+): Promise<Encoder<ShapefileChunk>> {
+  const { table, shape, encode } = plan(layer, options, context);
+  const rows = new RowEncoder(table, encode, (code, field, example, count) =>
+    context.lose(code, field, example, count),
+  );
+  return {
+    encode(batch: Batch): ShapefileChunk {
+      const { bytes, contents, ranges, missingZ, notFinite } = encodeShapes(batch.geometry, shape);
+      if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+      if (notFinite > 0) {
+        context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
+      }
+      return { rows: batch.length, shapes: bytes, contents, ranges, records: rows.encode(batch) };
+    },
+  };
+}
+
+class ShapefileAssembler implements Assembler<ShapefileChunk> {
+  private rows = 0;
+  private readonly ranges: readonly [Range, Range, Range, Range] = [
+    emptyRange(),
+    emptyRange(),
+    emptyRange(),
+    emptyRange(),
+  ];
+
+  constructor(
+    private readonly name: string,
+    private readonly files: { readonly shp: SinkFile; readonly shx: SinkFile; readonly dbf: SinkFile },
+    private readonly plan: Plan,
+    private readonly header: (rows: number) => Buffer,
+  ) {}
+
+  async append(chunk: ShapefileChunk): Promise<void> {
+    const { shp, shx, dbf } = this.files;
+    this.refuse("shp", shp.size + chunk.shapes.length);
+    this.refuse("dbf", dbf.size + chunk.records.length + 1);
+    const entries = this.number(chunk, shp.size);
+    if (this.plan.table.numbered) this.numberRows(chunk);
+    await shp.write(chunk.shapes);
+    await shx.write(entries);
+    await dbf.write(chunk.records);
+    this.rows += chunk.rows;
+    this.ranges.forEach((range, d) => {
+      range.least = Math.min(range.least, chunk.ranges[2 * d]!);
+      range.greatest = Math.max(range.greatest, chunk.ranges[2 * d + 1]!);
+    });
+  }
+
+  private refuse(extension: string, size: number): void {
+    if (size <= mostBytes) return;
+    const output = extension === "shp" ? this.name : this.name.replace(/\.[^.]*$/, `.${extension}`);
+    throw fault("output-too-large", { output, limit: "2 GiB, which a Shapefile cannot have", remedy });
+  }
+
+  /** Puts the record numbers into the chunk; the entries of the index for it. */
+  private number(chunk: ShapefileChunk, shpBytes: number): Uint8Array {
+    const { shapes, contents, rows } = chunk;
+    const view = new DataView(shapes.buffer, shapes.byteOffset, shapes.byteLength);
+    const entries = new Uint8Array(8 * rows);
+    const index = new DataView(entries.buffer);
+    let at = 0;
+    for (let i = 0; i < rows; i++) {
+      view.setInt32(at, this.rows + i + 1);
+      index.setInt32(8 * i, (shpBytes + at) / 2);
+      index.setInt32(8 * i + 4, contents[i]! / 2);
+      at += 8 + contents[i]!;
+    }
+    return entries;
+  }
+
+  private numberRows({ records, rows }: ShapefileChunk): void {
+    const { recordBytes, columns } = this.plan.table;
+    const { offset, width } = columns[0]!;
+    for (let i = 0; i < rows; i++) writeInteger(this.rows + i, records, i * recordBytes + offset + width, width);
+  }
+
+  async finish(): Promise<void> {
+    const { shp, shx, dbf } = this.files;
+    await dbf.write(Uint8Array.of(0x1a));
+    await dbf.patch(0, this.header(this.rows));
+    await shp.patch(0, writeShapeHeader(shp.size, this.plan.shape.type, this.ranges));
+    await shx.patch(0, writeShapeHeader(shx.size, this.plan.shape.type, this.ranges));
+  }
+}
+
+/** @throws unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
+export async function assembler(
+  sink: Sink,
+  layers: readonly TargetLayer[],
+  options: WriteOptions,
+  context: WriteContext,
+): Promise<Assembler<ShapefileChunk>> {
+  const layer = layers[0]!;
+  const planned = plan(layer, options, context);
+  const prj = layer.crs && (await context.crs.wkt(layer.crs, "esri"));
+  if (layer.crs && prj === null) throw fault("crs-not-writable", { format: "shapefile", crs: layer.crs.name });
+  const page = codePageOf(planned.encoding);
+  const encode = planned.encode ?? ((text: string) => Buffer.from(text, "utf8"));
+  const header = (rows: number) => tableHeader(planned.table, rows, context.now, page.language, encode);
+
+  // The files belong together whichever of them the output is named after.
+  const byTable = /\.dbf$/i.test(sink.name);
+  const shp = await sink.create(byTable ? "shp" : undefined);
+  const files = { shp, shx: await sink.create("shx"), dbf: await sink.create(byTable ? undefined : "dbf") };
+  await files.shp.write(new Uint8Array(headerBytes));
+  await files.shx.write(new Uint8Array(headerBytes));
+  await files.dbf.write(header(0));
+  if (prj !== null) await (await sink.create("prj")).write(Buffer.from(prj, "utf8"));
+  await (await sink.create("cpg")).write(Buffer.from(page.word, "latin1"));
+  return new ShapefileAssembler(sink.name, files, planned, header);
+}
