@@ -30,6 +30,9 @@ export class WkbReader {
   /** Rings that had to be closed, over all blobs. */
   closedRings = 0;
 
+  /** `accepts` may refuse an SRID. */
+  constructor(private readonly accepts: (srid: number) => boolean = () => true) {}
+
   /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     this.view = new DataView(bytes.buffer, bytes.byteOffset + from, to - from);
@@ -95,6 +98,7 @@ export class WkbReader {
     if (thousands > 3 || !kinds[type]) throw this.error(`${word} is no geometry type`);
     if ((word & 0x20000000) !== 0) {
       const srid = this.uint32() | 0;
+      if (!this.accepts(srid)) throw this.error(`SRID ${srid} is not that of the others`);
       this.srid ??= srid;
     }
     return type;

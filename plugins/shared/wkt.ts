@@ -54,14 +54,17 @@ export class WktReader {
   /** Rings that had to be closed, over all texts. */
   closedRings = 0;
 
+  /** `accepts` may refuse an SRID. */
+  constructor(private readonly accepts: (srid: number) => boolean = () => true) {}
+
   /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     this.bytes = bytes;
     this.at = from;
     this.end = to;
     this.srid = null;
-    this.readSrid();
     try {
+      this.readSrid();
       this.geometry(builder, 0);
       this.skipSpace();
       if (this.at < this.end) throw this.error("more text follows the geometry");
@@ -84,6 +87,7 @@ export class WktReader {
     );
     if (!found) return;
     this.srid = Number(found[1]);
+    if (!this.accepts(this.srid)) throw this.error(`SRID ${this.srid} is not that of the others`);
     this.at += found[0].length;
   }
 
@@ -130,7 +134,7 @@ export class WktReader {
       const joined = /^(.*?)(ZM|Z|M)$/.exec(type);
       if (!joined || !Object.hasOwn(words, joined[1]!)) {
         this.at = from;
-        throw this.error(type ? `"${type}" is no geometry type` : "a geometry type is missing");
+        throw this.error("a geometry type is missing");
       }
       type = joined[1]!;
       dimensions = joined[2]!;

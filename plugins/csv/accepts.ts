@@ -1,0 +1,22 @@
+import { geometryTypes } from "../../src/model/geometry.js";
+import type { Accepts } from "../../src/plugin/format.js";
+import type { WriterOptions } from "./options.js";
+
+const everyType = geometryTypes.filter((type) => type !== null);
+
+/** Coordinate columns hold points; GeoJSON is WGS84 without measures (RFC 7946, 4); WKT and WKB hold everything. */
+export function accepts({ geometry }: WriterOptions): Accepts {
+  return {
+    crs: geometry === "geojson" ? "wgs84" : "any",
+    layers: "one",
+    geometryTypes: geometry === "xy" ? ["Point"] : everyType,
+    nullGeometry: true,
+    z: true,
+    m: geometry !== "xy" && geometry !== "geojson",
+    fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime"],
+    fieldNames: { pattern: /\S/ },
+    ids: "id",
+    needs: "summary",
+    stream: true,
+  };
+}

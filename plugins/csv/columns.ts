@@ -1,0 +1,178 @@
+import {
+  type BigintBuilder,
+  type BytesBuilder,
+  type Column,
+  type ColumnBuilder,
+  columnBuilder,
+  type NumberBuilder,
+} from "../../src/model/column.js";
+import type { FieldType } from "../../src/model/field.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { parseNumber } from "../shared/numbers.js";
+import { isNonFinite } from "./classify.js";
+import { comma, point } from "./dialect.js";
+import { type CellText, Mark } from "./scanner.js";
+import { canonicalTemporal, Temporal, temporalAt } from "./temporal.js";
+
+const int64Most = 2n ** 63n - 1n;
+const int64Least = -(2n ** 63n);
+
+/** Words of columns declared boolean; a column found to be so has only the first of each. */
+const truths: Readonly<Record<string, number>> = {
+  true: 1,
+  t: 1,
+  yes: 1,
+  y: 1,
+  "1": 1,
+  false: 0,
+  f: 0,
+  no: 0,
+  n: 0,
+  "0": 0,
+};
+
+/** Numbers as they stand in the cells of a file, with its decimal sign. */
+export class CellNumbers {
+  private readonly scratch = new Uint8Array(512);
+
+  constructor(private readonly decimal: number) {}
+
+  /** NaN for what is no number; spaces around it do not count. */
+  parse(bytes: Uint8Array, from: number, to: number): number {
+    if (this.decimal === point) {
+      const value = parseNumber(bytes, from, to);
+      if (!Number.isNaN(value)) return value;
+    }
+    let start = from;
+    let end = to;
+    while (start < end && bytes[start] === 32) start++;
+    while (end > start && bytes[end - 1] === 32) end--;
+    if (this.decimal === point) return start === from && end === to ? Number.NaN : parseNumber(bytes, start, end);
+    const size = end - start;
+    if (size > this.scratch.length) return Number.NaN;
+    for (let i = 0; i < size; i++) {
+      const byte = bytes[start + i]!;
+      this.scratch[i] = byte === comma ? point : byte === point ? comma : byte;
+    }
+    return parseNumber(this.scratch, 0, size);
+  }
+}
+
+/** Fills one column from cells. */
+export class CellColumn {
+  private builder: ColumnBuilder;
+
+  constructor(
+    readonly name: string,
+    readonly type: FieldType,
+    private readonly numbers: CellNumbers,
+    private readonly text: CellText,
+    private readonly context: ReadContext,
+  ) {
+    this.builder = columnBuilder(type);
+  }
+
+  pushNull(): void {
+    this.builder.pushNull();
+  }
+
+  push(bytes: Uint8Array, from: number, to: number, mark: number): void {
+    if (mark > Mark.quoted) {
+      this.text.unquote(bytes, from, to, mark);
+      this.put(this.text.bytes, 0, this.text.length, mark);
+    } else this.put(bytes, from, to, mark);
+  }
+
+  private put(bytes: Uint8Array, from: number, to: number, mark: number): void {
+    if (from === to) {
+      if (this.type === "text" && mark !== Mark.plain) (this.builder as BytesBuilder).pushBytes(bytes, from, to);
+      else this.builder.pushNull();
+      return;
+    }
+    switch (this.type) {
+      case "text":
+        (this.builder as BytesBuilder).pushBytes(bytes, from, to);
+        return;
+      case "int32":
+      case "double":
+        this.putNumber(bytes, from, to);
+        return;
+      case "int64":
+        this.putBigint(bytes, from, to);
+        return;
+      case "boolean": {
+        const truth = truths[asciiText(bytes, from, to).trim().toLowerCase()];
+        if (truth === undefined) this.unreadable(bytes, from, to);
+        else (this.builder as NumberBuilder).push(truth);
+        return;
+      }
+      default:
+        this.putTemporal(bytes, from, to);
+    }
+  }
+
+  private putNumber(bytes: Uint8Array, from: number, to: number): void {
+    const builder = this.builder as NumberBuilder;
+    const value = this.numbers.parse(bytes, from, to);
+    if (this.type === "int32" ? value === (value | 0) : Number.isFinite(value)) builder.push(value);
+    else {
+      const text = asciiText(bytes, from, to).trim();
+      const trimmed = Buffer.from(text, "latin1");
+      if (this.type === "double" && isNonFinite(trimmed, 0, trimmed.length)) builder.push(nonFinite(text));
+      else this.unreadable(bytes, from, to);
+    }
+  }
+
+  private putBigint(bytes: Uint8Array, from: number, to: number): void {
+    const builder = this.builder as BigintBuilder;
+    if (to - from <= 15) {
+      const value = this.numbers.parse(bytes, from, to);
+      if (Number.isInteger(value) && Number.isSafeInteger(value)) {
+        builder.push(BigInt(value));
+        return;
+      }
+    }
+    const text = asciiText(bytes, from, to).trim();
+    const value = /^[+-]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : null;
+    if (value !== null && value >= int64Least && value <= int64Most) builder.push(value);
+    else this.unreadable(bytes, from, to);
+  }
+
+  private putTemporal(bytes: Uint8Array, from: number, to: number): void {
+    const builder = this.builder as BytesBuilder;
+    let start = from;
+    let end = to;
+    while (start < end && bytes[start] === 32) start++;
+    while (end > start && bytes[end - 1] === 32) end--;
+    const found = temporalAt(bytes, start, end);
+    const wanted = Temporal[this.type as "date" | "time" | "datetime"];
+    if (found === wanted) {
+      const canonical = found === Temporal.time || (found === Temporal.date && bytes[start + 4] === 45);
+      if (canonical) builder.pushBytes(bytes, start, end);
+      else builder.push(canonicalTemporal(bytes, start, end));
+    } else if (start === end) builder.pushNull();
+    else this.unreadable(bytes, from, to);
+  }
+
+  /** A value that is not of the column's type: declared, or found out by a sample only. */
+  private unreadable(bytes: Uint8Array, from: number, to: number): void {
+    this.builder.pushNull();
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
+    if (text.trim() !== "") this.context.lose("value-unreadable", this.name, `"${text}" is no ${this.type}`);
+  }
+
+  finish(): Column {
+    const column = this.builder.finish();
+    this.builder = columnBuilder(this.type);
+    return column;
+  }
+}
+
+function asciiText(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
+}
+
+function nonFinite(text: string): number {
+  if (/nan/i.test(text)) return Number.NaN;
+  return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,96 @@
+import { classify, Sort } from "./classify.js";
+import { Mark, Scanner } from "./scanner.js";
+
+/** In the order in which they win where several would do: a comma is a decimal sign or part of a text more often. */
+const delimiters = [9, 59, 124, 44] as const;
+
+export const comma = 44;
+export const point = 46;
+
+/** Records that are looked at. */
+const sampleSize = 200;
+
+export interface Guess {
+  readonly delimiter: number;
+  /** Columns of the first record. */
+  readonly columns: number;
+  /** The share of records with as many cells as the first has. */
+  readonly share: number;
+  readonly records: number;
+}
+
+function count(bytes: Uint8Array, delimiter: number, whole: boolean): Guess {
+  const scanner = new Scanner(delimiter);
+  let columns = 0;
+  let records = 0;
+  let same = 0;
+  for (let at = 0; at < bytes.length && records < sampleSize; at = scanner.next) {
+    if (scanner.scan(bytes, at, bytes.length, whole) !== "record") break;
+    if (scanner.isBlank(bytes)) continue;
+    records++;
+    if (records === 1) columns = scanner.cells;
+    if (scanner.cells === columns) same++;
+  }
+  return { delimiter, columns, records, share: records === 0 ? 0 : same / records };
+}
+
+/** The delimiter that makes the records most alike; a comma where there is but one column. */
+export function guessDelimiter(bytes: Uint8Array, whole: boolean): Guess {
+  const guesses = delimiters.map((delimiter) => count(bytes, delimiter, whole));
+  const several = guesses.filter((guess) => guess.columns > 1);
+  const best = Math.max(...several.map((guess) => guess.share));
+  return several.find((guess) => guess.share >= 0.9 * best) ?? guesses.at(-1)!;
+}
+
+/**
+ * Whether numbers have a decimal comma: some cells need it, none a point. Three digits behind the comma may be
+ * thousands, so they decide nothing. Where the comma is the delimiter, only quoted cells could, and they are thousands
+ * as often as decimals: the option decides.
+ */
+export function guessDecimal(bytes: Uint8Array, delimiter: number, whole: boolean): number {
+  if (delimiter === comma) return point;
+  const scanner = new Scanner(delimiter);
+  const seen = { comma: 0, point: 0 };
+  const quoted = { comma: 0, point: 0 };
+  let records = 0;
+  for (let at = 0; at < bytes.length && records < 10 * sampleSize; at = scanner.next) {
+    if (scanner.scan(bytes, at, bytes.length, whole) !== "record") break;
+    records++;
+    for (let c = 0; c < scanner.cells; c++) {
+      const tally = scanner.marks[c] === Mark.plain ? seen : quoted;
+      const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+      if (to - from > 40) continue;
+      if (classify(bytes, from, to, point) === Sort.double) {
+        if (bytes.subarray(from, to).includes(point)) tally.point++;
+      } else if (classify(bytes, from, to, comma) === Sort.double && bytes[to - 4] !== comma) tally.comma++;
+    }
+  }
+  const decisive = seen.comma + seen.point > 0 ? seen : quoted;
+  return decisive.comma > 0 && decisive.point === 0 ? comma : point;
+}
+
+/**
+ * Whether the record just scanned is data and not names: all of its cells that say something are numbers, dates or
+ * true/false, or one is such as no name is — a number with decimals or a sign, a date, a geometry. Quoted numbers are
+ * names. (ogr2ogr takes any number for data, and so misses tables with a column for every year.)
+ */
+export function isData(bytes: Uint8Array, scanner: Scanner, decimal: number): boolean {
+  let typed = 0;
+  let words = 0;
+  for (let c = 0; c < scanner.cells; c++) {
+    const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+    const sort = classify(bytes, from, to, decimal);
+    if (sort === Sort.blank) continue;
+    if (sort === Sort.text) {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 60)).toString("latin1");
+      if (/^\s*(SRID=\d+;\s*)?(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*\(/i.test(text)) return true;
+    }
+    if (sort === Sort.text || sort === Sort.nonFinite || scanner.marks[c] !== Mark.plain) {
+      words++;
+      continue;
+    }
+    typed++;
+    if (sort === Sort.double || sort >= Sort.date || bytes.subarray(from, to).includes(45)) return true;
+  }
+  return typed > 0 && words === 0;
+}

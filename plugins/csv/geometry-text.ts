@@ -1,0 +1,111 @@
+import type { Geometry, GeometryBuilder } from "../../src/model/geometry.js";
+import { WkbReader } from "../shared/wkb.js";
+import { GeometryTextError, WktReader } from "../shared/wkt.js";
+
+/** Nesting of the arrays of `coordinates` by geometry type (RFC 7946, 3.1). */
+const depths: Readonly<Record<string, number>> = {
+  Point: 0,
+  LineString: 1,
+  MultiPoint: 1,
+  Polygon: 2,
+  MultiLineString: 2,
+  MultiPolygon: 3,
+};
+
+function isPosition(value: unknown): boolean {
+  return Array.isArray(value) && value.length >= 2 && value.every((n) => typeof n === "number" && Number.isFinite(n));
+}
+
+function isNested(value: unknown, depth: number): boolean {
+  if (depth === 0) return isPosition(value);
+  return Array.isArray(value) && value.every((item) => isNested(item, depth - 1));
+}
+
+function isGeometry(value: unknown, nesting = 0): value is Geometry {
+  if (typeof value !== "object" || value === null || nesting > 64) return false;
+  const { type, coordinates, geometries } = value as { type?: unknown; coordinates?: unknown; geometries?: unknown };
+  if (type === "GeometryCollection") {
+    return Array.isArray(geometries) && geometries.every((member) => isGeometry(member, nesting + 1));
+  }
+  if (typeof type !== "string" || !Object.hasOwn(depths, type)) return false;
+  if (type === "Point" && Array.isArray(coordinates) && coordinates.length === 0) return true;
+  return isNested(coordinates, depths[type]!);
+}
+
+const isHex = (byte: number) => (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 102);
+
+/** Words that stand for a geometry that is not there. */
+export const missingWords: ReadonlySet<string> = new Set(["null", "none", "nan", "na", "n/a", "-", "\\n"]);
+
+/** Reads cells of WKT, EWKT, hexadecimal WKB or GeoJSON, each by what it begins with. */
+export class GeometryCells {
+  private readonly wkt: WktReader;
+  private readonly wkb: WkbReader;
+  /** Of the cell read last; null where it names none. */
+  srid: number | null = null;
+
+  /** `accepts` may refuse an SRID. */
+  constructor(accepts?: (srid: number) => boolean) {
+    this.wkt = new WktReader(accepts);
+    this.wkb = new WkbReader(accepts);
+  }
+
+  /** Rings that had to be closed, over all cells. */
+  get closedRings(): number {
+    return this.wkt.closedRings + this.wkb.closedRings;
+  }
+
+  /** Adds one feature. @throws GeometryTextError, with nothing added */
+  read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
+    let start = from;
+    let end = to;
+    while (start < end && bytes[start]! <= 32) start++;
+    while (end > start && bytes[end - 1]! <= 32) end--;
+    this.srid = null;
+    if (bytes[start] === 123) this.json(bytes, start, end, builder);
+    else if (bytes[start] === 48 || (bytes[start] === 92 && bytes[start + 1] === 120)) {
+      this.wkb.readHex(bytes, bytes[start] === 92 ? start + 2 : start, end, builder);
+      this.srid = this.wkb.srid;
+    } else if (end - start <= 4 && missingWords.has(word(bytes, start, end))) builder.none();
+    else {
+      this.wkt.read(bytes, start, end, builder);
+      this.srid = this.wkt.srid;
+    }
+  }
+
+  private json(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8"));
+    } catch {
+      throw new GeometryTextError("neither WKT nor JSON", from);
+    }
+    const geometry =
+      typeof value === "object" && value !== null && "geometry" in value && "type" in value && value.type === "Feature"
+        ? value.geometry
+        : value;
+    if (geometry !== null && !isGeometry(geometry)) throw new GeometryTextError("no GeoJSON geometry", from);
+    builder.geojson(geometry);
+  }
+}
+
+function word(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
+    .toString("latin1")
+    .toLowerCase();
+}
+
+/** Whether a text is likely a geometry by its look; whether it is well-formed, reading tells. */
+export function looksLikeGeometry(text: string): boolean {
+  const start = text.slice(0, 200).trimStart();
+  if (
+    /^(SRID\s*=\s*-?\d+\s*;\s*)?(MULTI|LINE|POINT|POLY|CIRCULAR|COMPOUND|CURVE|GEOMETRYC|TIN|TRIANGLE)[A-Z]*\s*(Z|M|ZM)?\s*(\(|EMPTY)/i.test(
+      start,
+    )
+  ) {
+    return true;
+  }
+  if (/^\{\s*"/.test(start)) return /"(type|coordinates|geometries)"/.test(start);
+  const hex = start.startsWith("\\x") ? start.slice(2) : start;
+  return /^0[01]/.test(hex) && hex.length >= 18 && [...hex.slice(0, 64)].every((c) => isHex(c.charCodeAt(0)));
+}

@@ -1,0 +1,47 @@
+import { isUtf8 } from "node:buffer";
+import { defineFormat, type Likeness } from "../../src/plugin/format.js";
+import { accepts } from "./accepts.js";
+import { guessDelimiter } from "./dialect.js";
+import { readerOptions, writerOptions } from "./options.js";
+import { encodingOf } from "./text-blocks.js";
+
+/** UTF-8 of a head that may cut the last character; null where it is binary. */
+function textOf(head: Buffer): Buffer | null {
+  const { name, mark } = encodingOf(head.subarray(0, 4096), undefined);
+  if (name === "utf-8") return head.includes(0) ? null : head.subarray(mark);
+  const even = Buffer.from(head.subarray(mark, head.length & ~1));
+  return Buffer.from((name === "utf-16le" ? even : even.swap16()).toString("utf16le"), "utf8");
+}
+
+/** Control characters that no table has. */
+function isBinary(text: Buffer): boolean {
+  let count = 0;
+  for (const byte of text) if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 && byte !== 12) count++;
+  return count > text.length / 500;
+}
+
+/**
+ * Any text may be a table: never more than "maybe", and without the file's name saying so only where a delimiter makes
+ * the records equally long.
+ */
+function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
+  const text = textOf(head);
+  if (!text || text.length === 0 || isBinary(text)) return "no";
+  const start = text.toString("latin1", 0, 200).trimStart();
+  if (/^[{[<]/.test(start) || start.startsWith("%PDF")) return "no";
+  if (/\.(csv|tsv|tab|psv)$/i.test(source.name)) return "maybe";
+  if (!isUtf8(text) && head.length === source.size) return "no";
+  const { columns, share, records } = guessDelimiter(text, head.length === source.size);
+  return columns > 1 && records > 1 && share >= 0.9 ? "maybe" : "no";
+}
+
+export default defineFormat({
+  apiVersion: 1,
+  id: "csv",
+  label: "Comma-separated values",
+  extensions: ["csv", "tsv", "tab", "psv"],
+  companions: ["csvt"],
+  identify,
+  reader: { options: readerOptions, load: async () => (await import("./reader.js")).default },
+  writer: { options: writerOptions, accepts, load: async () => (await import("./writer.js")).default },
+});

@@ -1,0 +1,56 @@
+import { type Field, uniqueName } from "../../src/model/field.js";
+import { Kind } from "../../src/model/geometry.js";
+import type { TargetLayer } from "../../src/plugin/format.js";
+import { isAnyGeometryName, isGeometryName, plainName, rivalsCoordinates } from "./geometry-columns.js";
+import type { WriterOptions } from "./options.js";
+
+/** How geometries are written: in columns of coordinates, in one of text, or not at all. */
+export type GeometryMode = Exclude<WriterOptions["geometry"], "auto">;
+
+/** The columns of the file: those of the geometry first, then the fields. */
+export interface Layout {
+  readonly mode: GeometryMode;
+  /** Whether points have a third column. */
+  readonly z: boolean;
+  readonly geometryNames: readonly string[];
+  readonly fields: readonly Field[];
+}
+
+/** Whether coordinates are longitude and latitude, by the CRS; unknown ones make no claim. */
+const isGeographic = (layer: TargetLayer) => layer.crs?.kind === "geographic";
+
+/**
+ * Columns of coordinates where all geometries are points and no attribute would be taken for a coordinate, or for the
+ * geometry, when the file is read again; else WKT. A table without geometries has no column for them.
+ */
+function modeFor(layer: TargetLayer, fields: readonly Field[]): GeometryMode {
+  const summary = layer.summary!;
+  const geometries = summary.featureCount - summary.kinds[Kind.none]!.count;
+  if (geometries === 0) return "none";
+  const clash = fields.some(
+    ({ name, type }, f) =>
+      rivalsCoordinates(name, !isGeographic(layer)) ||
+      (type === "text" && isGeometryName(name)) ||
+      (plainName(name) === "z" && (summary.hasZ || f === 0)),
+  );
+  return geometries === summary.kinds[Kind.Point]!.count && !summary.hasM && !clash ? "xy" : "wkt";
+}
+
+export function layoutOf(layer: TargetLayer, options: WriterOptions): Layout {
+  const fields = layer.fields ?? layer.summary!.fields;
+  const mode = options.geometry === "auto" ? modeFor(layer, fields) : options.geometry;
+  const z = mode === "xy" && layer.summary!.hasZ;
+  const wanted =
+    mode === "none"
+      ? []
+      : mode === "xy"
+        ? [...(isGeographic(layer) ? ["lon", "lat"] : ["x", "y"]), ...(z ? ["z"] : [])]
+        : [mode];
+  const taken = new Set(fields.map((field) => field.name));
+  const geometryNames = wanted.map((name) => uniqueName(name, taken));
+  return { mode, z, geometryNames, fields };
+}
+
+/** Attributes of a table without geometry that a reader would take for one. */
+export const misleadingFields = (layout: Layout) =>
+  layout.mode === "none" ? layout.fields.filter(({ name }) => isAnyGeometryName(name)) : [];

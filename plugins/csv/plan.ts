@@ -1,0 +1,38 @@
+import type { Field, FieldType } from "../../src/model/field.js";
+import type { Crs, Split } from "../../src/model/layer.js";
+import type { GeometryPlan } from "./geometry-columns.js";
+import type { TextEncoding } from "./text-blocks.js";
+
+/** A stretch of whole records, as bytes of the source. */
+export interface CsvSplit extends Split {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ColumnPlan {
+  readonly name: string;
+  readonly type: FieldType;
+  /** Whether it becomes an attribute. */
+  readonly kept: boolean;
+}
+
+/** Everything that was found out about a file when it was opened first: plain data, the blueprint for workers. */
+export interface CsvPlan {
+  readonly encoding: TextEncoding;
+  readonly delimiter: number;
+  readonly decimal: number;
+  readonly header: boolean;
+  readonly columns: readonly ColumnPlan[];
+  readonly geometry: GeometryPlan;
+  readonly crs: Crs | null;
+  /** The SRID that the geometries name, where they name one. */
+  readonly srid: number | null;
+  /** Features, where the scan could tell. */
+  readonly features: number | null;
+  /** Where the file was scanned whole. */
+  readonly splits: readonly CsvSplit[] | null;
+}
+
+export function fieldsOf(plan: CsvPlan): Field[] {
+  return plan.columns.filter((column) => column.kept).map(({ name, type }) => ({ name, type }));
+}

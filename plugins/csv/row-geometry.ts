@@ -1,0 +1,189 @@
+import type { GeometryBuilder } from "../../src/model/geometry.js";
+import { Kind } from "../../src/model/geometry.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { GeometryTextError } from "../shared/wkt.js";
+import { parseAngle } from "./angles.js";
+import type { CellNumbers } from "./columns.js";
+import { parsePair } from "./geometry-columns.js";
+import { GeometryCells, missingWords } from "./geometry-text.js";
+import type { CsvPlan } from "./plan.js";
+import { CellText, Mark, type Scanner } from "./scanner.js";
+
+/** Why a row has no geometry that could be carried. */
+export interface Failure {
+  readonly code: string;
+  readonly reason: string;
+}
+
+const blank = Symbol("blank");
+
+/** Makes the geometry of a row from the cells that the plan names. */
+export class RowGeometry {
+  private readonly cells: GeometryCells;
+  private readonly text = new CellText();
+  private missing = 0;
+  private missingExample = "";
+  private z = 0;
+
+  constructor(
+    private readonly plan: CsvPlan,
+    private readonly numbers: CellNumbers,
+    private readonly context: ReadContext,
+  ) {
+    // A layer has one CRS: rows that name another are rejected.
+    this.cells = new GeometryCells((srid) => srid <= 0 || srid === plan.srid);
+  }
+
+  /** Adds the geometry of the record just scanned; or says why it cannot, with nothing added. */
+  read(bytes: Uint8Array, scanner: Scanner, builder: GeometryBuilder): Failure | null {
+    const { geometry } = this.plan;
+    switch (geometry.kind) {
+      case "none":
+        builder.none();
+        return null;
+      case "xy":
+        return this.point(bytes, scanner, builder, geometry.x, geometry.y, geometry.z);
+      case "pair":
+        return this.pair(bytes, scanner, builder, geometry.column, geometry.latitudeFirst);
+      case "text":
+        return this.geometryText(bytes, scanner, builder, geometry.column);
+    }
+  }
+
+  finish(): void {
+    if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
+    const { closedRings } = this.cells;
+    if (closedRings > 0) {
+      this.context.notice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
+    }
+  }
+
+  private point(
+    bytes: Uint8Array,
+    scanner: Scanner,
+    builder: GeometryBuilder,
+    x: number,
+    y: number,
+    z: number | null,
+  ): Failure | null {
+    const easting = this.coordinate(bytes, scanner, x, "lat");
+    const northing = this.coordinate(bytes, scanner, y, "lon");
+    if (typeof easting === "number" && typeof northing === "number") {
+      this.z = Number.NaN;
+      const failure = z === null ? null : this.height(bytes, scanner, z);
+      if (failure) return failure;
+      builder.line(Kind.Point);
+      if (Number.isNaN(this.z)) builder.position(easting, northing);
+      else builder.positionZM(easting, northing, this.z, Number.NaN);
+      builder.end();
+      return null;
+    }
+    if (typeof easting === "object") return easting;
+    if (typeof northing === "object") return northing;
+    if (easting !== blank || northing !== blank) {
+      this.miss(`only one of ${this.plan.columns[x]!.name} and ${this.plan.columns[y]!.name} has a value`);
+    }
+    builder.none();
+    return null;
+  }
+
+  private height(bytes: Uint8Array, scanner: Scanner, column: number): Failure | null {
+    const height = this.coordinate(bytes, scanner, column, null);
+    if (typeof height === "object") return height;
+    if (typeof height === "number") this.z = height;
+    return null;
+  }
+
+  private miss(example: string): void {
+    if (this.missing++ === 0) this.missingExample = example;
+  }
+
+  /** A coordinate, nothing, or why it is none; `wrongAxis` is what a hemisphere letter must not say. */
+  private coordinate(
+    bytes: Uint8Array,
+    scanner: Scanner,
+    column: number,
+    wrongAxis: "lat" | "lon" | null,
+  ): number | typeof blank | Failure {
+    if (column >= scanner.cells) return blank;
+    const from = scanner.starts[column]!;
+    const to = scanner.ends[column]!;
+    if (from === to) return blank;
+    const mark = scanner.marks[column]!;
+    const value = mark > Mark.quoted ? Number.NaN : this.numbers.parse(bytes, from, to);
+    if (Number.isFinite(value)) return value;
+    const text = this.textOf(bytes, from, to, mark).trim();
+    if (text === "") return blank;
+    const { name } = this.plan.columns[column]!;
+    if (missingWords.has(text.toLowerCase())) {
+      this.miss(`"${text}" in ${name}`);
+      return blank;
+    }
+    const angle = parseAngle(text);
+    if (angle && (angle.axis === null || angle.axis !== wrongAxis)) return angle.degrees;
+    return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no coordinate` };
+  }
+
+  private textOf(bytes: Uint8Array, from: number, to: number, mark: number): string {
+    if (mark <= Mark.quoted) return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+    this.text.unquote(bytes, from, to, mark);
+    return Buffer.from(this.text.bytes.buffer, this.text.bytes.byteOffset, this.text.length).toString("utf8");
+  }
+
+  private pair(
+    bytes: Uint8Array,
+    scanner: Scanner,
+    builder: GeometryBuilder,
+    column: number,
+    latitudeFirst: boolean,
+  ): Failure | null {
+    const text =
+      column < scanner.cells
+        ? this.textOf(bytes, scanner.starts[column]!, scanner.ends[column]!, scanner.marks[column]!).trim()
+        : "";
+    const { name } = this.plan.columns[column]!;
+    if (text === "" || missingWords.has(text.toLowerCase())) {
+      if (text !== "") this.miss(`"${text}" in ${name}`);
+      builder.none();
+      return null;
+    }
+    const position = parsePair(text, latitudeFirst);
+    if (!position) {
+      const order = latitudeFirst ? "latitude and longitude" : "longitude and latitude";
+      return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no ${order}` };
+    }
+    builder.point(position[0], position[1]);
+    return null;
+  }
+
+  private geometryText(bytes: Uint8Array, scanner: Scanner, builder: GeometryBuilder, column: number): Failure | null {
+    if (column >= scanner.cells) {
+      builder.none();
+      return null;
+    }
+    let source = bytes;
+    let from = scanner.starts[column]!;
+    let to = scanner.ends[column]!;
+    const mark = scanner.marks[column]!;
+    if (mark > Mark.quoted) {
+      this.text.unquote(bytes, from, to, mark);
+      source = this.text.bytes;
+      from = 0;
+      to = this.text.length;
+    }
+    while (from < to && source[from]! <= 32) from++;
+    if (from === to) {
+      builder.none();
+      return null;
+    }
+    const { name } = this.plan.columns[column]!;
+    try {
+      this.cells.read(source, from, to, builder);
+      return null;
+    } catch (error) {
+      if (!(error instanceof GeometryTextError)) throw error;
+      const start = Buffer.from(source.buffer, source.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
+      return { code: "geometry-invalid", reason: `${name} is no geometry: ${error.message} (${start})` };
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { fault, type Place } from "../../src/errors.js";
+import { Batch } from "../../src/model/batch.js";
+import type { Field } from "../../src/model/field.js";
+import { GeometryBuilder } from "../../src/model/geometry.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { CellColumn, CellNumbers } from "./columns.js";
+import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
+import { RowGeometry } from "./row-geometry.js";
+import { CellText, Scanner } from "./scanner.js";
+import { isTooLong } from "./survey.js";
+import { repairUtf8, type TextBlock } from "./text-blocks.js";
+
+const batchRows = 1000;
+/** A batch is cut where its geometries have more positions, or its text more bytes. */
+const batchPositions = 65_536;
+const batchBytes = 4 * 1024 * 1024;
+
+/** Makes batches of the records of one split after the other. */
+export class Rows {
+  private readonly scanner: Scanner;
+  private readonly fields: readonly Field[];
+  /** By column of the file; null for one that is no attribute. */
+  private readonly columns: readonly (CellColumn | null)[];
+  private readonly geometry: RowGeometry;
+  private builder = new GeometryBuilder();
+  private rows = 0;
+  private short = 0;
+  private shortExample = "";
+  /** The record of each row, once rows are missing between them. */
+  private records: number[] = [];
+  /** Records met, rejected ones included; headings are none. */
+  passedRecords = 0;
+  passedLines = 0;
+
+  constructor(
+    private readonly plan: CsvPlan,
+    private readonly source: string,
+    private readonly context: ReadContext,
+  ) {
+    this.scanner = new Scanner(plan.delimiter);
+    this.fields = fieldsOf(plan);
+    const text = new CellText();
+    const numbers = new CellNumbers(plan.decimal);
+    this.columns = plan.columns.map(({ name, type, kept }) =>
+      kept ? new CellColumn(name, type, numbers, text, context) : null,
+    );
+    this.geometry = new RowGeometry(plan, numbers, context);
+  }
+
+  /** @throws input-corrupt */
+  *read(block: TextBlock, split: CsvSplit): Generator<Batch> {
+    const bytes = this.repaired(block);
+    const direct = block.direct && bytes === block.bytes;
+    const { scanner, context } = this;
+    const hasNul = bytes.includes(0);
+    let isHeader = this.plan.header && split.from === this.plan.encoding.mark;
+    let at = 0;
+    let startedAt = 0;
+    const place = (from: number): Place => ({
+      record: this.passedRecords,
+      line: this.passedLines + 1,
+      ...(direct ? { byte: split.from + from } : {}),
+    });
+    const reject = (from: number, to: number, code: string, reason: string) =>
+      context.reject({ code, reason, place: place(from), feature: null, text: recordText(bytes, from, to) });
+    while (at < bytes.length) {
+      context.signal.throwIfAborted();
+      const found = scanner.scan(bytes, at, bytes.length, true);
+      if (found === "unterminated") {
+        if (!context.skipErrors) throw this.unclosedQuote(place(at), scanner.openLine);
+        this.passedRecords++;
+        reject(at, scanner.recovery, "quote-unclosed", "a quote is opened in this record and never closed");
+        this.passedLines += scanner.openLine + 1;
+        at = scanner.recovery;
+        continue;
+      }
+      const { next, lines } = scanner;
+      if (isHeader && !scanner.isBlank(bytes)) isHeader = false;
+      else if (!scanner.isBlank(bytes)) {
+        this.passedRecords++;
+        if (scanner.cells > this.columns.length && isTooLong(bytes, scanner, this.columns.length)) {
+          const reason = `${scanner.cells} cells, but there are ${this.columns.length} columns`;
+          reject(at, next, "record-too-long", reason);
+        } else if (hasNul && bytes.subarray(at, next).includes(0)) {
+          reject(at, next, "record-binary", "a NUL byte is no text");
+        } else {
+          const failure = this.geometry.read(bytes, scanner, this.builder);
+          if (failure) reject(at, next, failure.code, failure.reason);
+          else this.row(bytes);
+        }
+      }
+      this.passedLines += lines;
+      at = next;
+      if (
+        this.rows >= batchRows ||
+        this.builder.positionCount >= batchPositions ||
+        (this.rows > 0 && at - startedAt >= batchBytes)
+      ) {
+        yield this.batch();
+        startedAt = at;
+      }
+    }
+    if (this.rows > 0) yield this.batch();
+  }
+
+  /** Tells what was repaired, once behind the last split. */
+  finish(): void {
+    if (this.short > 0) this.context.notice("record-short", undefined, this.shortExample, this.short);
+    this.geometry.finish();
+    this.context.passed(this.passedRecords, this.passedLines);
+  }
+
+  private repaired(block: TextBlock): Buffer {
+    if (!block.direct) return block.bytes;
+    const bytes = repairUtf8(block.bytes);
+    if (bytes !== block.bytes) {
+      const count = bytes.toString("utf8").split("\uFFFD").length - 1;
+      const example = "bytes that are no UTF-8 became U+FFFD; name the encoding with the option encoding";
+      this.context.lose("text-undecodable", undefined, example, count);
+    }
+    return bytes;
+  }
+
+  private unclosedQuote(place: Place, linesBefore: number): Error {
+    const reason = "a quote is opened here and never closed; correct it, or read past it with --skip-errors";
+    return fault("input-corrupt", {
+      source: this.source,
+      place: { ...place, line: (place.line ?? 1) + linesBefore },
+      reason,
+    });
+  }
+
+  private row(bytes: Uint8Array): void {
+    const { scanner, columns } = this;
+    const { cells, starts, ends, marks } = scanner;
+    for (let c = 0; c < columns.length; c++) {
+      const column = columns[c];
+      if (!column) continue;
+      if (c < cells) column.push(bytes, starts[c]!, ends[c]!, marks[c]!);
+      else column.pushNull();
+    }
+    if (cells < columns.length) {
+      if (this.short++ === 0) {
+        this.shortExample = `${cells} cells for ${columns.length} columns; the missing ones are null`;
+      }
+    }
+    this.records[this.rows++] = this.passedRecords;
+  }
+
+  private batch(): Batch {
+    const length = this.rows;
+    const first = this.records[0]!;
+    const gapless = this.records[length - 1]! - first === length - 1;
+    const batch = new Batch({
+      length,
+      ids: null,
+      fields: this.fields,
+      columns: this.columns.flatMap((column) => (column ? [column.finish()] : [])),
+      geometry: this.builder.finish(),
+      records: gapless ? null : Uint32Array.from(this.records.slice(0, length)),
+      firstRecord: first,
+    });
+    this.builder = new GeometryBuilder();
+    this.rows = 0;
+    return batch;
+  }
+}
+
+function recordText(bytes: Uint8Array, from: number, to: number): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 65_536)).toString("utf8");
+  return text.replace(/[\r\n]+$/, "");
+}

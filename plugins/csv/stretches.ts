@@ -1,0 +1,87 @@
+import { fault } from "../../src/errors.js";
+import type { CsvSplit } from "./plan.js";
+import type { Scanner } from "./scanner.js";
+import type { TextBlock, TextBlocks } from "./text-blocks.js";
+
+/** Bytes of a split, unless one record is larger. */
+export const splitBytes = 4 * 1024 * 1024;
+
+/** A record beyond this is taken for a quote that is never closed. */
+const recordBytes = 64 * 1024 * 1024;
+
+/** Where a block stands: the file goes on behind it, ends with it, or goes on though its first record has no end. */
+export type BlockEnd = "more" | "file" | "limit";
+
+/** What is done with a block; gives where its last whole record ends, 0 where it holds none. */
+export type Visit = (block: TextBlock, position: number, blockEnd: BlockEnd) => number;
+
+/**
+ * Cuts a source into stretches of whole records while `visit` looks at them; only the record that a block cuts off is
+ * read again. A block without a whole record is shown again, longer.
+ * @throws input-corrupt
+ */
+export async function* stretches(
+  blocks: TextBlocks,
+  source: string,
+  size: number,
+  length: number,
+  visit: Visit,
+): AsyncGenerator<CsvSplit> {
+  let position = blocks.encoding.mark;
+  let wanted = length;
+  while (position < size) {
+    const block = await blocks.read(position, wanted);
+    const read = block.sourceBytes(block.bytes.length);
+    const end = visit(block, position, position + read >= size ? "file" : wanted >= recordBytes ? "limit" : "more");
+    if (end === 0) {
+      if (wanted >= recordBytes || position + read >= size) throw tooLong(source, position);
+      wanted = Math.min(recordBytes, wanted * 2);
+      continue;
+    }
+    const bytes = block.sourceBytes(end);
+    yield { bytes, from: position, to: position + bytes };
+    position += bytes;
+    wanted = length;
+  }
+}
+
+const tooLong = (source: string, byte: number) =>
+  fault("input-corrupt", {
+    source,
+    place: { byte },
+    reason: `a line is longer than ${recordBytes} bytes: is this a table of text?`,
+  });
+
+/** What `eachRecord` went over: where the last whole record ends, and the line ends up to there. */
+export interface Passed {
+  readonly end: number;
+  readonly lines: number;
+}
+
+/** Goes over the whole records of a block, blank lines left out; lines count from 1 in it. */
+export function eachRecord(
+  bytes: Uint8Array,
+  blockEnd: BlockEnd,
+  scanner: Scanner,
+  visit: (from: number, line: number) => void,
+  unterminated: (from: number, line: number) => void,
+): Passed {
+  let at = 0;
+  let lines = 0;
+  while (at < bytes.length) {
+    const final = blockEnd === "file" || (blockEnd === "limit" && at === 0);
+    const found = scanner.scan(bytes, at, bytes.length, final);
+    if (found === "incomplete") break;
+    if (found === "unterminated") {
+      unterminated(at, lines + 1);
+      lines += scanner.openLine + 1;
+      at = scanner.recovery;
+      continue;
+    }
+    if (scanner.lines === 0 && blockEnd === "limit") break;
+    if (!scanner.isBlank(bytes)) visit(at, lines + 1);
+    lines += scanner.lines;
+    at = scanner.next;
+  }
+  return { end: at, lines };
+}

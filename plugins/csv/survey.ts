@@ -1,0 +1,149 @@
+import { isUtf8 } from "node:buffer";
+import { fault } from "../../src/errors.js";
+import type { FieldType } from "../../src/model/field.js";
+import { classify, Sort, typeOf } from "./classify.js";
+import type { CsvPlan, CsvSplit } from "./plan.js";
+import { Mark, Scanner } from "./scanner.js";
+import { type BlockEnd, eachRecord, stretches, type Visit } from "./stretches.js";
+import type { TextBlock, TextBlocks } from "./text-blocks.js";
+
+/** Thrown inside of a survey: the file is not in the encoding that was assumed. */
+export class WrongEncoding extends Error {}
+
+/** What all rows say together. */
+export class Survey {
+  /** The sorts seen in each column, as bits. */
+  readonly sorts: Uint32Array;
+  /** Whether a column has a value that is not quoted. */
+  private readonly unquoted: Uint8Array;
+  /** Columns whose type is still open. */
+  private active: number[];
+  /** Rows that are not too long. */
+  rows = 0;
+  private headerPassed: boolean;
+  private stopped = false;
+  private headerQuoted: Uint8Array;
+
+  constructor(
+    private readonly source: string,
+    private readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header">,
+    private readonly columns: number,
+    private readonly skipErrors: boolean,
+    /** Rows to look at; Infinity for all. */
+    private readonly rowsWanted: number,
+  ) {
+    this.sorts = new Uint32Array(columns);
+    this.unquoted = new Uint8Array(columns);
+    this.headerQuoted = new Uint8Array(columns);
+    this.active = [...new Array(columns).keys()];
+    this.headerPassed = !dialect.header;
+  }
+
+  /** Leaves a column out: its type is known. */
+  ignore(column: number): void {
+    this.active = this.active.filter((c) => c !== column);
+  }
+
+  /**
+   * Goes over the file; gives its splits, or null where it stopped early.
+   * @throws input-corrupt, WrongEncoding
+   */
+  async run(blocks: TextBlocks, size: number, length: number, verify: boolean): Promise<CsvSplit[] | null> {
+    const splits: CsvSplit[] = [];
+    const scanner = new Scanner(this.dialect.delimiter);
+    for await (const split of stretches(blocks, this.source, size, length, this.visitor(scanner, verify))) {
+      splits.push(split);
+      if (this.stopped) return null;
+    }
+    return splits;
+  }
+
+  /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */
+  visitor(scanner: Scanner, verify: boolean): Visit {
+    let lines = 0;
+    return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
+      const unterminated = (from: number, line: number) => {
+        if (!this.skipErrors) throw this.unclosedQuote(block, position, from, lines + line + scanner.openLine);
+      };
+      const record = () => this.record(block.bytes, scanner);
+      const passed = eachRecord(block.bytes, blockEnd, scanner, record, unterminated);
+      lines += passed.lines;
+      this.verify(block, position, passed.end, verify);
+      return passed.end;
+    };
+  }
+
+  private unclosedQuote(block: TextBlock, position: number, from: number, line: number): Error {
+    return fault("input-corrupt", {
+      source: this.source,
+      place: { line, ...(block.direct ? { byte: position + from } : {}) },
+      reason: "a quote is opened here and never closed; correct it, or read past it with --skip-errors",
+    });
+  }
+
+  private verify(block: TextBlock, position: number, end: number, verify: boolean): void {
+    const whole = end === block.bytes.length ? block.bytes : block.bytes.subarray(0, end);
+    if (verify && block.direct && !isUtf8(whole)) throw new WrongEncoding();
+    const nul = this.skipErrors ? -1 : whole.indexOf(0);
+    if (nul < 0) return;
+    throw fault("input-corrupt", {
+      source: this.source,
+      place: block.direct ? { byte: position + nul } : {},
+      reason: "a NUL byte: this is no text, or not in the encoding assumed (option encoding)",
+    });
+  }
+
+  private record(bytes: Uint8Array, scanner: Scanner): void {
+    const { starts, ends, marks } = scanner;
+    if (!this.headerPassed) {
+      this.headerPassed = true;
+      for (let c = 0; c < this.columns && c < scanner.cells; c++) this.headerQuoted[c] = marks[c]! & Mark.quoted;
+      return;
+    }
+    if (this.stopped) return;
+    if (scanner.cells > this.columns && isTooLong(bytes, scanner, this.columns)) return;
+    this.rows++;
+    if (this.rows >= this.rowsWanted) this.stopped = true;
+    const { active, sorts, unquoted } = this;
+    const { decimal } = this.dialect;
+    let settled = false;
+    for (let k = 0; k < active.length; k++) {
+      const c = active[k]!;
+      if (c >= scanner.cells) break;
+      const from = starts[c]!;
+      const to = ends[c]!;
+      if (from === to) continue;
+      const mark = marks[c]!;
+      const sort = mark > Mark.quoted ? Sort.text : classify(bytes, from, to, decimal);
+      if (mark === Mark.plain && sort !== Sort.blank) unquoted[c] = 1;
+      sorts[c]! |= sort;
+      if (sort === Sort.text) settled = true;
+    }
+    if (settled) this.active = active.filter((c) => (sorts[c]! & Sort.text) === 0);
+  }
+
+  /**
+   * The type of a column. Quotes tell text from numbers where they are used for that: all values of the column are
+   * quoted, while its name or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
+   */
+  typeOf(column: number): FieldType {
+    const type = typeOf(this.sorts[column]!);
+    if (type === "text" || this.unquoted[column] === 1) return type;
+    const plainName = this.dialect.header && this.headerQuoted[column] === 0;
+    const plainNumbers = this.sorts.some((sorts, c) => this.unquoted[c] === 1 && typeOf(sorts) !== "text");
+    return plainName || plainNumbers ? "text" : type;
+  }
+
+  /** Whether every value of the column is a finite number or nothing. */
+  isNumeric(column: number): boolean {
+    return (this.sorts[column]! & ~(Sort.int32 | Sort.int64 | Sort.wide | Sort.double)) === 0;
+  }
+}
+
+/** Whether the record has more cells than there are columns, and something in them. */
+export function isTooLong(bytes: Uint8Array, scanner: Scanner, columns: number): boolean {
+  for (let c = columns; c < scanner.cells; c++) {
+    for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) if (bytes[i] !== 32) return true;
+  }
+  return false;
+}

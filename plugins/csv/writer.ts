@@ -1,0 +1,111 @@
+import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/format.js";
+import { TextBuffer } from "../shared/numbers.js";
+import { TextCells } from "./cells.js";
+import { classify, Sort } from "./classify.js";
+import { csvtWord } from "./csvt.js";
+import { comma, point } from "./dialect.js";
+import { type CsvChunk, CsvEncoder } from "./encoder.js";
+import { type Layout, layoutOf, misleadingFields } from "./layout.js";
+import { delimiterByte, type WriterOptions } from "./options.js";
+
+/** Signs that a reader may take for the delimiter, and so stand in quotes in names. */
+const anyDelimiter = /[,;|\t]/;
+
+/** The names of the columns, written so that a reader knows them for names and finds the delimiter between them. */
+function headerLine(layout: Layout, options: WriterOptions, context: WriteContext): Uint8Array {
+  const out = new TextBuffer(1024);
+  const delimiter = delimiterByte(options.delimiter);
+  const cells = new TextCells(out, delimiter, options, context);
+  const names = [...layout.geometryNames, ...layout.fields.map((field) => field.name)];
+  const sorts = names.map((name) => {
+    const bytes = Buffer.from(name);
+    return (
+      classify(bytes, 0, bytes.length, delimiter === comma ? point : comma) & classify(bytes, 0, bytes.length, point)
+    );
+  });
+  const onlyNumbers = sorts.every((sort) => sort !== Sort.text);
+  names.forEach((name, n) => {
+    if (n > 0) out.byte(delimiter);
+    const looksLikeData = onlyNumbers || (sorts[n] !== Sort.text && !/^\d+$/.test(name));
+    const needsQuotes =
+      options.quote === "minimal" && (looksLikeData || anyDelimiter.test(name) || name !== name.trim());
+    const bytes = Buffer.from(name);
+    if (!needsQuotes) cells.plain(bytes, 0, bytes.length, name);
+    else {
+      out.byte(34);
+      out.utf8(name.replaceAll('"', '""').replaceAll("\0", ""));
+      out.byte(34);
+    }
+  });
+  if (options.eol === "crlf") out.byte(13);
+  out.byte(10);
+  return out.finish();
+}
+
+function csvtLine(layout: Layout): string {
+  const geometry = {
+    xy: ["CoordX", "CoordY", ...(layout.z ? ["CoordZ"] : [])],
+    wkt: ["WKT"],
+    wkb: ["String"],
+    geojson: ["String"],
+    none: [],
+  }[layout.mode];
+  const words = [...geometry, ...layout.fields.map((field) => csvtWord(field.type))];
+  return `${words.map((word) => `"${word}"`).join(",")}\n`;
+}
+
+const isWgs84 = (layer: TargetLayer, context: WriteContext) =>
+  layer.crs === null || layer.crs.id === "EPSG:4326" || layer.crs.id === context.crs.wgs84.id;
+
+/** Writes the .prj beside the file, without which its coordinates would be taken for WGS84. */
+async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, context: WriteContext): Promise<void> {
+  const wkt = streamed ? null : await context.crs.wkt(layer.crs!, "esri");
+  if (wkt === null) {
+    const example = streamed
+      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}`
+      : `no .prj file can say ${layer.crs!.name}`;
+    context.lose("crs-undeclared", undefined, example);
+    return;
+  }
+  const file = await sink.create("prj");
+  await file.write(Buffer.from(wkt));
+}
+
+/** What the file does not say, though nothing of the data is missing. */
+function tellWhatIsUndeclared(layer: TargetLayer, layout: Layout, options: WriterOptions, context: WriteContext): void {
+  for (const { name } of misleadingFields(layout)) {
+    context.notice("geometry-name", name, "readers may take this column for a geometry; --in geometry=none forbids it");
+  }
+  if (!options.header)
+    for (const { name } of layout.fields) context.lose("name-dropped", name, "header=no leaves it away");
+  if (options.csvt) return;
+  for (const { name, type, values } of layer.summary?.fields ?? []) {
+    if (values > 0 || type === "text" || type === "json" || type === "binary") continue;
+    context.notice("type-undeclared", name, `${type}, but without a value to tell it; csvt=yes declares it`);
+  }
+}
+
+export default {
+  async encoder(layer, options, context) {
+    return new CsvEncoder(layer, options, context);
+  },
+
+  async assembler(sink, layers, options, context): Promise<Assembler<CsvChunk>> {
+    const layer = layers[0]!;
+    const layout = layoutOf(layer, options);
+    const file = await sink.create();
+    const streamed = file.path === null;
+    if (options.bom) await file.write(Buffer.from([0xef, 0xbb, 0xbf]));
+    if (options.header) await file.write(headerLine(layout, options, context));
+    if (layout.mode !== "none" && !isWgs84(layer, context)) await writeCrs(sink, layer, streamed, context);
+    if (options.csvt && !streamed) {
+      const types = await sink.create("csvt");
+      await types.write(Buffer.from(csvtLine(layout)));
+    }
+    tellWhatIsUndeclared(layer, layout, options, context);
+    return {
+      append: (chunk) => file.write(chunk.bytes),
+      finish: async () => {},
+    };
+  },
+} satisfies WriterModule<WriterOptions, CsvChunk>;
