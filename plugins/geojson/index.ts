@@ -1,6 +1,7 @@
 import { defineFormat } from "../../src/plugin/format.js";
+import { accepts } from "./feature-settings.js";
 import { likeness } from "./identify.js";
-import { readOptions } from "./options.js";
+import { readOptions, sequenceWriteOptions, writeOptions } from "./options.js";
 
 const reader = { options: readOptions, load: () => import("./reader.js") };
 
@@ -12,6 +13,11 @@ export const geojson = defineFormat({
   extensions: ["geojson", "json"],
   identify: (head, source) => likeness(head, source).geojson,
   reader,
+  writer: {
+    options: writeOptions,
+    accepts: (options) => (options.crs ? { ...accepts, crs: "any" } : accepts),
+    load: () => import("./writer.js"),
+  },
 });
 
 /** One feature a line, or GeoJSON Text Sequences (RFC 8142). */
@@ -22,6 +28,11 @@ export const geojsonseq = defineFormat({
   extensions: ["geojsonl", "geojsons", "ndjson"],
   identify: (head, source) => likeness(head, source).geojsonseq,
   reader,
+  writer: {
+    options: sequenceWriteOptions,
+    accepts: () => accepts,
+    load: () => import("./sequence-writer.js"),
+  },
 });
 
 export default [geojson, geojsonseq];

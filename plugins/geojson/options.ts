@@ -3,3 +3,42 @@ import type { OptionTable } from "../../src/plugin/options.js";
 export const readOptions = {
   fid: { type: "text", help: "Name of a field that shows the feature ids as well" },
 } as const satisfies OptionTable;
+
+const featureOptions = {
+  precision: { type: "integer", default: 7, min: 0, max: 20, help: "Decimals of longitude and latitude" },
+  zPrecision: { type: "integer", default: 3, min: 0, max: 20, help: "Decimals of heights" },
+  rfc7946: {
+    type: "boolean",
+    default: true,
+    help: "Exterior rings counter-clockwise and holes clockwise; no keeps them as they are",
+  },
+  antimeridian: {
+    type: "choice",
+    choices: ["keep", "cut"],
+    default: "keep",
+    help: "Cut lines and polygons in two where they cross the antimeridian (RFC 7946, section 3.1.9)",
+  },
+  ids: { type: "boolean", default: true, help: "Write the feature ids" },
+  idField: { type: "text", help: "The field that becomes the feature's id, in place of its own" },
+} as const satisfies OptionTable;
+
+export const writeOptions = {
+  ...featureOptions,
+  bbox: {
+    type: "choice",
+    choices: ["no", "file", "features", "both"],
+    default: "no",
+    help: "Write the bounding box of the file, of each feature, or both",
+  },
+  crs: {
+    type: "boolean",
+    default: false,
+    help: "Take any coordinate reference system and name it, as GeoJSON 2008 did and RFC 7946 does not",
+  },
+} as const satisfies OptionTable;
+
+export const sequenceWriteOptions = {
+  ...featureOptions,
+  bbox: { type: "choice", choices: ["no", "features"], default: "no", help: "Write the bounding box of each feature" },
+  rs: { type: "boolean", default: false, help: "Begin each feature with a record separator (RFC 8142)" },
+} as const satisfies OptionTable;

@@ -1,0 +1,101 @@
+import { GeometryBuilder, type GeometryColumn, Kind } from "../../src/model/index.js";
+import { cutPolygon, isMoved, type Ring, shifted, splitAt, unwrap } from "./meridian-cut.js";
+
+/**
+ * The same geometries, lines and polygons that cross the antimeridian cut there into several parts (RFC 7946, section
+ * 3.1.9). Consecutive longitudes that differ by more than 180° are taken as crossing it, and so are longitudes beyond
+ * ±180°; an edge from −180° to 180° runs around the world. The column itself where nothing crosses.
+ */
+export function cutAntimeridian(column: GeometryColumn): GeometryColumn {
+  if (!crossesAnywhere(column)) return column;
+  const builder = new GeometryBuilder();
+  for (let row = 0; row < column.length; row++) cutGeometry(column, row, builder);
+  return builder.finish();
+}
+
+function crossesAnywhere(column: GeometryColumn): boolean {
+  const { xy, positionOffsets } = column;
+  for (let r = 0; r + 1 < positionOffsets.length; r++)
+    if (crosses(xy, positionOffsets[r]!, positionOffsets[r + 1]!)) return true;
+  return column.members !== null && crossesAnywhere(column.members);
+}
+
+function crosses(xy: Float64Array, from: number, to: number): boolean {
+  for (let k = from; k < to; k++) {
+    if (Math.abs(xy[2 * k]!) > 180) return true;
+    if (k > from && isMoved(xy[2 * k - 2]!, xy[2 * k]!)) return true;
+  }
+  return false;
+}
+
+function cutGeometry(column: GeometryColumn, row: number, builder: GeometryBuilder): void {
+  const kind = column.kinds[row]!;
+  if (kind === Kind.GeometryCollection) {
+    builder.begin(kind);
+    const members = builder.collection();
+    const { memberOffsets } = column;
+    for (let m = memberOffsets?.[row] ?? 0; m < (memberOffsets?.[row + 1] ?? 0); m++)
+      cutGeometry(column.members!, m, members);
+    builder.end();
+    return;
+  }
+  const lines = kind === Kind.LineString || kind === Kind.MultiLineString;
+  const polygons = kind === Kind.Polygon || kind === Kind.MultiPolygon;
+  if ((!lines && !polygons) || !rowCrosses(column, row)) builder.copy(column, row);
+  else if (lines) cutLines(column, row, builder);
+  else cutPolygons(column, row, builder);
+}
+
+function rowCrosses(column: GeometryColumn, row: number): boolean {
+  const { partOffsets, ringOffsets, positionOffsets, xy } = column;
+  for (let r = ringOffsets[partOffsets[row]!]!; r < ringOffsets[partOffsets[row + 1]!]!; r++) {
+    if (crosses(xy, positionOffsets[r]!, positionOffsets[r + 1]!)) return true;
+  }
+  return false;
+}
+
+function ringsOf(column: GeometryColumn, part: number): Ring[] {
+  const { ringOffsets, positionOffsets, xy, z } = column;
+  const rings: Ring[] = [];
+  for (let r = ringOffsets[part]!; r < ringOffsets[part + 1]!; r++) {
+    const ring: Ring = [];
+    for (let k = positionOffsets[r]!; k < positionOffsets[r + 1]!; k++) {
+      ring.push([xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN]);
+    }
+    rings.push(ring);
+  }
+  return rings;
+}
+
+function writeRing(builder: GeometryBuilder, ring: Ring): void {
+  builder.ring();
+  for (const [x, y, z] of ring) {
+    if (Number.isNaN(z)) builder.position(x, y);
+    else builder.positionZM(x, y, z, Number.NaN);
+  }
+}
+
+function cutLines(column: GeometryColumn, row: number, builder: GeometryBuilder): void {
+  const pieces: Ring[] = [];
+  for (let p = column.partOffsets[row]!; p < column.partOffsets[row + 1]!; p++) {
+    for (const line of ringsOf(column, p)) pieces.push(...splitAt(unwrap(line)).map(shifted));
+  }
+  const single = pieces.length === 1 && column.kinds[row] === Kind.LineString;
+  builder.begin(single ? Kind.LineString : Kind.MultiLineString);
+  builder.part();
+  for (const piece of pieces) writeRing(builder, piece);
+  builder.end();
+}
+
+function cutPolygons(column: GeometryColumn, row: number, builder: GeometryBuilder): void {
+  const pieces: Ring[][] = [];
+  for (let p = column.partOffsets[row]!; p < column.partOffsets[row + 1]!; p++)
+    pieces.push(...cutPolygon(ringsOf(column, p)));
+  const single = pieces.length === 1 && column.kinds[row] === Kind.Polygon;
+  builder.begin(single ? Kind.Polygon : Kind.MultiPolygon);
+  for (const rings of pieces) {
+    builder.part();
+    for (const ring of rings) writeRing(builder, ring);
+  }
+  builder.end();
+}

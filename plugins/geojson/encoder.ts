@@ -1,0 +1,217 @@
+import { type Batch, type BytesColumn, type Column, Kind, Presence } from "../../src/model/index.js";
+import type { WriteContext } from "../../src/plugin/format.js";
+import { TextBuffer } from "../shared/numbers.js";
+import { cutAntimeridian } from "./antimeridian.js";
+import { Bounds, type GeometrySettings, GeometryText } from "./geometry-text.js";
+
+/** What a writer gets from a batch. */
+export interface FeatureChunk {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  /** Least and greatest x, y, z, where asked for. */
+  readonly least: readonly number[] | null;
+  readonly most: readonly number[] | null;
+}
+
+export interface EncoderSettings extends GeometrySettings {
+  /** What stands before and after each feature. */
+  readonly before: string;
+  readonly after: string;
+  readonly cut: boolean;
+  readonly fileBounds: boolean;
+  readonly featureBounds: boolean;
+  readonly ids: boolean;
+  readonly idField: string | undefined;
+}
+
+const opening = Buffer.from('{"type":"Feature"');
+const id = Buffer.from(',"id":');
+const properties = Buffer.from(',"properties":{');
+const geometry = Buffer.from('},"geometry":');
+const words = { null: Buffer.from("null"), true: Buffer.from("true"), false: Buffer.from("false") };
+
+const least = BigInt(Number.MIN_SAFE_INTEGER);
+const most = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** What stands for a byte in a JSON string, where it cannot stand for itself (RFC 8259, section 7). */
+const escapes = Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 32 && byte !== 34 && byte !== 92) return null;
+  return Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
+});
+const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
+
+/** Writes batches as features, one after another. */
+export class FeatureEncoder {
+  private readonly out = new TextBuffer(1 << 18);
+  private readonly text: GeometryText;
+  private readonly before: Buffer;
+  private readonly after: Buffer;
+  private readonly names = new Map<string, Buffer>();
+
+  constructor(
+    private readonly settings: EncoderSettings,
+    private readonly context: WriteContext,
+  ) {
+    this.text = new GeometryText(this.out, settings);
+    this.before = Buffer.from(settings.before);
+    this.after = Buffer.from(settings.after);
+  }
+
+  encode(batch: Batch): FeatureChunk {
+    const { out, settings } = this;
+    const shapes = settings.cut ? cutAntimeridian(batch.geometry) : batch.geometry;
+    const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
+    const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
+    const columns = batch.columns.filter((_, f) => f !== idIndex);
+    const names = batch.fields.filter((_, f) => f !== idIndex).map((field) => field.name);
+    const prefixes = names.map((name) => this.prefix(name));
+    this.report(columns, names);
+    const bounds = new Bounds();
+    let infinite = 0;
+    for (let row = 0; row < batch.length; row++) {
+      this.put(this.before);
+      this.put(opening);
+      if (ids && ids.presence[row] === Presence.value) {
+        this.put(id);
+        this.value(ids, row);
+      }
+      if (settings.fileBounds && shapes.kinds[row] !== Kind.none) bounds.addGeometry(shapes, row);
+      if (settings.featureBounds) {
+        const box = new Bounds();
+        box.addGeometry(shapes, row);
+        box.write(out, settings);
+      }
+      this.put(properties);
+      let first = true;
+      for (let c = 0; c < columns.length; c++) {
+        const column = columns[c]!;
+        if (column.presence[row] === Presence.absent) continue;
+        const prefix = prefixes[c]!;
+        // The prefix begins with the comma that the first property does not have.
+        out.bytes(prefix, first ? 1 : 0, prefix.length);
+        first = false;
+        this.value(column, row);
+      }
+      this.put(geometry);
+      if (!this.text.write(shapes, row)) infinite++;
+      out.byte(125);
+      this.put(this.after);
+    }
+    if (infinite > 0) {
+      this.context.lose(
+        "non-finite",
+        undefined,
+        "a geometry with a coordinate that is no number became null",
+        infinite,
+      );
+    }
+    const { least: low, most: high } = bounds;
+    const wanted = settings.fileBounds;
+    return { bytes: out.finish(), count: batch.length, least: wanted ? low : null, most: wanted ? high : null };
+  }
+
+  private put(bytes: Uint8Array): void {
+    this.out.bytes(bytes, 0, bytes.length);
+  }
+
+  private prefix(name: string): Buffer {
+    const known = this.names.get(name);
+    if (known) return known;
+    const made = Buffer.from(`,${JSON.stringify(name)}:`);
+    if (this.names.size > 4096) this.names.clear();
+    this.names.set(name, made);
+    return made;
+  }
+
+  /** Says what JSON numbers cannot hold. */
+  private report(columns: readonly Column[], names: readonly string[]): void {
+    for (let c = 0; c < columns.length; c++) {
+      const column = columns[c]!;
+      let count = 0;
+      let example = "";
+      if (column.type === "double") {
+        for (let i = 0; i < column.values.length; i++) {
+          const value = column.values[i]!;
+          if (column.presence[i] !== Presence.value || Number.isFinite(value)) continue;
+          if (count++ === 0) example = `${value} became null`;
+        }
+        if (count > 0) this.context.lose("non-finite", names[c], example, count);
+      } else if (column.type === "int64") {
+        for (let i = 0; i < column.values.length; i++) {
+          const value = column.values[i]!;
+          if (column.presence[i] !== Presence.value || (value >= least && value <= most)) continue;
+          if (count++ === 0) example = `${value} became text, being beyond what JSON numbers hold exactly`;
+        }
+        if (count > 0) this.context.lose("int64-as-text", names[c], example, count);
+      }
+    }
+  }
+
+  private value(column: Column, row: number): void {
+    const { out } = this;
+    if (column.presence[row] !== Presence.value) {
+      this.put(words.null);
+      return;
+    }
+    switch (column.type) {
+      case "boolean":
+        this.put(column.values[row] === 1 ? words.true : words.false);
+        break;
+      case "int32":
+        out.int(column.values[row]!);
+        break;
+      case "int64":
+        this.long(column.values[row]!);
+        break;
+      case "double":
+        if (Number.isFinite(column.values[row]!)) out.number(column.values[row]!);
+        else this.put(words.null);
+        break;
+      case "json":
+        this.json(column, row);
+        break;
+      case "binary":
+        out.ascii(
+          `"${Buffer.from(column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!)).toString("base64")}"`,
+        );
+        break;
+      default:
+        this.string(column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+    }
+  }
+
+  private long(value: bigint): void {
+    if (value >= least && value <= most) this.out.int(Number(value));
+    else this.out.ascii(`"${value}"`);
+  }
+
+  private string(bytes: Uint8Array, from: number, to: number): void {
+    const { out } = this;
+    out.byte(34);
+    let start = from;
+    for (let i = from; i < to; i++) {
+      const byte = bytes[i]!;
+      if (mustEscape[byte] === 0) continue;
+      if (i > start) out.bytes(bytes, start, i);
+      const written = escapes[byte]!;
+      out.bytes(written, 0, written.length);
+      start = i + 1;
+    }
+    if (to > start) out.bytes(bytes, start, to);
+    out.byte(34);
+  }
+
+  /** As it stands, on one line: strings of JSON hold no line ends, so those that are there are white space. */
+  private json(column: BytesColumn, row: number): void {
+    const { bytes } = column;
+    const to = column.offsets[row + 1]!;
+    let start = column.offsets[row]!;
+    for (let i = start; i < to; i++) {
+      if (bytes[i] !== 10 && bytes[i] !== 13) continue;
+      this.out.bytes(bytes, start, i);
+      this.out.byte(32);
+      start = i + 1;
+    }
+    this.out.bytes(bytes, start, to);
+  }
+}
