@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { GeoferryError } from "../../errors.js";
+import type { Format } from "../../plugin/format.js";
+import { Random } from "../random.js";
+import { readFile } from "../read-all.js";
+import { sampleBatch } from "../sample-layer.js";
+import { acceptsOf, type Subject, withScratch } from "../subject.js";
+import { Watchdog } from "../watchdog.js";
+import { writeFile } from "../write-all.js";
+import { copySet } from "./reading.js";
+
+type Damage = (bytes: Buffer, random: Random) => Buffer;
+
+const span = (bytes: Buffer, random: Random): [from: number, to: number] => {
+  const from = random.below(bytes.length);
+  return [from, Math.min(bytes.length, from + 1 + random.below(64))];
+};
+
+const overwritten =
+  (byte: number): Damage =>
+  (bytes, random) =>
+    Buffer.from(bytes).fill(byte, ...span(bytes, random));
+
+/** What disks, transfers and programs do to files. */
+const damages: Readonly<Record<string, Damage>> = {
+  "cut off": (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
+  "cut off near its start": (bytes, random) => bytes.subarray(0, random.below(Math.min(bytes.length, 120))),
+  "cut off by a byte": (bytes) => bytes.subarray(0, -1),
+  "one byte changed": (bytes, random) => {
+    const changed = Buffer.from(bytes);
+    changed[random.below(bytes.length)] = random.below(256);
+    return changed;
+  },
+  "one bit flipped near its start": (bytes, random) => {
+    const changed = Buffer.from(bytes);
+    const at = random.below(Math.min(bytes.length, 160));
+    changed[at] = changed[at]! ^ (1 << random.below(8));
+    return changed;
+  },
+  "eight bytes changed": (bytes, random) => {
+    const changed = Buffer.from(bytes);
+    for (let n = 0; n < 8; n++) changed[random.below(bytes.length)] = random.below(256);
+    return changed;
+  },
+  "a block of zeros": overwritten(0),
+  "a block of 0xFF": overwritten(0xff),
+  "a block lost": (bytes, random) => {
+    const [from, to] = span(bytes, random);
+    return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
+  },
+  "a block twice": (bytes, random) => {
+    const [from, to] = span(bytes, random);
+    return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);
+  },
+  "junk at its end": (bytes, random) =>
+    Buffer.concat([bytes, Buffer.from(Array.from({ length: 50 }, () => random.below(256)))]),
+};
+
+/** Larger files are not damaged: each copy is read twice. */
+const greatestSize = 1 << 18;
+
+/** How many features and positions there may sensibly be for each byte of the input; compressed ones may have more. */
+const most = { featuresPerByte: 16, memory: 1 << 29 } as const;
+
+/** Whether a damaged file is read, or refused with a sentence; never anything else. */
+export function checkDamage(subject: Subject): void {
+  const { format, check, samples, readerOptions } = subject;
+  if (!format.reader) return;
+  if (format.writer) {
+    check("reads damaged files or refuses them in words", async () => {
+      const accepts = acceptsOf(subject);
+      await withScratch(async (scratch) => {
+        const whole = scratch.path("whole");
+        mkdirSync(whole);
+        const batch = sampleBatch({
+          features: 60,
+          types: accepts.geometryTypes,
+          dimensions: accepts.z ? "xyz" : "xy",
+          fieldTypes: accepts.fieldTypes,
+          nulls: accepts.nullGeometry,
+          seed: subject.seed,
+        });
+        const written = await writeFile(format, whole, batch, { options: subject.writerOptions });
+        for (const { path } of written) await damageSet(subject, path, readerOptions, scratch.path("damaged"));
+      });
+    });
+  }
+  for (const { path, options } of samples) {
+    if (statSync(path).size > greatestSize) continue;
+    check(`reads damaged copies of ${basename(path)} or refuses them in words`, async () => {
+      await withScratch(async (scratch) => {
+        const copy = copySet(path, scratch.path("whole"));
+        await damageSet(subject, copy, { ...readerOptions, ...options }, scratch.path("damaged"));
+      });
+    });
+  }
+}
+
+async function damageSet(
+  subject: Subject,
+  main: string,
+  options: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<void> {
+  const random = new Random(subject.seed);
+  const watchdog = new Watchdog(subject.timeLimit);
+  const names = Object.keys(damages);
+  const stem = basename(main).slice(0, basename(main).indexOf(".") + 1);
+  const set = readdirSync(dirname(main)).filter((name) => name.startsWith(stem));
+  try {
+    for (const name of set) {
+      const intact = readFileSync(join(dirname(main), name));
+      for (let n = 0; n < subject.mutations; n++) {
+        rmSync(folder, { recursive: true, force: true });
+        mkdirSync(folder);
+        for (const other of set) cpSync(join(dirname(main), other), join(folder, other));
+        // The last two: empty, and not there.
+        const kind = names[n % names.length]!;
+        const isGone = n === subject.mutations - 1 && name !== basename(main);
+        const damaged =
+          n === subject.mutations - 2 || intact.length === 0 ? Buffer.alloc(0) : damages[kind]!(intact, random);
+        if (isGone) rmSync(join(folder, name));
+        else writeFileSync(join(folder, name), damaged);
+        const what = `${name}, ${isGone ? "missing" : kind} (damage ${n}, seed ${subject.seed})`;
+        for (const skipErrors of [false, true]) {
+          const how = `reading ${what}${skipErrors ? " with skipErrors" : ""}`;
+          const path = join(folder, basename(main));
+          await watchdog.guard(how, () => survives(subject.format, path, options, skipErrors, how));
+        }
+      }
+    }
+  } finally {
+    watchdog.stop();
+  }
+}
+
+async function survives(
+  format: Format,
+  path: string,
+  options: Readonly<Record<string, string>>,
+  skipErrors: boolean,
+  what: string,
+): Promise<void> {
+  const bytes = readdirSync(dirname(path)).reduce((sum, name) => sum + statSync(join(dirname(path), name)).size, 0);
+  const limit = 1000 + bytes * most.featuresPerByte;
+  const start = memory();
+  const look = () => {
+    const used = memory() - start;
+    assert.ok(used < most.memory, `${what} takes ${Math.round(used / 2 ** 20)} MiB of memory for ${bytes} bytes`);
+  };
+  let features = 0;
+  const each = ({ length }: { readonly length: number }) => {
+    features += length;
+    assert.ok(features <= limit, `${what} gives more than ${limit} features of ${bytes} bytes`);
+    look();
+  };
+  try {
+    await readFile(format, path, { options, skipErrors, bySplits: true, each, look });
+  } catch (error) {
+    if (error instanceof assert.AssertionError) {
+      assert.fail(error.message.startsWith(what) ? error.message : `${what}: ${error.message}`);
+    }
+    const isTold = error instanceof GeoferryError && (error.kind === "input" || error.kind === "unsupported");
+    if (!isTold) {
+      const kind =
+        error instanceof GeoferryError ? `GeoferryError "${error.code}"` : "an error that is no GeoferryError";
+      assert.fail(
+        `${what} ended with ${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    }
+    const names = error.code.startsWith("input-") ? error.message.includes(basename(path).split(".")[0]!) : true;
+    assert.ok(names, `${what} ended with a message that does not name the file: ${error.message}`);
+  }
+}
+
+function memory(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { GeoferryError } from "../../errors.js";
+import type { FieldType } from "../../model/field.js";
+import { geometryTypes } from "../../model/geometry.js";
+import type { Accepts } from "../../plugin/format.js";
+import { type OptionSpec, type OptionTable, parseOptions } from "../../plugin/options.js";
+import { flawOf } from "../../plugin/shape.js";
+import type { Subject } from "../subject.js";
+
+/** What the format says of itself: its shape, its options, what its writer accepts. */
+export function checkDeclaration({ format, check }: Subject): void {
+  check("declares itself as the contract asks", async () => {
+    assert.equal(flawOf(format), null);
+    assert.equal(new Set(format.extensions).size, format.extensions.length, "an extension is there twice");
+    if (format.writer) assert.ok(format.extensions.length > 0, "outputs get the first extension: a writer needs one");
+    for (const companion of format.companions ?? []) {
+      assert.ok(companion !== format.extensions[0], `"${companion}" is what outputs are called: it is no companion`);
+    }
+  });
+
+  check("loads its halves when asked", async () => {
+    if (format.reader) {
+      const reader = await format.reader.load();
+      assert.equal(typeof reader.open, "function", "the reader's module has no open()");
+    }
+    if (format.writer) {
+      const writer = await format.writer.load();
+      assert.equal(typeof writer.encoder, "function", "the writer's module has no encoder()");
+      assert.equal(typeof writer.assembler, "function", "the writer's module has no assembler()");
+    }
+  });
+
+  for (const half of ["reader", "writer"] as const) {
+    const table = format[half]?.options;
+    if (table) check(`has ${half} options that explain themselves`, async () => checkOptions(format.id, table));
+  }
+
+  const { writer } = format;
+  if (!writer) return;
+  check("accepts what can be accepted, with every choice of its options", async () => {
+    checkAccepts(writer.accepts(parseOptions(format.id, writer.options, {})));
+    for (const [name, spec] of Object.entries(writer.options)) {
+      for (const text of valuesToTry(spec)) {
+        checkAccepts(writer.accepts(parseOptions(format.id, writer.options, { [name]: text })));
+      }
+    }
+  });
+}
+
+const valuesToTry = (spec: OptionSpec): readonly string[] =>
+  spec.type === "choice" ? spec.choices : spec.type === "boolean" ? ["yes", "no"] : [];
+
+function checkOptions(id: string, table: OptionTable): void {
+  for (const [name, spec] of Object.entries(table)) {
+    assert.match(name, /^[a-z][A-Za-z0-9]*$/, `option ${name}: a name is in camelCase, so that it has one kebab-case`);
+    assert.ok(spec.help.trim().length >= 8, `option ${name}: its help does not say much: "${spec.help}"`);
+    if (spec.default === undefined) continue;
+    const text = Array.isArray(spec.default) ? spec.default.join(",") : String(spec.default);
+    const values: Readonly<Record<string, unknown>> = parseOptions(id, table, { [name]: text });
+    assert.deepEqual(values[name], spec.default, `option ${name}: its default is not a value that it takes`);
+  }
+  const unknown = "no-such-option";
+  assert.throws(
+    () => parseOptions(id, table, { [unknown]: "1" }),
+    (error) => error instanceof GeoferryError && error.code === "option-unknown",
+    "an option that the table does not have must be refused",
+  );
+}
+
+const fieldTypes: readonly FieldType[] = [
+  "boolean",
+  "int32",
+  "int64",
+  "double",
+  "text",
+  "date",
+  "time",
+  "datetime",
+  "binary",
+  "json",
+];
+
+function checkAccepts(accepts: Accepts): void {
+  const { families, fieldNames } = accepts;
+  const oneOf = (value: unknown, choices: readonly unknown[], member: string) =>
+    assert.ok(choices.includes(value), `accepts.${member} is ${String(value)}, not one of ${choices.join(", ")}`);
+  oneOf(accepts.crs, ["any", "wgs84"], "crs");
+  oneOf(accepts.layers, ["one", "many"], "layers");
+  oneOf(accepts.needs, ["nothing", "summary"], "needs");
+  for (const member of ["nullGeometry", "z", "m", "stream"] as const) oneOf(accepts[member], [true, false], member);
+  for (const type of accepts.geometryTypes) oneOf(type, geometryTypes.slice(1), "geometryTypes");
+  for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");
+  assert.ok(accepts.geometryTypes.length > 0 || accepts.nullGeometry, "accepts neither a geometry nor none");
+  assert.ok(accepts.fieldTypes.includes("text"), "accepts.fieldTypes must have text, which other types are cast to");
+  assert.ok(
+    accepts.ids === true || (typeof accepts.ids === "string" && accepts.ids !== ""),
+    "accepts.ids is a name or true",
+  );
+  if (fieldNames?.maxBytes !== undefined) {
+    assert.ok(
+      Number.isInteger(fieldNames.maxBytes) && fieldNames.maxBytes >= 4,
+      "accepts.fieldNames.maxBytes is too small",
+    );
+  }
+  if (!families) return;
+  assert.equal(new Set(families.map((family) => family.name)).size, families.length, "two families have the same name");
+  for (const { name } of families)
+    assert.match(name, /^[a-z0-9-]+$/, `family "${name}": it becomes part of a file's name`);
+  const held = families.flatMap((family) => family.types);
+  assert.equal(new Set(held).size, held.length, "a geometry type is in two families");
+  assert.deepEqual(
+    [...held].sort(),
+    [...accepts.geometryTypes].sort(),
+    "the families must cover accepts.geometryTypes",
+  );
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { crsContext } from "../../crs/index.js";
+import { fault } from "../../errors.js";
+import { Batch, type BatchData } from "../../model/batch.js";
+import type { Sink } from "../../plugin/format.js";
+import { contentsOf } from "../folder.js";
+import { throughThread } from "../read-all.js";
+import { Recording } from "../recording.js";
+import { sampleBatch } from "../sample-layer.js";
+import { acceptsOf, type Subject, withScratch } from "../subject.js";
+import { fittedBatches, openWriter, planTargets, writeFile, writeLayers } from "../write-all.js";
+
+function generated(subject: Subject, features: number): Batch {
+  const accepts = acceptsOf(subject);
+  return sampleBatch({
+    features,
+    types: accepts.geometryTypes,
+    dimensions: accepts.z ? (accepts.m ? "xyzm" : "xyz") : accepts.m ? "xym" : "xy",
+    nulls: accepts.nullGeometry,
+    fieldTypes: accepts.fieldTypes,
+    ids: "int32",
+    seed: subject.seed,
+  });
+}
+
+/** Whether encoding is pure and the output does not depend on how the features came. */
+export function checkEncoding(subject: Subject): void {
+  const { format, check, writerOptions } = subject;
+  if (!format.writer) return;
+
+  check("encodes the same batch to the same chunk, on any thread", async () => {
+    const { module, options, accepts } = await openWriter(format, writerOptions);
+    const batch = generated(subject, 120);
+    for (const target of planTargets(format, accepts, batch, "sample", crsContext.wgs84)) {
+      const one = await module.encoder(target.layer, options, new Recording());
+      const other = await module.encoder(structuredClone(target.layer), structuredClone(options), new Recording());
+      for (const given of fittedBatches(target, batch, 50)) {
+        const before = structuredClone<BatchData>(given.data());
+        const expected = structuredClone(one.encode(given));
+        assert.deepEqual(structuredClone<BatchData>(given.data()), before, "encode must not change the batch");
+        // Handing a chunk over tears from the encoder what it keeps of it.
+        assert.deepEqual(throughThread(one.encode(given)), expected, "encode gave another chunk the second time");
+        assert.deepEqual(
+          structuredClone(one.encode(given)),
+          expected,
+          "encode gave another chunk once one was handed over",
+        );
+        const copy = new Batch(structuredClone<BatchData>(given.data()));
+        assert.deepEqual(structuredClone(other.encode(copy)), expected, "another encoder gave another chunk");
+      }
+    }
+  });
+
+  check("writes the same bytes whatever the size of the batches", async () => {
+    await withScratch(async (scratch) => {
+      const batch = generated(subject, 2100);
+      let expected: Map<string, Buffer> | undefined;
+      for (const batchSize of [1000, 1, 7]) {
+        const folder = scratch.path(String(batchSize));
+        mkdirSync(folder);
+        await writeFile(format, folder, batch, { options: writerOptions, batchSize, throughThreads: batchSize !== 1 });
+        const contents = contentsOf(folder);
+        expected ??= contents;
+        assert.deepEqual([...contents.keys()], [...expected.keys()], "other files were written");
+        for (const [name, bytes] of contents) {
+          const same = bytes.equals(expected.get(name)!);
+          assert.ok(same, `${name} is another file with batches of ${batchSize} than with batches of 1000`);
+        }
+      }
+    });
+  });
+
+  if (!acceptsOf(subject).stream) return;
+  check("writes to a stream what it writes to a file", async () => {
+    await withScratch(async (scratch) => {
+      const batch = generated(subject, 100);
+      const writer = await openWriter(format, writerOptions);
+      const files = await writeFile(format, scratch.folder, batch, { options: writerOptions });
+      const contents = contentsOf(scratch.folder);
+      for (const target of planTargets(format, writer.accepts, batch, "sample", crsContext.wgs84)) {
+        const { sink, bytes } = streamSink();
+        const layers = [{ target: target.layer, batches: fittedBatches(target, batch, 1000) }];
+        await writeLayers(writer, sink, layers, new Recording(), false);
+        const file = files.find(({ layer }) => layer === target.layer.name)!;
+        const same = bytes().equals(contents.get(file.path.slice(scratch.folder.length + 1))!);
+        assert.ok(same, `${target.layer.name}: other bytes go to a stream than to a file`);
+      }
+    });
+  });
+}
+
+/** A sink like stdout: one file, no path, no way back. */
+function streamSink(): { sink: Sink; bytes: () => Buffer } {
+  const written: Uint8Array[] = [];
+  let size = 0;
+  const refuse = () => fault("output-not-stream", { format: "the format (its accepts.stream is true)" });
+  const sink: Sink = {
+    name: "stdout",
+    async create(extension) {
+      if (extension !== undefined) throw refuse();
+      return {
+        path: null,
+        get size() {
+          return size;
+        },
+        async write(bytes) {
+          written.push(Uint8Array.from(bytes));
+          size += bytes.length;
+        },
+        async patch() {
+          throw refuse();
+        },
+      };
+    },
+  };
+  return { sink, bytes: () => Buffer.concat(written) };
+}

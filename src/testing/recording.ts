@@ -1,0 +1,50 @@
+import { crsContext } from "../crs/index.js";
+import { decoderOf, encoderOf } from "../io/encodings.js";
+import { type Loss, type Notice, type Reject, Tally } from "../model/report.js";
+import type { ReadContext, WriteContext } from "../plugin/format.js";
+
+/** The context that both halves of a plugin get; this one remembers what was said to it. */
+export class Recording implements ReadContext, WriteContext {
+  readonly now = new Date("2001-02-03T04:05:06Z");
+  readonly crs = crsContext;
+  readonly decoder = decoderOf;
+  readonly encoder = encoderOf;
+  readonly rejects: Reject[] = [];
+  /** What `passed` said so far, added up. */
+  records = 0;
+  lines = 0;
+  private readonly lossTally = new Tally();
+  private readonly noticeTally = new Tally();
+
+  constructor(
+    readonly skipErrors = false,
+    readonly blueprint: unknown = undefined,
+    readonly signal: AbortSignal = new AbortController().signal,
+  ) {}
+
+  /** What was lost, by code and field. */
+  get losses(): Loss[] {
+    return this.lossTally.list();
+  }
+
+  get notices(): Notice[] {
+    return this.noticeTally.list();
+  }
+
+  lose(code: string, field: string | undefined, example: string, count = 1): void {
+    this.lossTally.add(code, "", field, count, example);
+  }
+
+  notice(code: string, field: string | undefined, example: string, count = 1): void {
+    this.noticeTally.add(code, "", field, count, example);
+  }
+
+  reject(reject: Reject): void {
+    this.rejects.push(reject);
+  }
+
+  passed(records: number, lines: number): void {
+    this.records += records;
+    this.lines += lines;
+  }
+}
