@@ -60,6 +60,8 @@ function utf16(label: "utf-16le" | "utf-16be"): Codec {
   };
 }
 
+const ascii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
+
 /** The upper half of windows-1252, which the WHATWG standard takes latin1 for (Encoding, index windows-1252). */
 const windows1252 =
   "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ" +
@@ -109,11 +111,12 @@ function standard(label: string): Codec | null {
   if (name === "utf-8") return utf8;
   if (name === "utf-16le" || name === "utf-16be") return utf16(name);
   if (name === "windows-1252") {
-    return singleByte(String.fromCharCode(...allBytes.subarray(0, 128)) + windows1252);
+    return singleByte(ascii + windows1252);
   }
   if (oneByteLabels.test(name)) {
     const characters = decoder.decode(allBytes);
-    if (characters.length === 256) return singleByte(characters);
+    // The lower half is ASCII in all of them; ICU swaps three control characters of ibm866 as DOS did.
+    if (characters.length === 256) return singleByte(ascii + characters.slice(128));
   }
   const decode: Decode = (bytes) => decoder.decode(bytes);
   if (name === "iso-2022-jp") return { decode };

@@ -255,7 +255,11 @@ class Unpacking {
         yield chunk;
       }
     }
-    const write = (chunks: AsyncIterable<Buffer>) => spoolStream(checked(chunks), target, { source: name });
+    let writing: Promise<unknown> | undefined;
+    const write = (chunks: AsyncIterable<Buffer>) => {
+      writing = spoolStream(checked(chunks), target, { source: name });
+      return writing;
+    };
     const { signal } = this.options;
     try {
       const raw = await zip.openReadStreamPromise(entry, { decodeFileData: false });
@@ -263,7 +267,12 @@ class Unpacking {
       else await pipeline(raw, createInflateRaw({ chunkSize: 1 << 18 }), write, { signal });
     } catch (error) {
       if (signal.aborted) throw fault("interrupted", {}, error);
-      throw zipFault(name, error);
+      // The pipeline may tell first of the streams that were torn down, and not of the reason why.
+      const own: unknown = await writing?.then(
+        () => error,
+        (reason: unknown) => reason,
+      );
+      throw zipFault(name, own instanceof GeoferryError ? own : error);
     }
     if (size !== entry.uncompressedSize) throw damaged(`the entry has ${size} bytes, not ${entry.uncompressedSize}`);
     if (checksum !== entry.crc32) throw damaged("the entry is damaged: its checksum is wrong");

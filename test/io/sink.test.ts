@@ -17,8 +17,8 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GeoferryError } from "../../src/errors.js";
 import { createSink } from "../../src/io/sink.js";
+import { Compiled } from "../support/compiled.js";
 import { Scratch } from "../support/recording.js";
-import { Compiled } from "./compiled.js";
 
 let scratch: Scratch;
 beforeEach(() => {
