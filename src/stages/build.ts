@@ -7,6 +7,7 @@ type Build = (settings: Settings, context: StageContext) => Stage | Promise<Stag
 
 /** The stages by name, each loaded only when it is used. */
 const stages: Readonly<Record<string, () => Promise<{ build: Build }>>> = {
+  reproject: () => import("./reproject.js"),
   select: () => import("./select.js"),
   rename: () => import("./rename.js"),
   cast: () => import("./cast.js"),
@@ -14,6 +15,7 @@ const stages: Readonly<Record<string, () => Promise<{ build: Build }>>> = {
   bbox: () => import("./bbox.js"),
   "geometry-type": () => import("./geometry-type.js"),
   where: () => import("./where/index.js"),
+  "make-valid": () => import("./make-valid.js"),
   limit: () => import("./limit.js"),
   "ids-to-field": () => import("./ids-to-field.js"),
   "swap-xy": () => import("./swap-xy.js"),

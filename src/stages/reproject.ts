@@ -1,0 +1,71 @@
+import { buildTransform, type Operation, type Transform } from "../crs/index.js";
+import { fault } from "../errors.js";
+import type { Batch } from "../model/batch.js";
+import { type GeometryColumn, positionRange } from "../model/geometry.js";
+import { keepRows } from "./rows.js";
+import type { Settings } from "./settings.js";
+import type { Stage, StageContext } from "./stage.js";
+
+export interface ReprojectSettings {
+  /** What `findOperation` of src/crs gave: plain data. */
+  readonly operation: Operation;
+}
+
+interface Transformed {
+  readonly column: GeometryColumn;
+  readonly failures: number;
+}
+
+function transformed(column: GeometryColumn, transform: Transform): Transformed {
+  const xy = column.xy.slice();
+  const failures = transform(xy, column.z);
+  if (!column.members) return { column: { ...column, xy }, failures };
+  const members = transformed(column.members, transform);
+  return { column: { ...column, xy, members: members.column }, failures: failures + members.failures };
+}
+
+/** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */
+function failedPosition(given: GeometryColumn, result: GeometryColumn, row: number): string | null {
+  const [from, to] = positionRange(result, row);
+  for (let k = from; k < to; k++) {
+    if (Number.isFinite(result.xy[2 * k]!) && Number.isFinite(result.xy[2 * k + 1]!)) continue;
+    return `${given.xy[2 * k]}, ${given.xy[2 * k + 1]}`;
+  }
+  if (!result.members || !result.memberOffsets) return null;
+  for (let k = result.memberOffsets[row]!; k < result.memberOffsets[row + 1]!; k++) {
+    const found = failedPosition(given.members!, result.members, k);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/**
+ * Transforms every position by one operation. A feature of which a position cannot be transformed is rejected
+ * (`not-transformable`) whole, in its source coordinates.
+ */
+export async function build(settings: Settings, context: StageContext): Promise<Stage> {
+  const operation = settings.operation as Operation | undefined;
+  if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
+  const transform = await buildTransform(operation);
+  return {
+    apply(batch: Batch): Batch {
+      if (operation.kind === "identity") return batch;
+      const { column, failures } = transformed(batch.geometry, transform);
+      const carried = batch.with({ geometry: column });
+      if (failures === 0) return carried;
+      const keep = new Uint8Array(batch.length).fill(1);
+      for (let row = 0; row < batch.length; row++) {
+        const position = failedPosition(batch.geometry, column, row);
+        if (position === null) continue;
+        keep[row] = 0;
+        context.reject({
+          code: "not-transformable",
+          reason: `the position ${position} has no coordinates in ${operation.to.id ?? operation.to.name}`,
+          place: { record: batch.recordAt(row) },
+          feature: batch.featureAt(row),
+        });
+      }
+      return keepRows(carried, keep);
+    },
+  };
+}
