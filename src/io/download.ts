@@ -158,7 +158,7 @@ export async function download(address: string, options: InputOptions): Promise<
     const total = length !== null && /^\d+$/.test(length) ? Number(length) : null;
     if (maxBytes !== undefined && total !== null && total > maxBytes) {
       await body?.cancel();
-      throw fault("input-too-large", { source: shown, limit: maxBytes, option: "--max-bytes" });
+      throw fault("input-too-large", { source: shown, limit: maxBytes, option: "--max-input" });
     }
     const page = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "");
     async function* chunks(): AsyncGenerator<Uint8Array> {

@@ -71,7 +71,14 @@ const windows1252 =
 function singleByte(characters: string): Codec {
   const codes = Uint16Array.from(characters, (character) => character.charCodeAt(0));
   const holdsAscii = codes.subarray(0, 128).every((code, byte) => code === byte);
+  const each = [...characters];
   const decode: Decode = (bytes) => {
+    // A cell of a table: putting a few characters together costs less than a buffer does.
+    if (bytes.length <= 64) {
+      let short = "";
+      for (let at = 0; at < bytes.length; at += 1) short += each[bytes[at]!]!;
+      return short;
+    }
     const text = new Uint16Array(bytes.length);
     for (let at = 0; at < bytes.length; at += 1) text[at] = codes[bytes[at]!]!;
     return Buffer.from(text.buffer).toString("utf16le");

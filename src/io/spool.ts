@@ -118,7 +118,7 @@ export async function spoolStream(
     let told = 0;
     for await (const chunk of chunks) {
       if (file.size + chunk.length > maxBytes) {
-        throw fault("input-too-large", { source, limit: maxBytes, option: "--max-bytes" });
+        throw fault("input-too-large", { source, limit: maxBytes, option: "--max-input" });
       }
       await attempt(file.write(chunk));
       if (file.size - told >= 1 << 20) {

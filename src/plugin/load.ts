@@ -10,10 +10,12 @@ export interface LoadedPlugin {
   readonly module: string;
 }
 
-/** What CommonJS compiled from ES modules has is one level deeper. */
-function unwrapped(value: unknown): unknown {
-  const inner = typeof value === "object" && value !== null ? (value as { default?: unknown }).default : undefined;
-  return inner === undefined ? value : inner;
+/** What a module of a plugin exports as formats, checked or not; CommonJS compiled from ES modules has it one level deeper. */
+export function exportsOf(loaded: { readonly default?: unknown }): readonly unknown[] {
+  const outer = loaded.default;
+  const inner = typeof outer === "object" && outer !== null ? (outer as { default?: unknown }).default : undefined;
+  const given = inner ?? outer;
+  return Array.isArray(given) ? given : [given];
 }
 
 /**
@@ -41,8 +43,7 @@ export async function loadPlugin(specifier: string, cwd: string): Promise<Loaded
     throw invalid(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
   }
   if (loaded.default === undefined) throw invalid("it has no default export; export a format, or an array of formats");
-  const given = unwrapped(loaded.default);
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const list = exportsOf(loaded);
   if (list.length === 0) throw invalid("its default export is an empty array");
   const formats: Format[] = [];
   for (const [index, each] of list.entries()) {
