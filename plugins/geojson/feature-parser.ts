@@ -207,9 +207,12 @@ export class FeatureParser {
 
   private type(): number {
     const { cursor } = this;
-    if (cursor.value() !== Token.text) return otherType;
-    const name = typeNames.find(cursor.bytes, cursor.from, cursor.to);
-    return name === null ? otherType : typeNumbers[name]!;
+    const token = cursor.value();
+    const { bytes, from, to } = cursor;
+    if (token === Token.text) return typeNumbers[typeNames.find(bytes, from, to) ?? ""] ?? otherType;
+    if (token !== Token.encoded) return otherType;
+    const name = Buffer.from(new StringDecoder().text(bytes, from, to));
+    return typeNumbers[typeNames.find(name, 0, name.length) ?? ""] ?? otherType;
   }
 
   private id(): void {

@@ -28,7 +28,7 @@ export const splitSize = 1 << 22;
 const mostBytes = 2 ** 30;
 const recordSeparator = 0x1e;
 
-/** The raw JSON of the members of the top-level object that are not features. */
+/** The JSON of the members of the top-level object that are not features. */
 export interface Members {
   type?: string;
   name?: string;
@@ -221,7 +221,7 @@ export class Scanner {
       if (name === "features" && first === 91 && this.members.type !== '"Feature"') {
         this.at++;
         yield "features";
-      } else if (name === "type" || name === "name" || name === "crs") this.members[name] = await this.capture();
+      } else if (name === "type" || name === "name" || name === "crs") this.members[name] = plain(await this.capture());
       else {
         if (first === 123 || first === 91) this.foreign.push(name);
         await this.pass();
@@ -375,6 +375,15 @@ export class Scanner {
       yield this.split(start, end, form, true);
       start = end;
     }
+  }
+}
+
+/** The same JSON without escapes and white space that it does not need, as it is where it is none. */
+function plain(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    return json;
   }
 }
 
