@@ -253,14 +253,14 @@ class Walk {
       }
       if (size < 0 && tableRows !== null && record > tableRows) break;
       // A length that leads astray: the record after it tells where it ends.
-      const next = size < 0 ? record : record + 1;
-      const found = whole || size < 0 ? await this.search(size < 0 ? searchFrom : at + recordHead + 4, at, next) : -1;
-      if (size >= 0) {
+      const begins = size >= 0 || (head.readInt32BE(0) === record && plainShape(head.readInt32LE(8)) >= 0);
+      const next = begins ? record + 1 : record;
+      const found = whole || size < 0 ? await this.search(begins ? at + recordHead + 4 : searchFrom, at, next) : -1;
+      if (begins || found < 0) {
         if (rows.full(recordHead)) yield rows.take();
         rows.add(at, found < 0 ? shp.size : found);
       }
       if (found < 0) {
-        if (size < 0) rows.add(at, shp.size);
         this.cutOff = true;
         break;
       }

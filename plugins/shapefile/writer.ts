@@ -144,7 +144,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
   }
 }
 
-/** @throws unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
+/** @throws usage, unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
 export async function assembler(
   sink: Sink,
   layers: readonly TargetLayer[],
@@ -152,6 +152,9 @@ export async function assembler(
   context: WriteContext,
 ): Promise<Assembler<ShapefileChunk>> {
   const layer = layers[0]!;
+  if (/\.dbf$/i.test(sink.name)) {
+    throw fault("usage", { reason: `${sink.name}: name the output by its .shp; the .dbf comes with it` });
+  }
   const planned = plan(layer, options, context);
   const prj = layer.crs && (await context.crs.wkt(layer.crs, "esri"));
   if (layer.crs && prj === null) throw fault("crs-not-writable", { format: "shapefile", crs: layer.crs.name });
@@ -159,10 +162,7 @@ export async function assembler(
   const encode = planned.encode ?? ((text: string) => Buffer.from(text, "utf8"));
   const header = (rows: number) => tableHeader(planned.table, rows, context.now, page.language, encode);
 
-  // The files belong together whichever of them the output is named after.
-  const byTable = /\.dbf$/i.test(sink.name);
-  const shp = await sink.create(byTable ? "shp" : undefined);
-  const files = { shp, shx: await sink.create("shx"), dbf: await sink.create(byTable ? undefined : "dbf") };
+  const files = { shp: await sink.create(), shx: await sink.create("shx"), dbf: await sink.create("dbf") };
   await files.shp.write(new Uint8Array(headerBytes));
   await files.shx.write(new Uint8Array(headerBytes));
   await files.dbf.write(header(0));

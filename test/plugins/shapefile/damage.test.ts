@@ -1,0 +1,291 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, it } from "vitest";
+import { GeoferryError } from "../../../src/errors.js";
+import { randomFrom } from "../../support/random.js";
+import { Recording, Scratch } from "../../support/recording.js";
+import { dbf, doubles, ints, openAt, point, poly, put, readBySplits, readFeatures, shapefile } from "./support.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const points = Array.from({ length: 5 }, (_, i) => point(i, i));
+const xs = async (path: string, context = new Recording()) =>
+  (await readFeatures(path, {}, context)).map(({ geometry }) =>
+    geometry?.type === "Point" ? geometry.coordinates[0] : null,
+  );
+const table = (...rows: string[]) => dbf([{ name: "A", type: "C", width: 1 }], rows);
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** Bytes with up to eight bits turned, and every fourth time cut short. */
+function damaged(bytes: Buffer, random: () => number): Buffer {
+  const copy = Buffer.from(bytes);
+  for (let flips = Math.floor(random() * 9); flips > 0; flips--) {
+    // Half of them in the header and the first records, where they matter most.
+    const at = Math.floor(random() * (random() < 0.5 ? copy.length : Math.min(200, copy.length)));
+    copy[at]! ^= 1 << Math.floor(random() * 8);
+  }
+  return random() < 0.25 ? copy.subarray(0, Math.floor(random() * copy.length)) : copy;
+}
+
+describe("an index", () => {
+  it("that is missing is not needed", async () => {
+    expect(await xs(put(scratch, "no-shx", { shp: shapefile(points).shp }))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("tells where records are that stand in another order, with gaps", async () => {
+    const { shp, shx } = shapefile(points);
+    const gap = Buffer.alloc(40, 0xff);
+    const record = (i: number) => shp.subarray(100 + 28 * i, 128 + 28 * i);
+    const shuffled = Buffer.concat([
+      shp.subarray(0, 100),
+      record(3),
+      gap,
+      record(0),
+      record(4),
+      record(2),
+      gap,
+      record(1),
+    ]);
+    shuffled.writeInt32BE(shuffled.length / 2, 24);
+    [168, 292, 224, 100, 196].forEach((at, i) => {
+      shx.writeInt32BE(at / 2, 100 + 8 * i);
+    });
+    const context = new Recording();
+    expect(
+      await xs(
+        put(scratch, "shuffled", { shp: shuffled, shx, dbf: table(..."abcde".split("").map((a) => ` ${a}`)) }),
+        context,
+      ),
+    ).toEqual([0, 1, 2, 3, 4]);
+    expect(context.notices).toEqual([]);
+  });
+
+  it.each([
+    ["points outside the file", (shx: Buffer) => shx.writeInt32BE(1_000_000, 116)],
+    ["points between records", (shx: Buffer) => shx.writeInt32BE(58, 116)],
+    ["has wrong lengths", (shx: Buffer) => shx.writeInt32BE(4000, 104)],
+    ["is no index", (shx: Buffer) => shx.fill(7)],
+    ["is too short", (shx: Buffer) => shx.subarray(0, 110)],
+    ["is older than the shapes", (shx: Buffer) => shx.subarray(0, 116)],
+  ])("that %s gives way to a search", async (name, damage) => {
+    const { shp, shx } = shapefile(points);
+    const result = damage(shx);
+    const context = new Recording();
+    const bytes = typeof result === "number" ? shx : result;
+    expect(await xs(put(scratch, name.replace(/ /g, "-"), { shp, shx: bytes }), context)).toEqual([0, 1, 2, 3, 4]);
+    expect(context.notices.map((notice) => notice.code)).toContain("shx-wrong");
+  });
+
+  it("beside which the .shp is missing is named so", async () => {
+    const path = put(scratch, "orphan", { shx: shapefile(points).shx });
+    await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp is missing/);
+  });
+});
+
+describe("records", () => {
+  it("with wrong numbers are read", async () => {
+    const { shp } = shapefile(points, { numberOf: () => 77 });
+    expect(await xs(put(scratch, "numbers", { shp }))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it.each([
+    ["too long", 400],
+    ["too short", 4],
+    ["beyond the file", 0x7fffffff],
+    ["negative", -8],
+  ])("with a length that is %s are found again by the number of the next", async (name, words) => {
+    const { shp } = shapefile(points);
+    shp.writeInt32BE(words, 100 + 28 + 4);
+    const context = new Recording();
+    const found = await xs(put(scratch, `length-${name.replace(/ /g, "-")}`, { shp }), context);
+    expect(found).toEqual([0, 1, 2, 3, 4]);
+    expect(context.notices.map((notice) => notice.code)).toContain("shp-gap");
+  });
+
+  it.each([
+    ["a type that is none", ints(99)],
+    ["absurd counts", Buffer.concat([ints(5), doubles(0, 0, 0, 0), ints(0x7fffffff, 0x7fffffff)])],
+    ["negative counts", Buffer.concat([ints(5), doubles(0, 0, 0, 0), ints(-1, -1)])],
+    ["parts that go backwards", Buffer.concat([ints(3), doubles(0, 0, 0, 0), ints(2, 2, 1, 0), doubles(0, 0, 1, 1)])],
+    ["parts outside the points", Buffer.concat([ints(3), doubles(0, 0, 0, 0), ints(1, 2, 9), doubles(0, 0, 1, 1)])],
+    ["fewer points than they say", poly(3, [[0, 0, 1, 1]]).subarray(0, 60)],
+    ["heights that are missing", poly(13, [[0, 0, 1, 1]], doubles(1))],
+    ["nothing but a type", ints(1)],
+  ])("with %s are rejected with their place and attributes", async (name, content) => {
+    const context = new Recording();
+    const files = shapefile([point(1, 1), content, point(3, 3)]);
+    const path = put(scratch, name.replace(/ /g, "-"), { ...files, dbf: table(" a", " b", " c") });
+    const features = await readFeatures(path, {}, context);
+    expect(features.map((feature) => feature.properties.A)).toEqual(["a", "c"]);
+    expect(context.rejects).toMatchObject([
+      { code: "input-corrupt", place: { record: 2, byte: 128 }, feature: { properties: { A: "b" }, geometry: null } },
+    ]);
+  });
+});
+
+describe("a .shp that ends early", () => {
+  const whole = shapefile(points);
+  const rows = table(" a", " b", " c", " d", " e");
+  it.each([
+    ["within a record, with its index", 100 + 28 * 3 + 10, { shx: whole.shx }],
+    ["within a record, without an index", 100 + 28 * 3 + 20, {}],
+    ["between two records, with its index", 100 + 28 * 3, { shx: whole.shx }],
+    ["between two records, without an index", 100 + 28 * 3, {}],
+  ])("%s is an error that names record and byte, and its good part can be read", async (name, length, index) => {
+    const files = { shp: whole.shp.subarray(0, length), ...index, dbf: rows };
+    const path = put(scratch, `cut-${name.replace(/\W/g, "-")}`, files);
+    const error = await readFeatures(path).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "input-truncated", details: { place: { record: 4 } } });
+    const context = new Recording(true);
+    expect(await xs(path, context)).toEqual([0, 1, 2]);
+    expect(context.rejects.map((reject) => [reject.place.record, reject.feature?.properties.A])).toEqual([
+      [4, "d"],
+      [5, "e"],
+    ]);
+  });
+
+  it("without a table is an error, too", async () => {
+    const path = put(scratch, "cut-alone", { shp: whole.shp.subarray(0, 184) });
+    await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
+    const context = new Recording(true);
+    expect(await xs(path, context)).toEqual([0, 1, 2]);
+    expect(context.losses).toMatchObject([{ code: "rows-lost" }]);
+  });
+
+  it("in its header, or that is empty, is refused", async () => {
+    await expect(openAt(put(scratch, "cut-head", { shp: whole.shp.subarray(0, 50) }))).rejects.toMatchObject({
+      code: "input-truncated",
+    });
+    await expect(openAt(put(scratch, "no-bytes", { shp: Buffer.alloc(0) }))).rejects.toMatchObject({ kind: "input" });
+    await expect(openAt(put(scratch, "not-shp", { shp: Buffer.alloc(200, 65) }))).rejects.toMatchObject({
+      code: "input-corrupt",
+    });
+  });
+});
+
+describe("a .dbf that ends early", () => {
+  const rows = table(" a", " b", " c", " d", " e");
+  it("is an error that names record and byte, and its good part can be read", async () => {
+    const cut = rows.subarray(0, 65 + 2 * 2 + 1);
+    const path = put(scratch, "cut-table", { dbf: cut });
+    await expect(readFeatures(path)).rejects.toMatchObject({
+      code: "input-truncated",
+      details: { place: { record: 3, byte: 70 } },
+    });
+    const context = new Recording(true);
+    expect((await readFeatures(path, {}, context)).map((feature) => feature.properties.A)).toEqual(["a", "b"]);
+    expect(context.losses).toMatchObject([{ code: "rows-lost", count: 3 }]);
+  });
+
+  it("beside shapes rejects those whose attributes are missing", async () => {
+    const path = put(scratch, "cut-both", { ...shapefile(points), dbf: rows.subarray(0, 65 + 2 * 2 + 1) });
+    await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
+    const context = new Recording(true);
+    expect(await xs(path, context)).toEqual([0, 1]);
+    expect(context.rejects.map((reject) => reject.place.record)).toEqual([3, 4, 5]);
+  });
+
+  it("by its count alone, but for nothing else, is whole", async () => {
+    const miscounted = dbf([{ name: "A", type: "C", width: 1 }], [" a", " b"], { count: 4_000_000_000 });
+    const context = new Recording();
+    const path = put(scratch, "miscounted", { dbf: miscounted });
+    expect(await readFeatures(path, {}, context)).toHaveLength(2);
+    expect(context.notices).toMatchObject([{ code: "count-wrong" }]);
+  });
+});
+
+describe("splits", () => {
+  const many = Array.from({ length: 45_000 }, (_, i) => point(i, -i));
+  const files = shapefile(many);
+  const rows = dbf(
+    [{ name: "N", type: "N", width: 6 }],
+    many.map((_, i) => ` ${String(i).padStart(6)}`),
+  );
+
+  it.each([
+    ["with an index", { ...files, dbf: rows }],
+    ["without one", { shp: files.shp, dbf: rows }],
+  ])("%s are read alone as all at once, by readers that scan nothing", async (name, parts) => {
+    const path = put(scratch, name.replace(/ /g, "-"), parts);
+    const batches = await readBySplits(path);
+    expect(batches.length).toBe(45);
+    const features = batches.flatMap((batch) => [...batch.features()]);
+    expect(features).toEqual(await readFeatures(path));
+    expect(features[44_999]).toEqual({
+      type: "Feature",
+      geometry: { type: "Point", coordinates: [44_999, -44_999] },
+      properties: { N: 44_999 },
+    });
+    await using dataset = await openAt(path);
+    const splits = await all(dataset.layers[0]!.splits!());
+    expect(splits.map((split) => split.count)).toEqual([20_000, 20_000, 5000]);
+    expect(splits.reduce((sum, split) => sum + split.bytes, 0)).toBe(45_000 * (28 + 7));
+    expect(await all(dataset.layers[0]!.splits!())).toEqual(splits);
+  });
+
+  it("count records from their own start", async () => {
+    const path = put(scratch, "relative", { ...files, dbf: rows });
+    const batches = await readBySplits(path);
+    expect(batches[20]!.recordAt(0)).toBe(1);
+    expect(batches[21]!.recordAt(0)).toBe(1001);
+  });
+});
+
+describe("damaged files", () => {
+  const line = (i: number) =>
+    poly(
+      13,
+      [
+        [i, i, i + 1, i],
+        [i, i, 5, 5, 6, 6],
+      ],
+      doubles(0, 9, 1, 2, 3, 4, 5),
+    );
+  const square = (i: number) =>
+    poly(5, [
+      [0, 0, 0, i, i, i, i, 0, 0, 0],
+      [1, 1, 2, 1, 2, 2, 1, 1],
+    ]);
+  const rows = Array.from(
+    { length: 30 },
+    (_, i) => ` text ${i % 10}${String(i).padStart(6)}${i % 3 ? "T" : "?"}2024022${i % 10}`,
+  );
+  const fields = [
+    { name: "T", type: "C", width: 6 },
+    { name: "N", type: "N", width: 6 },
+    { name: "L", type: "L", width: 1 },
+    { name: "D", type: "D", width: 8 },
+  ];
+  const sound = {
+    ...shapefile(Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? line(i) : i % 3 === 1 ? square(i) : point(i, i)))),
+    dbf: dbf(fields, rows),
+  };
+
+  it.each(["shp", "shx", "dbf"] as const)(
+    "(.%s) end in errors of the registry or in features, never else",
+    async (part) => {
+      const random = randomFrom(part.charCodeAt(2));
+      const path = put(scratch, `fuzz-${part}`, sound);
+      const file = path.replace(/shp$/, part);
+      const original = readFileSync(file);
+      for (let run = 0; run < 400; run++) {
+        writeFileSync(file, damaged(original, random));
+        for (const skipErrors of [false, true]) {
+          const context = new Recording(skipErrors);
+          try {
+            const features = await readFeatures(path, {}, context);
+            expect(features.length + context.rejects.length).toBeLessThan(20_000);
+          } catch (error) {
+            expect(error).toBeInstanceOf(GeoferryError);
+            expect((error as GeoferryError).kind).toBe("input");
+          }
+        }
+      }
+    },
+  );
+});
