@@ -61,7 +61,7 @@ export function writeNumber(
   }
   const whole = cell.decimals === 0;
   const plain = withoutExponent(text);
-  const compact = text.replace("e+", "e");
+  const compact = value.toExponential().replace("e+", "e");
   for (const form of [plain, compact, plain.replace(/^(-?)0\./, "$1.")]) {
     // A column of whole numbers is one for every reader: neither a fraction nor an exponent belongs there.
     if (form.length > width || (whole && /[.e]/.test(form))) continue;

@@ -12,6 +12,8 @@ import type { OutColumn, OutTable } from "./dbf-layout.js";
 
 const space = 0x20;
 const question = 0x3f;
+/** A date of zeros is none to GDAL; a blank one is not. */
+const zero = 0x30;
 
 /** Says what a field could not hold, once for all rows of a batch. */
 export type Lose = (code: string, field: string, example: string, count: number) => void;
@@ -51,15 +53,20 @@ export class RowEncoder {
     const byName = new Map(batch.fields.map((field, i) => [field.name, i]));
     for (const column of columns) {
       const found = byName.get(column.name);
+      if (column.letter === "D") this.fill(records, column, batch.length, zero);
+      if (column.letter === "L") this.fill(records, column, batch.length, question);
       if (found !== undefined) this.cells(records, column, batch.columns[found]!, batch.length, losses);
-      else if (column.letter === "L") this.blankLogicals(records, column, batch.length);
     }
     losses.tell(this.lose);
     return records;
   }
 
-  private blankLogicals(records: Uint8Array, column: OutColumn, rows: number): void {
-    for (let i = 0; i < rows; i++) records[i * this.table.recordBytes + column.offset] = question;
+  /** Fills a column with what stands for null in it, where that is no blank. */
+  private fill(records: Uint8Array, column: OutColumn, rows: number, byte: number): void {
+    for (let i = 0; i < rows; i++) {
+      const at = i * this.table.recordBytes + column.offset;
+      records.fill(byte, at, at + column.width);
+    }
   }
 
   private cells(records: Uint8Array, out: OutColumn, column: Column, rows: number, losses: Losses): void {
@@ -91,9 +98,9 @@ export class RowEncoder {
       if (presence[i] !== Presence.value) continue;
       const end = i * recordBytes + out.offset + out.width;
       const value = values[i]!;
-      const small = typeof value === "number" && (value | 0) === value;
-      const written = small ? writeInteger(value, records, end, out.width) : writeNumber(value, records, end, out);
-      if (written === "exact" || written === true) continue;
+      if (typeof value === "number" && (value | 0) === value && writeInteger(value, records, end, out.width)) continue;
+      const written = writeNumber(value, records, end, out);
+      if (written === "exact") continue;
       if (written === "rounded") {
         losses.add("number-rounded", out.name, () => `${value} was rounded to fit ${out.width} bytes`);
       } else if (typeof value === "number" && !Number.isFinite(value)) {

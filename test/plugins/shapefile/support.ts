@@ -79,19 +79,27 @@ export function writeFeatures(
   return writeBatches(scratch, name, features.length > 0 ? [packFeatures(features, 1, fields)] : [], fields, settings);
 }
 
-/** What ogrinfo says of a file, with its warnings. */
-export function ogrinfo(path: string): { text: string; layer: OgrLayer } {
-  const run = (...args: string[]) =>
-    execFileSync("ogrinfo", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  const text = execFileSync("sh", ["-c", 'ogrinfo -ro -al "$1" 2>&1', "sh", path], { encoding: "utf8" });
-  return { text, layer: JSON.parse(run("-ro", "-al", "-so", "-json", path)).layers[0] as OgrLayer };
+export interface OgrLayer {
+  readonly geometry: string;
+  readonly featureCount: number;
+  readonly extent: readonly number[] | null;
+  /** As ogrinfo prints them: `name: Real (24.15)`. */
+  readonly fields: readonly string[];
 }
 
-export interface OgrLayer {
-  readonly name: string;
-  readonly featureCount: number;
-  readonly fields: readonly { name: string; type: string; subType?: string; width?: number; precision?: number }[];
-  readonly geometryFields: readonly { type: string; extent?: number[]; coordinateSystem?: { wkt: string } }[];
+/** What ogrinfo says of a file, with its warnings. */
+export function ogrinfo(path: string): { text: string; layer: OgrLayer } {
+  const text = execFileSync("sh", ["-c", 'ogrinfo -ro -al "$1" 2>&1', "sh", path], { encoding: "utf8" });
+  const word = (pattern: RegExp) => pattern.exec(text)?.[1];
+  const number = String.raw`(-?[\d.]+)`;
+  const extent = new RegExp(`^Extent: \\(${number}, ${number}\\) - \\(${number}, ${number}\\)`, "m").exec(text);
+  const layer = {
+    geometry: word(/^Geometry: (.*)$/m) ?? "",
+    featureCount: Number(word(/^Feature Count: (\d+)$/m)),
+    extent: extent ? extent.slice(1).map(Number) : null,
+    fields: [...text.matchAll(/^\w+: \w+ \(\d+\.\d+\)$/gm)].map(([line]) => line),
+  };
+  return { text, layer };
 }
 
 /** What ogr2ogr reads, coordinates as they are. */
