@@ -56,6 +56,8 @@ export class Scanner {
   /** Members beside the features that hold objects or arrays. */
   readonly foreign: string[] = [];
   private block: Buffer = Buffer.alloc(0);
+  /** The same block, four bytes at a time. */
+  private words: Int32Array = new Int32Array(0);
   private base: number;
   private at = 0;
   private depth = 0;
@@ -89,6 +91,8 @@ export class Scanner {
     this.base += this.block.length;
     this.at -= this.block.length;
     this.block = next;
+    const aligned = next.byteOffset % 4 === 0;
+    this.words = aligned ? new Int32Array(next.buffer, next.byteOffset, next.length >> 2) : new Int32Array(0);
     return true;
   }
 
@@ -124,7 +128,7 @@ export class Scanner {
    * or later, or past the bracket that closes the level itself.
    */
   private descend(stop: number): Found {
-    const { block } = this;
+    const { block, words } = this;
     const { length } = block;
     let { at, depth } = this;
     if (this.inString) {
@@ -134,6 +138,10 @@ export class Scanner {
       at++;
     }
     for (; at < length; at++) {
+      if ((at & 3) === 0) {
+        at = passDull(words, at >> 2) << 2;
+        if (at >= length) break;
+      }
       const what = meaning[block[at]!]!;
       if (what === 0) continue;
       if (what === quote) {
@@ -376,6 +384,22 @@ export class Scanner {
       start = end;
     }
   }
+}
+
+/**
+ * The first word from `from` on with a quote, a bracket or a letter in it: coordinates are mostly digits, which this
+ * passes at twice the speed. Of the bytes 0 to 127 it is those from 64 on that are letters and brackets; the quote is
+ * found by the zero byte that it leaves (Hacker's Delight, 6-1).
+ */
+function passDull(words: Int32Array, from: number): number {
+  let w = from;
+  for (; w < words.length; w++) {
+    const word = words[w]!;
+    if ((word & 0x40404040) !== 0) break;
+    const zero = word ^ 0x22222222;
+    if (((zero - 0x01010101) & ~zero & 0x80808080) !== 0) break;
+  }
+  return w;
 }
 
 /** The same JSON without escapes and white space that it does not need, as it is where it is none. */

@@ -15,6 +15,8 @@ export interface Survey {
 const headSize = 1 << 20;
 const tailSize = 1 << 16;
 
+const typed =
+  /"type"\s*:\s*"(Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/;
 const geometry = /^"(Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"$/;
 
 /** Looks at the beginning of a file, up to its first feature, and at its end. @throws input-corrupt, input-truncated, input-empty */
@@ -31,7 +33,8 @@ export async function survey(file: SourceFile, source: string, linesByName: bool
   const first = await scanner.peek();
   if (first === 91) {
     scanner.step();
-    await scanner.peek();
+    const element = await scanner.peek();
+    if (element !== 123 || !typed.test(scanner.ahead.toString("latin1"))) scanner.damage("a feature in the array");
     const inner = firstName(scanner.ahead.toString("latin1", 0, 4096));
     return { layout: "documents", start, mark: inner, members: {} };
   }
