@@ -5,15 +5,15 @@ export interface Angle {
 }
 
 const number = String.raw`(\d+(?:[.,]\d+)?)`;
-const degree = "(?:°|º|˚|deg|d)";
-const minute = "(?:'|′|’|´|min|m)";
-const second = `(?:"|″|”|''|′′|’’|sec|s)`;
+const degree = "(?:°|º|˚|[dD]eg|[dD])";
+const minute = "(?:'|′|’|´|[mM]in|m)";
+// A lone s is the south.
+const second = `(?:"|″|”|''|′′|’’|[sS]ec)`;
 const between = (mark: string) => String.raw`(?:\s*(?:${mark}|:)\s*|\s+)`;
 const pattern = new RegExp(
-  String.raw`^([+-])?\s*([NSEW])?\s*${number}` +
+  String.raw`^([+-])?\s*([NSEWnsew])?\s*${number}` +
     String.raw`(?:\s*${degree}|${between(degree)}${number}(?:\s*${minute}|${between(minute)}${number}\s*${second}?)?)?` +
-    String.raw`\s*([NSEW])?$`,
-  "i",
+    String.raw`\s*([NSEWnsew])?$`,
 );
 
 const value = (text: string | undefined) => (text === undefined ? 0 : Number(text.replace(",", ".")));

@@ -24,6 +24,8 @@ export class RowGeometry {
   private missing = 0;
   private missingExample = "";
   private z = 0;
+  /** Whether something missing was counted for the row already. */
+  private rowMisses = false;
 
   constructor(
     private readonly plan: CsvPlan,
@@ -37,6 +39,7 @@ export class RowGeometry {
   /** Adds the geometry of the record just scanned; or says why it cannot, with nothing added. */
   read(bytes: Uint8Array, scanner: Scanner, builder: GeometryBuilder): Failure | null {
     const { geometry } = this.plan;
+    this.rowMisses = false;
     switch (geometry.kind) {
       case "none":
         builder.none();
@@ -95,6 +98,8 @@ export class RowGeometry {
   }
 
   private miss(example: string): void {
+    if (this.rowMisses) return;
+    this.rowMisses = true;
     if (this.missing++ === 0) this.missingExample = example;
   }
 

@@ -128,7 +128,9 @@ export class Survey {
    */
   typeOf(column: number): FieldType {
     const type = typeOf(this.sorts[column]!);
-    if (type === "text" || this.unquoted[column] === 1) return type;
+    const { delimiter, decimal } = this.dialect;
+    // Numbers with the delimiter in them have to be quoted, and say nothing by it.
+    if (type === "text" || this.unquoted[column] === 1 || delimiter === decimal) return type;
     const plainName = this.dialect.header && this.headerQuoted[column] === 0;
     const plainNumbers = this.sorts.some((sorts, c) => this.unquoted[c] === 1 && typeOf(sorts) !== "text");
     return plainName || plainNumbers ? "text" : type;
