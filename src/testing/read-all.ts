@@ -18,6 +18,8 @@ export interface ReadOptions {
   readonly bySplits?: boolean;
   /** Called for every batch; throws where it has seen enough. */
   readonly each?: (batch: Batch) => void;
+  /** Keep no batches: `each` has seen them. */
+  readonly discard?: boolean;
   /** Called at every read of a file. */
   readonly look?: () => void;
 }
@@ -118,8 +120,10 @@ async function readPiece(
   let last = 0;
   for await (const batch of batchesOf(layer, split)) {
     wanted.each?.(batch);
-    into.batches.push(batch);
-    for (let row = 0; row < batch.length; row++) into.records.push(before + batch.recordAt(row));
+    if (!wanted.discard) {
+      into.batches.push(batch);
+      for (let row = 0; row < batch.length; row++) into.records.push(before + batch.recordAt(row));
+    }
     if (batch.length > 0) last = batch.recordAt(batch.length - 1);
   }
   for (let r = firstReject; r < context.rejects.length; r++) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
 import { crsContext } from "../../crs/index.js";
 import { GeoferryError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
@@ -47,6 +48,8 @@ async function roundTrip(subject: Subject, layer: SampleLayer, crs?: Crs | null)
   await withScratch(async (scratch) => {
     const wanted = { options: writerOptions, ...(crs === undefined ? {} : { crs }) };
     for (const file of await writeFile(format, scratch.folder, sampleBatch(layer), wanted)) {
+      // The host refuses a file without a byte before any reader sees it.
+      if (countOf(file.given) === 0 && statSync(file.path).size === 0) continue;
       const [only, ...others] = await readFile(format, file.path, { options: readerOptions });
       assert.ok(
         only && others.length === 0,

@@ -1,0 +1,23 @@
+import { readdirSync } from "node:fs";
+import { describe, test } from "vitest";
+import csv from "../../plugins/csv/index.js";
+import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
+import shapefile from "../../plugins/shapefile/index.js";
+import { checkFormat } from "../../src/testing/index.js";
+
+const samples = new URL("../../samples/", import.meta.url).pathname;
+const filesOf = (folder: string, extension: string) =>
+  readdirSync(samples + folder)
+    .filter((name) => name.endsWith(extension))
+    .map((name) => ({ path: `${samples}${folder}/${name}` }));
+
+describe("every format keeps the contract", () => {
+  checkFormat(csv, { test, samples: filesOf("csv", ".csv") });
+  checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
+  checkFormat(geojsonseq, { test });
+  checkFormat(shapefile, {
+    test,
+    samples: filesOf("shapefile", ".shp"),
+    keepsTypes: ["boolean", "double", "text", "date"],
+  });
+});
