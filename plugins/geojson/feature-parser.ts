@@ -56,6 +56,7 @@ export class FeatureParser {
   /** What is wrong with the feature under way. */
   private problem: string | null = null;
   private hasGeometry = false;
+  private hasProperties = false;
   private readonly foreign = new Map<string, number>();
   private surplus = 0;
   private closed = 0;
@@ -89,7 +90,7 @@ export class FeatureParser {
     const start = this.cursor.at;
     this.records++;
     this.problem = null;
-    this.hasGeometry = false;
+    this.hasGeometry = this.hasProperties = false;
     try {
       if (this.cursor.bytes[start] === 123) {
         if (this.object(start, collections)) return;
@@ -233,7 +234,8 @@ export class FeatureParser {
 
   private featureProperties(byte: number): void {
     // Of a member that occurs twice the last one counts.
-    this.properties.clear(this.rows);
+    if (this.hasProperties) this.properties.clear(this.rows);
+    this.hasProperties = true;
     if (byte === 123) {
       this.properties.read(this.cursor, this.rows);
       return;

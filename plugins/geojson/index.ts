@@ -25,7 +25,7 @@ export const geojsonseq = defineFormat({
   apiVersion: 1,
   id: "geojsonseq",
   label: "GeoJSON Text Sequence / newline-delimited",
-  extensions: ["geojsonl", "geojsons", "ndjson"],
+  extensions: ["geojsonl", "geojsons", "ndjson", "geojsonl.json"],
   identify: (head, source) => likeness(head, source).geojsonseq,
   reader,
   writer: {

@@ -17,6 +17,12 @@ interface Blueprint {
   readonly crs: Crs | null;
 }
 
+/** What a scan of the whole file has found. */
+interface Scan {
+  readonly splits: readonly FeatureSplit[];
+  readonly foreign: readonly string[];
+}
+
 /** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
 const smallFile = 1 << 20;
 
@@ -44,7 +50,7 @@ export class GeoJsonDataset implements Dataset {
       const known = context.blueprint as Blueprint | undefined;
       const found = known ? null : await explore(source, file, context, wanted);
       const blueprint = known ?? found!.blueprint;
-      const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.splits ?? null);
+      const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.scan ?? null);
       return new GeoJsonDataset(file, layer, blueprint);
     } catch (error) {
       await file.close();
@@ -60,14 +66,14 @@ export class GeoJsonDataset implements Dataset {
 async function explore(source: Source, file: SourceFile, context: ReadContext, wanted: number) {
   const found = await survey(file, source.name, /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i.test(source.name));
   let members: Members = found.members;
-  let splits: FeatureSplit[] | null = null;
+  let scan: Scan | null = null;
   if (found.layout === "documents" && (file.size <= smallFile || (await saysMoreAtEnd(file)))) {
     const settings = { source: source.name, start: found.start, splitSize: wanted, skipErrors: context.skipErrors };
     const scanner = new Scanner(file, { ...settings, mark: found.mark });
     const list: FeatureSplit[] = [];
     try {
       for await (const split of scanner.documents()) list.push(split);
-      splits = list;
+      scan = { splits: list, foreign: scanner.foreign };
     } catch (error) {
       // Damage is told when its place is reached, after the features before it.
       if (!(error instanceof GeoferryError)) throw error;
@@ -75,7 +81,7 @@ async function explore(source: Source, file: SourceFile, context: ReadContext, w
     members = scanner.members;
   }
   const crs = await crsOf(members.crs, context);
-  return { blueprint: { survey: { ...found, members }, name: nameOf(members, source.name), crs }, splits };
+  return { blueprint: { survey: { ...found, members }, name: nameOf(members, source.name), crs }, scan };
 }
 
 function nameOf(members: Members, path: string): string {
@@ -105,7 +111,7 @@ class GeoJsonLayer implements Layer {
     private readonly context: ReadContext,
     private readonly blueprint: Blueprint,
     private readonly splitSize: number,
-    private readonly known: readonly FeatureSplit[] | null,
+    private readonly known: Scan | null,
   ) {
     this.name = blueprint.name;
     this.crs = blueprint.crs;
@@ -114,7 +120,8 @@ class GeoJsonLayer implements Layer {
 
   async *splits(): AsyncGenerator<FeatureSplit> {
     if (this.known) {
-      yield* this.known;
+      yield* this.known.splits;
+      this.noticeForeign(this.known.foreign);
       return;
     }
     const { start, layout, mark } = this.blueprint.survey;
@@ -129,7 +136,11 @@ class GeoJsonLayer implements Layer {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.notice("container-damaged", undefined, error.message);
     }
-    for (const name of scanner.foreign) {
+    this.noticeForeign(scanner.foreign);
+  }
+
+  private noticeForeign(names: readonly string[]): void {
+    for (const name of names) {
       this.context.notice("foreign-member", name, "a member beside the features was left out");
     }
   }

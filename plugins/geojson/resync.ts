@@ -1,11 +1,11 @@
-/** What the features of a file begin with: their first name, as it stands in the file without its quotes. */
+/** What the features of a file begin with: the first name, as it stands in the file without its quotes. */
 export type FeatureMark = string;
 
 const white = /\s/;
 
-/** The first name of the object at the start of `text`, or null where there is none. */
-export function firstName(text: string): FeatureMark | null {
-  return /^[^{"]*\{\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? null;
+/** The first name of the object at the start of `text`; the usual one where there is none. */
+export function firstName(text: string): FeatureMark {
+  return /^[^{"]*\{\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? "type";
 }
 
 /**
@@ -14,6 +14,13 @@ export function firstName(text: string): FeatureMark | null {
  * geometries begin with as well, must be that of a Feature.
  */
 export function findFeature(bytes: Buffer, from: number, mark: FeatureMark): number {
+  const usual = findMark(bytes, from, "type");
+  if (mark === "type") return usual;
+  const own = findMark(usual < 0 ? bytes : bytes.subarray(0, usual), from, mark);
+  return own < 0 ? usual : own;
+}
+
+function findMark(bytes: Buffer, from: number, mark: FeatureMark): number {
   const needle = Buffer.from(`"${mark}"`, "utf8");
   for (let hit = bytes.indexOf(needle, from); hit >= 0; hit = bytes.indexOf(needle, hit + 1)) {
     let at = hit - 1;

@@ -41,8 +41,8 @@ export interface ScanSettings {
   readonly start: number;
   readonly splitSize: number;
   readonly skipErrors: boolean;
-  /** What features of this file begin with, or null. */
-  readonly mark: FeatureMark | null;
+  /** What features of this file begin with. */
+  readonly mark: FeatureMark;
 }
 
 type Found = "end of block" | "boundary" | "closing";
@@ -324,7 +324,7 @@ export class Scanner {
   /** When damage is to be skipped, a boundary counts only where a feature follows it. */
   private followed(): boolean {
     const { skipErrors, mark } = this.settings;
-    if (!skipErrors || !mark) return true;
+    if (!skipErrors) return true;
     const ahead = this.block.subarray(this.at, this.at + 256);
     const next = findFeature(ahead, 0, mark);
     return next >= 0 && /^[\s,]*$/.test(ahead.toString("latin1", 0, next));
@@ -339,7 +339,7 @@ export class Scanner {
   /** Where damage has upset the count of brackets, and is to be skipped, counting starts again at the next feature. */
   private resume(start: number): boolean {
     const { skipErrors, mark, splitSize: wanted } = this.settings;
-    if (!skipErrors || !mark || this.offset - start < 4 * wanted) return false;
+    if (!skipErrors || this.offset - start < 4 * wanted) return false;
     const at = findFeature(this.block, Math.max(0, start + 1 - this.base), mark);
     if (at < 0) return false;
     this.at = at;

@@ -13,7 +13,7 @@ const mostText = 1 << 20;
 
 export interface SplitSettings {
   readonly source: string;
-  readonly mark: FeatureMark | null;
+  readonly mark: FeatureMark;
   readonly idField: string | undefined;
   /** What has been counted before the split: nothing where places are relative to it. */
   readonly before: { readonly records: number; readonly lines: number };
@@ -134,7 +134,7 @@ export class SplitReader {
     const { mark } = this.settings;
     // A text that lost its quote has swallowed the beginning of the next feature.
     const from = Math.max(Math.min(damage.at, cursor.from), damage.at === start ? start : start + 1);
-    const found = mark === null ? -1 : findFeature(this.bytes, from, mark);
+    const found = findFeature(this.bytes, from, mark);
     const next = found < 0 ? cursor.end : found;
     let to = next;
     while (to > start && " \n\r\t,\x1e".includes(String.fromCharCode(this.bytes[to - 1]!))) to--;

@@ -8,7 +8,7 @@ export interface Survey {
   readonly layout: "documents" | "values" | "lines" | "records";
   /** Where the text starts, after a byte order mark. */
   readonly start: number;
-  readonly mark: FeatureMark | null;
+  readonly mark: FeatureMark;
   readonly members: Members;
 }
 
@@ -29,7 +29,7 @@ export async function survey(file: SourceFile, source: string, linesByName: bool
   const mark = firstName(text.toString("latin1", 0, 4096));
   if (form === "records") return { layout: form, start, mark, members: {} };
   if (form !== null) return { layout: form, start, mark, members: membersOf(text) };
-  const scanner = new Scanner(file, { source, start, splitSize, skipErrors: false, mark: null });
+  const scanner = new Scanner(file, { source, start, splitSize, skipErrors: false, mark: "type" });
   const first = await scanner.peek();
   if (first === 91) {
     scanner.step();
@@ -40,7 +40,10 @@ export async function survey(file: SourceFile, source: string, linesByName: bool
   }
   if (first !== 123) scanner.damage("an object of GeoJSON");
   for await (const _ of scanner.object()) {
-    if (scanner.members.type === undefined && scanner.foreign.includes("fieldAliases")) {
+    if (
+      scanner.members.type === undefined &&
+      scanner.foreign.some((name) => name === "fieldAliases" || name === "spatialReference")
+    ) {
       throw fault("input-corrupt", { source, place: { byte: start }, reason: "it is Esri JSON, not GeoJSON" });
     }
     await scanner.peek();
