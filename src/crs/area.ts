@@ -28,6 +28,16 @@ export function commonParts(a: Area, b: Area): Area[] {
   return found;
 }
 
+/** Whether all of the second lies in the first, give or take rounding. */
+export function contains(outer: Area, inner: Area): boolean {
+  return parts(inner).every((part) => {
+    const [west, south, east, north] = part;
+    return parts(outer).some(
+      (p) => p[0] <= west + 1e-6 && p[1] <= south + 1e-6 && p[2] >= east - 1e-6 && p[3] >= north - 1e-6,
+    );
+  });
+}
+
 export function sizeOf(area: Area): number {
   const width = area[2] - area[0];
   return (
@@ -35,8 +45,8 @@ export function sizeOf(area: Area): number {
   );
 }
 
-/** The share of an area, 0 to 1, that lies in at least one of the others; by sampling. */
-export function coverage(area: Area, others: readonly Area[]): number {
+/** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
+export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean): number {
   const steps = 24;
   const width = area[2] - area[0] + (area[2] < area[0] ? 360 : 0);
   let covered = 0;
@@ -44,8 +54,7 @@ export function coverage(area: Area, others: readonly Area[]): number {
     const east = area[0] + (width * (i + 0.5)) / steps;
     const longitude = east > 180 ? east - 360 : east;
     for (let j = 0; j < steps; j++) {
-      const latitude = area[1] + ((area[3] - area[1]) * (j + 0.5)) / steps;
-      if (others.some((other) => inArea(other, longitude, latitude))) covered++;
+      if (holds(longitude, area[1] + ((area[3] - area[1]) * (j + 0.5)) / steps)) covered++;
     }
   }
   return covered / (steps * steps);

@@ -1,6 +1,6 @@
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
-import { type Area, commonParts, coverage, sizeOf } from "./area.js";
+import { type Area, commonParts, contains, coverage, inArea, sizeOf } from "./area.js";
 import { type Datum, type Definition, sameDatum, sameDefinition } from "./definition.js";
 import { resolve } from "./parse.js";
 import type { RegisteredOperation, Registry } from "./registry.js";
@@ -21,6 +21,7 @@ export interface Route {
   /** Metres; null where unknown. */
   readonly accuracy: number | null;
   readonly area: Area | null;
+  readonly offshore: boolean;
   readonly steps: readonly ShiftStep[];
 }
 
@@ -35,8 +36,12 @@ export interface Operation {
   readonly notice?: string;
   /** `identity` leaves every coordinate untouched. */
   readonly kind: "identity" | "conversion" | "transformation";
-  /** The best first; a position takes the first whose area it lies in. One alone is used everywhere. */
+  /** In the order in which `chooseRoute` looks at them. */
   readonly routes: readonly Route[];
+  /** The one route is used everywhere, inside its area or not. */
+  readonly everywhere: boolean;
+  /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
+  readonly limit: number;
 }
 
 export interface OperationOptions {
@@ -54,63 +59,63 @@ const wgs84Datum = "6326";
  * @throws crs-no-operation where there is none that is sure to be right
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
-  const limit = options.accuracy ?? 5;
+  const pair = { from, to };
   const refuse = (reason: string) => fault("crs-no-operation", { from: title(from), to: title(to), reason });
-  if (sameText(from, to)) return { from, to, accuracy: 0, name: "the same system", kind: "identity", routes: [] };
+  if (sameText(from, to)) return plain(pair, "identity", "the same system");
   const [source, target] = await Promise.all([resolve(from), resolve(to)]);
-  if (sameDefinition(source, target))
-    return { from, to, accuracy: 0, name: "the same system", kind: "identity", routes: [] };
+  if (sameDefinition(source, target)) return plain(pair, "identity", "the same system");
   await checkComputable(source, from, refuse);
   await checkComputable(target, to, refuse);
   const a = source.geodetic!.datum;
   const b = target.geodetic!.datum;
-  if (sameDatum(a, b))
-    return { from, to, accuracy: 0, name: "conversion on the same datum", kind: "conversion", routes: [] };
-  for (const [datum, crs] of [
-    [a, from],
-    [b, to],
-  ] as const) {
-    if (datum.grid !== null && !options.ballpark)
-      throw refuse(`${title(crs)} asks for the shift grid ${datum.grid}, which is not at hand`);
-  }
+  if (sameDatum(a, b)) return plain(pair, "conversion", "conversion on the same datum");
+
   const { registry } = await import("./registry.js");
   const tables = await registry();
   const area = commonArea(source, target, tables);
   const found = routesBetween(a, b, tables, area);
-  const usable = found.filter((route) => route.accuracy !== null && route.accuracy <= limit);
-  const better = betterGrid(a, b, tables, area, usable);
   const declared = found.length === 0 ? declaredRoute(a, b) : null;
-  if (declared)
-    return {
-      from,
-      to,
-      accuracy: null,
-      name: declared.name,
-      kind: "transformation",
-      routes: [declared],
-      notice: `the shift is the one that the definition itself declares; its accuracy is unknown`,
-    };
-  const ballpark: Route = {
-    name: "ballpark: no shift between the datums",
-    accuracy: null,
-    area: null,
-    steps: [{ code: null, name: "none", values: zero, inverse: false }],
-  };
-  if (usable.length === 0 || !sufficient(usable, area)) {
+  const reason = declared ? gridAsked(a, b) : whyNot(a, b, found, area, options.accuracy ?? 5, tables);
+  if (reason !== null) {
     if (options.ballpark)
-      return {
-        from,
-        to,
-        accuracy: null,
-        name: ballpark.name,
-        kind: "transformation",
-        routes: [ballpark],
-        notice: "the datums differ by an unknown amount, which may be hundreds of metres",
-      };
-    throw refuse(whyNot(a, b, found, usable, limit, better));
+      return single(pair, ballpark, "the datums differ by an unknown amount, which may be hundreds of metres");
+    throw refuse(reason);
   }
-  return describe(from, to, usable, area, better);
+  if (declared)
+    return single(pair, declared, "the shift is the one that the definition itself declares; its accuracy is unknown");
+  return transformation(pair, found, options.accuracy ?? 5, area, tables, [a, b]);
 }
+
+type Pair = Pick<Operation, "from" | "to">;
+
+const plain = (pair: Pair, kind: "identity" | "conversion", name: string): Operation => ({
+  ...pair,
+  kind,
+  name,
+  accuracy: 0,
+  routes: [],
+  everywhere: true,
+  limit: Infinity,
+});
+
+const single = (pair: Pair, route: Route, notice: string): Operation => ({
+  ...pair,
+  kind: "transformation",
+  name: route.name,
+  accuracy: null,
+  notice,
+  routes: [route],
+  everywhere: true,
+  limit: Infinity,
+});
+
+const ballpark: Route = {
+  name: "ballpark: no shift between the datums",
+  accuracy: null,
+  area: null,
+  offshore: false,
+  steps: [{ code: null, name: "none", values: zero, inverse: false }],
+};
 
 const title = (crs: Crs): string => crs.id ?? crs.name;
 
@@ -158,26 +163,42 @@ function routesBetween(a: Datum, b: Datum, tables: Registry, area: Area | null):
         : steps(a.code, wgs84Datum, tables).flatMap((first) =>
             steps(wgs84Datum, b.code!, tables).map((second) => route([first, second])),
           );
-  return routes.filter((candidate) => touches(candidate, area)).sort(byMerit);
+  return order(
+    routes.filter((candidate) => touches(candidate, area)),
+    area,
+  );
 }
+
+/**
+ * Not in EPSG's dataset, yet sure: systems that follow the ITRF, as WGS84 does, and so agree with it within the 2 m that
+ * EPSG gives the WGS84 ensemble itself. China 2000 is ITRF97 at epoch 2000.0.
+ */
+const aligned: readonly RegisteredOperation[] = [
+  {
+    source: "1043",
+    target: wgs84Datum,
+    code: "CGCS2000",
+    name: "China 2000 to WGS 84, both following the ITRF",
+    accuracy: 2,
+    offshore: false,
+    area: [73.62, 16.7, 134.77, 53.56],
+    values: zero,
+    grid: null,
+  },
+];
 
 interface Candidate extends ShiftStep {
   readonly accuracy: number | null;
+  readonly offshore: boolean;
   readonly area: Area | null;
 }
 
 function steps(source: string, target: string, tables: Registry): Candidate[] {
-  const take = (operation: RegisteredOperation, inverse: boolean): Candidate => ({ ...operation, inverse });
-  return [
-    ...tables
-      .operations(source, target)
+  const between = (from: string, to: string, inverse: boolean): Candidate[] =>
+    [...tables.operations(from, to), ...aligned.filter((entry) => entry.source === from && entry.target === to)]
       .filter((operation) => operation.grid === null)
-      .map((operation) => take(operation, false)),
-    ...tables
-      .operations(target, source)
-      .filter((operation) => operation.grid === null)
-      .map((operation) => take(operation, true)),
-  ];
+      .map((operation) => ({ ...operation, inverse }));
+  return [...between(source, target, false), ...between(target, source, true)];
 }
 
 function route(candidates: readonly Candidate[]): Route {
@@ -198,6 +219,7 @@ function route(candidates: readonly Candidate[]): Route {
       .join(", then "),
     accuracy: empty ? null : accuracy,
     area,
+    offshore: candidates.some((candidate) => candidate.offshore),
     steps: candidates.map(({ code, name, values, inverse }) => ({ code, name, values, inverse })),
   };
 }
@@ -205,24 +227,59 @@ function route(candidates: readonly Candidate[]): Route {
 const touches = (candidate: Route, area: Area | null): boolean =>
   !area || !candidate.area || commonParts(candidate.area, area).length > 0;
 
-/** As PROJ chooses among the operations whose area a position lies in: the most accurate, then the most local. */
-function byMerit(p: Route, q: Route): number {
-  return (
-    (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity) ||
-    (p.area ? sizeOf(p.area) : Infinity) - (q.area ? sizeOf(q.area) : Infinity)
-  );
+/**
+ * PROJ's order: those that serve most of the area first, then the more accurate, then by name. Of two that are alike
+ * otherwise the one that moves nothing goes first, so that both directions choose the same.
+ */
+function order(routes: readonly Route[], area: Area | null): Route[] {
+  const served = (route: Route) =>
+    !route.area
+      ? Infinity
+      : area
+        ? commonParts(route.area, area).reduce((sum, part) => sum + sizeOf(part), 0)
+        : sizeOf(route.area);
+  const name = (route: Route) => route.steps.map((step) => step.name).join();
+  return [...routes].sort((p, q) => {
+    const [a, b] = [served(p), served(q)];
+    if (a !== b) return b - a;
+    const accuracy = (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity);
+    if (accuracy !== 0 && !Number.isNaN(accuracy)) return accuracy;
+    if (isNull(p) !== isNull(q)) return isNull(p) ? -1 : 1;
+    return name(p).length - name(q).length || (name(p) < name(q) ? 1 : -1);
+  });
 }
 
-/** Operations that reach only a corner of where the data may lie do not make a system transformable. */
-function sufficient(routes: readonly Route[], area: Area | null): boolean {
-  if (!area || routes.length === 1) return !area || coverageOf(routes, area) >= 0.25;
-  return coverageOf(routes, area) >= 0.25;
+/**
+ * The route for a position, as PROJ chooses it: of those in whose area it lies the most accurate; of equally accurate
+ * ones the first, unless a later one's area lies inside that one's. −1 where none reaches it.
+ */
+export function chooseRoute(routes: readonly Route[], longitude: number, latitude: number): number {
+  let best = -1;
+  for (let i = 0; i < routes.length; i++) {
+    const { area, accuracy, offshore } = routes[i]!;
+    if (area && !inArea(area, longitude, latitude)) continue;
+    if (best < 0) best = i;
+    else if (!offshore && accuracy !== null) {
+      const had = routes[best]!;
+      const tied = accuracy === had.accuracy && area !== null && had.area !== null && inside(area, had.area);
+      if (accuracy < (had.accuracy ?? Infinity) || tied) best = i;
+    }
+  }
+  return best;
 }
-const coverageOf = (routes: readonly Route[], area: Area): number =>
-  coverage(
-    area,
-    routes.map((candidate) => candidate.area ?? ([-180, -90, 180, 90] as const)),
-  );
+
+const inside = (inner: Area, outer: Area): boolean =>
+  inner[0] > outer[0] && inner[1] > outer[1] && inner[2] < outer[2] && inner[3] < outer[3];
+
+/** Operations that reach only a corner of where the data may lie do not make a system transformable. */
+const leastCoverage = 0.25;
+
+/** The share of an area whose positions get a route that is good enough. */
+const served = (routes: readonly Route[], area: Area, limit: number): number =>
+  coverage(area, (longitude, latitude) => isGood(routes[chooseRoute(routes, longitude, latitude)], limit));
+
+export const isGood = (candidate: Route | undefined, limit: number): boolean =>
+  candidate !== undefined && (candidate.accuracy === null ? limit === Infinity : candidate.accuracy <= limit);
 
 /** The shift that a definition declares, to or from WGS84 only. */
 function declaredRoute(a: Datum, b: Datum): Route | null {
@@ -236,7 +293,7 @@ function declaredRoute(a: Datum, b: Datum): Route | null {
   const second = step(b, true);
   if (!first || !second) return null;
   const used = [first, second].filter((candidate) => candidate.name !== "none");
-  return { name: `TOWGS84 of the definition`, accuracy: null, area: null, steps: used };
+  return { name: `TOWGS84 of the definition`, accuracy: null, area: null, offshore: false, steps: used };
 }
 
 /** A registered operation that is better than those at hand but needs a grid. */
@@ -248,7 +305,7 @@ function betterGrid(
   usable: readonly Route[],
 ): RegisteredOperation | null {
   if (a.code === null || b.code === null) return null;
-  const best = usable[0]?.accuracy ?? Infinity;
+  const best = Math.min(...usable.map((candidate) => candidate.accuracy ?? Infinity));
   return (
     [...tables.operations(a.code, b.code), ...tables.operations(b.code, a.code)]
       .filter((operation) => operation.grid !== null && operation.accuracy !== null && operation.accuracy < best)
@@ -257,43 +314,70 @@ function betterGrid(
   );
 }
 
+function gridAsked(a: Datum, b: Datum): string | null {
+  const grid = a.grid ?? b.grid;
+  return grid === null ? null : `the definition asks for the shift grid ${grid}, which is not at hand`;
+}
+
+/** The reason not to trust any of the routes found, or null. */
 function whyNot(
   a: Datum,
   b: Datum,
   found: readonly Route[],
-  usable: readonly Route[],
+  area: Area | null,
   limit: number,
-  better: RegisteredOperation | null,
-): string {
-  const grid = better ? `; the grid ${better.grid} would do it (${better.name}, ${better.accuracy} m)` : "";
+  tables: Registry,
+): string | null {
+  const asked = gridAsked(a, b);
+  if (asked !== null) return asked;
   for (const datum of [a, b]) {
-    if (datum.code === null && datum.toWgs84 === null)
-      return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
+    if (datum.code === null) return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
   }
+  const usable = found.filter((candidate) => isGood(candidate, limit));
+  const better = betterGrid(a, b, tables, area, usable);
+  const grid = better ? `; the grid ${better.grid} would do it (${better.name}, ${better.accuracy} m)` : "";
   if (found.length === 0) return `no shift between ${a.name} and ${b.name} is known${grid}`;
   if (usable.length === 0) {
-    const best = found[0]!.accuracy;
-    return `the best shift at hand is accurate to ${best === null ? "nobody knows what" : `${best} m`}, and --accuracy asks for ${limit} m${grid}`;
+    const best = Math.min(...found.map((candidate) => candidate.accuracy ?? Infinity));
+    const known = best === Infinity ? "has no known accuracy" : `is accurate to ${best} m`;
+    return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}`;
   }
+  if (usedEverywhere(found, area) || area === null || served(found, area, limit) >= leastCoverage) return null;
   return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}`;
 }
 
-function describe(
-  from: Crs,
-  to: Crs,
+/**
+ * One operation that covers all, or the only one there is and it moves nothing, is used wherever the data lie, as PROJ
+ * does. Of several, or of one for a part, each is right in its own area only.
+ */
+function usedEverywhere(found: readonly Route[], area: Area | null): boolean {
+  const [only] = found;
+  if (!only || found.length > 1) return false;
+  return isNull(only) || only.area === null || (area !== null && contains(only.area, area));
+}
+
+function transformation(
+  pair: Pair,
   routes: readonly Route[],
+  limit: number,
   area: Area | null,
-  better: RegisteredOperation | null,
+  tables: Registry,
+  [a, b]: readonly [Datum, Datum],
 ): Operation {
-  const accuracy = Math.max(...routes.map((candidate) => candidate.accuracy ?? 0));
-  const best = routes[0]!;
-  const name = routes.length === 1 ? best.name : `${best.name} and ${routes.length - 1} more, by area`;
+  const usable = routes.filter((candidate) => isGood(candidate, limit));
+  const better = betterGrid(a, b, tables, area, usable);
+  const accuracy = Math.max(...usable.map((candidate) => candidate.accuracy ?? 0));
+  const best = usable.reduce((p, q) => ((q.accuracy ?? Infinity) < (p.accuracy ?? Infinity) ? q : p));
+  const name = usable.length === 1 ? best.name : `${best.name} and ${usable.length - 1} more, by area`;
+  const everywhere = usedEverywhere(routes, area);
   const notices = [`accurate to ${accuracy} m`];
-  if (routes.every(isNull)) notices.push("both datums are taken for one");
-  if (area && routes.length > 1 && coverageOf(routes, area) < 1)
-    notices.push("positions outside the areas of these operations are refused");
+  if (usable.every(isNull)) notices.push("both datums are taken for one");
+  if (!everywhere && (area === null || served(routes, area, limit) < 1)) {
+    notices.push("positions where it does not hold are refused");
+  }
   if (better) notices.push(`${better.name}, accurate to ${better.accuracy} m, needs the grid ${better.grid}`);
-  return { from, to, accuracy, name, kind: "transformation", routes, notice: `${name}: ${notices.join("; ")}` };
+  const notice = `${name}: ${notices.join("; ")}`;
+  return { ...pair, kind: "transformation", name, accuracy, notice, routes, everywhere, limit };
 }
 
 export const isNull = (candidate: Route): boolean =>

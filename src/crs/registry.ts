@@ -18,6 +18,8 @@ export interface RegisteredOperation {
   readonly name: string;
   /** Metres, or null where EPSG does not know. */
   readonly accuracy: number | null;
+  /** Its area is described as offshore: not for a position that another one serves as well. */
+  readonly offshore: boolean;
   readonly area: Area | null;
   /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for one that needs a grid. */
   readonly values: readonly number[];
@@ -241,7 +243,8 @@ export class Registry {
         target,
         code: code!,
         name: name!,
-        accuracy: accuracy === "" ? null : Number(accuracy),
+        accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
+        offshore: accuracy!.endsWith("~"),
         area: readArea(area!),
         values: grid === null ? values!.split(",").map(Number) : [],
         grid,

@@ -1,8 +1,7 @@
-import { inArea } from "./area.js";
 import { type Definition, type Ellipsoid, type Geodetic, sameEllipsoid } from "./definition.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import { type Kernel, wrap } from "./kernels.js";
-import { isNull, type Operation, type Route } from "./operation.js";
+import { chooseRoute, isGood, isNull, type Operation, type Route } from "./operation.js";
 import { resolve } from "./parse.js";
 
 /**
@@ -18,7 +17,7 @@ export async function buildTransform(operation: Operation): Promise<Transform> {
   const [source, target] = await Promise.all([resolve(operation.from), resolve(operation.to)]);
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
-  const move = movement(operation.routes, source.geodetic!.datum.ellipsoid, target.geodetic!.datum.ellipsoid);
+  const move = movement(operation, source.geodetic!.datum.ellipsoid, target.geodetic!.datum.ellipsoid);
   // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
   if (!move && !source.projection && !target.projection && sameFrame(source.geodetic!, target.geodetic!))
     return () => 0;
@@ -99,42 +98,29 @@ async function requireKernel(definition: Definition): Promise<Kernel> {
   return kernel;
 }
 
-/** The shift between the datums, position by position where there are several; null where nothing moves. */
+/** The shift between the datums, position by position where routes hold in their areas only; null where nothing moves. */
 function movement(
-  routes: readonly Route[],
+  { routes, everywhere, limit }: Operation,
   from: Ellipsoid,
   to: Ellipsoid,
 ): ((xy: Float64Array, z: Float64Array | null) => void) | null {
-  if (routes.length === 0 || (routes.every(isNull) && likeEllipsoids(from, to))) return null;
+  const [first] = routes;
+  if (!first || (everywhere && isNull(first) && likeEllipsoids(from, to))) return null;
   const chains = routes.map((route) => chainOf(route, from, to));
-  if (routes.length === 1) {
-    const [chain] = chains;
+  const good = routes.map((route) => isGood(route, limit));
+  if (everywhere) {
     return (xy, z) => {
-      for (const step of chain!) shift(step, xy, z, 0, xy.length >>> 1);
+      for (const step of chains[0]!) shift(step, xy, z, 0, xy.length >>> 1);
     };
   }
   return (xy, z) => {
     const count = xy.length >>> 1;
-    let last = 0;
     for (let i = 0; i < count; i++) {
-      // Neighbours lie in the same area, nearly always; the order decides only where areas overlap.
-      const found = choose(routes, (xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI);
-      if (found < 0) {
-        xy[2 * i] = Number.NaN;
-        continue;
-      }
-      last = found;
-      for (const step of chains[last]!) shift(step, xy, z, i, i + 1);
+      const found = chooseRoute(routes, (xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI);
+      if (found < 0 || !good[found]) xy[2 * i] = Number.NaN;
+      else for (const step of chains[found]!) shift(step, xy, z, i, i + 1);
     }
   };
-}
-
-function choose(routes: readonly Route[], longitude: number, latitude: number): number {
-  for (let i = 0; i < routes.length; i++) {
-    const area = routes[i]!.area;
-    if (!area || inArea(area, longitude, latitude)) return i;
-  }
-  return -1;
 }
 
 /** GRS80 and WGS84 differ by a tenth of a millimetre in b: an operation of zeros between them moves nothing. */

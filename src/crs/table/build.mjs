@@ -212,6 +212,13 @@ const unitLines = [...units.values()]
   .map((unit) => [`${unit.code}`, unit.name, esriName("unit_of_measure", `${unit.code}`), `${unit.conv_factor}`]);
 
 // Geocentric operations between datums. Rotations in arc-seconds, position vector convention; scale in ppm.
+// PROJ prefers none whose area it describes as offshore; so do we, by the mark after the accuracy.
+const offshore = new Set(
+  rows(`select distinct u.object_auth_name a, u.object_code c from usage u join extent e on e.auth_name = u.extent_auth_name
+    and e.code = u.extent_code where u.object_table_name = 'helmert_transformation' and e.description like '%- offshore%'`).map(
+    (row) => key(row.a, row.c),
+  ),
+);
 const positionVector = new Set([1033, 1037, 9606, 1061, 1062, 1063]);
 const coordinateFrame = new Set([1032, 1038, 9607, 1034, 1039, 9636]);
 const translation = new Set([1031, 1035, 9603]);
@@ -220,13 +227,19 @@ const superseded = new Set(
     and replacement_table_name = 'helmert_transformation' and superseded_auth_name = 'EPSG'`).map((row) => `${row.c}`),
 );
 const operations = [];
-for (const row of rows(`select h.*, s.datum_code source, t.datum_code target from helmert_transformation_table h
+const flatPairs = new Set();
+for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.type = 'geographic 2D' and t.type = 'geographic 2D' flat
+    from helmert_transformation_table h
     join geodetic_crs s on s.auth_name = h.source_crs_auth_name and s.code = h.source_crs_code
     join geodetic_crs t on t.auth_name = h.target_crs_auth_name and t.code = h.target_crs_code
-    where h.auth_name = 'EPSG' and h.deprecated = 0 order by h.code`)) {
+    where h.auth_name = 'EPSG' and h.deprecated = 0 order by flat desc, h.code`)) {
   const method = Number(row.method_code);
   if (superseded.has(`${row.code}`) || row.source === row.target) continue;
   if (![positionVector, coordinateFrame, translation].some((set) => set.has(method))) continue;
+  // Operations between geocentric or three-dimensional systems serve only datums that have none between flat ones.
+  const pair = [row.source, row.target].sort().join();
+  if (row.flat) flatPairs.add(pair);
+  else if (flatPairs.has(pair)) continue;
   const factor = (unit, base) => (unit === null ? 1 : units.get(`${unit}`).conv_factor / base);
   const metres = factor(row.translation_uom_code, 1);
   const seconds = factor(row.rotation_uom_code, Math.PI / 648000) * (coordinateFrame.has(method) ? -1 : 1);
@@ -248,7 +261,7 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target fro
     `${row.target}`,
     `${row.code}`,
     row.name,
-    row.accuracy ?? "",
+    `${row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`,
     area("helmert_transformation", `${row.code}`),
     values.map((value) => number(value + 0)).join(","),
   ]);
@@ -311,6 +324,6 @@ write("units.ts", "unitLines", "code|name|ESRI name|metres or radians", byCode(u
 write(
   "operations.ts",
   "operationLines",
-  "source datum|target datum|code|name|accuracy|area|Helmert values or @grid",
+  "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values or @grid",
   operations,
 );
