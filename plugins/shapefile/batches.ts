@@ -193,7 +193,10 @@ class Piece {
     const columns: Column[] = [];
     if (table && decoder) {
       const { tableRows } = this;
-      const starts = Int32Array.from(rows, (row) => (row < tableRows ? row * table.header.recordBytes : -1));
+      const starts = new Int32Array(rows.length).fill(-1);
+      for (let i = 0; i < rows.length; i++) {
+        if (rows[i]! < tableRows) starts[i] = rows[i]! * table.header.recordBytes;
+      }
       for (const field of table.fields) {
         const memos = field.cell === "memo" || field.cell === "object" ? await this.memos(field, starts, memo) : null;
         fields.push(field.field);

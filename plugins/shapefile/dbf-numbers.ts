@@ -31,11 +31,21 @@ export function readNumber(bytes: Buffer, from: number, to: number): number {
   let mantissa = 0;
   let digits = 0;
   let decimals = 0;
+  // Zeros at the end of a fraction say nothing, and a column of 15 decimals is full of them.
+  let zeros = 0;
   let pointAt = -1;
   let any = false;
   for (; at < to; at++) {
     const byte = bytes[at]!;
-    if (byte >= 48 && byte <= 57) {
+    if (byte === 48 && pointAt >= 0) {
+      any = true;
+      zeros++;
+    } else if (byte >= 48 && byte <= 57) {
+      for (; zeros > 0; zeros--) {
+        mantissa *= 10;
+        if (mantissa > 0) digits++;
+        decimals++;
+      }
       mantissa = mantissa * 10 + byte - 48;
       any = true;
       if (mantissa > 0) digits++;
@@ -45,9 +55,12 @@ export function readNumber(bytes: Buffer, from: number, to: number): number {
   }
   let end = at;
   while (end < to && (bytes[end] === 32 || bytes[end] === 9)) end++;
-  if (any && digits <= 15 && decimals <= 22 && (end === to || bytes[end] === 0)) {
-    const value = decimals === 0 ? mantissa : mantissa / powers[decimals]!;
-    return negative ? -value : value;
+  if (any && (end === to || bytes[end] === 0)) {
+    if (digits <= 15 && decimals <= 22) {
+      const value = decimals === 0 ? mantissa : mantissa / powers[decimals]!;
+      return negative ? -value : value;
+    }
+    if (pointAt < 0 || bytes[pointAt] === 46) return Number(bytes.toString("latin1", start, at));
   }
   const text = cellText(bytes, start, to).replace(",", ".");
   const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
