@@ -1,38 +1,22 @@
 import { isUtf8 } from "node:buffer";
-import {
-  Batch,
-  type Column,
-  type Field,
-  GeometryBuilder as Geometries,
-  type GeometryBuilder,
-  Kind,
-} from "../../src/model/index.js";
+import { Batch, type Column, type Field, GeometryBuilder } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
-import { Coordinates } from "./coordinates.js";
+import { GeometryParser } from "./geometry-parser.js";
 import { JsonCursor, Token } from "./json-cursor.js";
-import { StringDecoder } from "./json-text.js";
+import { collectionType, featureType, otherType, readName, readType } from "./member.js";
 import { isIdToken, Properties } from "./properties.js";
 import { RawColumn, type Remark } from "./raw-column.js";
-import { memberNames, typeNames } from "./words.js";
 
 /** A batch ends at so many features, positions or columns, whichever comes first. */
 const mostRows = 1000;
 const mostPositions = 65536;
 const mostColumns = 2048;
-/** GeometryCollections deeper than this are refused. */
-const mostNested = 64;
-
 const remarks: Record<Parameters<Remark>[0], string> = {
   "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
   "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
   "control-character": "a control character stands in a string without its escape",
   "non-finite": "NaN or an infinity, which JSON does not have, became null",
 };
-
-const featureType = 8;
-const collectionType = 9;
-const otherType = 10;
-const typeNumbers: Record<string, number> = { ...Kind, Feature: featureType, FeatureCollection: collectionType };
 
 /** One feature could not be made of valid JSON. */
 export type Refuse = (reason: string, from: number, to: number) => void;
@@ -44,8 +28,8 @@ export type Refuse = (reason: string, from: number, to: number) => void;
 export class FeatureParser {
   readonly cursor = new JsonCursor();
   private valid = true;
-  private geometries = new Geometries();
-  private readonly coordinates = new Coordinates();
+  private geometries = new GeometryBuilder();
+  private readonly shapes = new GeometryParser(this.cursor);
   private readonly properties = new Properties();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
   private hasIds = false;
@@ -58,9 +42,6 @@ export class FeatureParser {
   private hasGeometry = false;
   private hasProperties = false;
   private readonly foreign = new Map<string, number>();
-  private surplus = 0;
-  private closed = 0;
-  private dropped = 0;
   private untyped = 0;
 
   constructor(
@@ -132,12 +113,12 @@ export class FeatureParser {
     let byte = cursor.space();
     while (byte !== 125) {
       if (byte !== 34) cursor.fail("a name in quotes");
-      const name = this.name();
+      const name = readName(cursor);
       byte = cursor.colon();
       switch (name) {
         case "type":
           typeAt = cursor.at;
-          type = this.type();
+          type = readType(cursor);
           break;
         case "id":
           this.id();
@@ -197,25 +178,6 @@ export class FeatureParser {
     return text;
   }
 
-  /** The name at the cursor. */
-  private name(): string {
-    const { cursor } = this;
-    cursor.string();
-    const { bytes, from, to } = cursor;
-    if (cursor.encoded) return new StringDecoder().text(bytes, from, to);
-    return memberNames.find(bytes, from, to) ?? bytes.toString("utf8", from, to);
-  }
-
-  private type(): number {
-    const { cursor } = this;
-    const token = cursor.value();
-    const { bytes, from, to } = cursor;
-    if (token === Token.text) return typeNumbers[typeNames.find(bytes, from, to) ?? ""] ?? otherType;
-    if (token !== Token.encoded) return otherType;
-    const name = Buffer.from(new StringDecoder().text(bytes, from, to));
-    return typeNumbers[typeNames.find(name, 0, name.length) ?? ""] ?? otherType;
-  }
-
   private id(): void {
     const { cursor } = this;
     const start = cursor.at;
@@ -248,8 +210,14 @@ export class FeatureParser {
     this.hasGeometry = false;
     if (byte === 123) {
       this.hasGeometry = true;
-      this.geometry(this.geometries, 0);
+      this.geometry();
     } else if (this.cursor.value() !== Token.null) this.problem ??= "its geometry is not an object";
+  }
+
+  private geometry(): void {
+    this.shapes.problem = null;
+    this.shapes.read(this.geometries);
+    this.problem ??= this.shapes.problem;
   }
 
   private bareGeometry(start: number): boolean {
@@ -257,111 +225,8 @@ export class FeatureParser {
     this.problem = null;
     this.ids.clear(this.rows);
     this.hasGeometry = true;
-    this.geometry(this.geometries, 0);
+    this.geometry();
     return false;
-  }
-
-  /** Reads the geometry object at the cursor into the builder, but for its `end`. */
-  private geometry(builder: GeometryBuilder, depth: number): void {
-    const { cursor } = this;
-    let kind = 0;
-    let written = 0;
-    let coordinatesAt = -1;
-    let geometriesAt = -1;
-    let typed = false;
-    cursor.at++;
-    let byte = cursor.space();
-    while (byte !== 125) {
-      if (byte !== 34) cursor.fail("a name in quotes");
-      const name = this.name();
-      byte = cursor.colon();
-      const { at } = cursor;
-      if (name === "type") {
-        typed = true;
-        const type = this.type();
-        kind = type <= Kind.GeometryCollection ? type : 0;
-      } else if (name === "coordinates" && kind !== Kind.GeometryCollection) {
-        coordinatesAt = at;
-        this.coordinates.read(cursor);
-      } else if (name === "geometries" && kind === Kind.GeometryCollection && written === 0) {
-        written = kind;
-        this.members(builder, depth, byte);
-      } else {
-        if (name === "geometries") geometriesAt = at;
-        cursor.value();
-      }
-      byte = cursor.space();
-      if (byte === 44) {
-        cursor.at++;
-        byte = cursor.space();
-        if (byte !== 34) cursor.fail("a name in quotes");
-      } else if (byte !== 125) cursor.fail("',' or '}'");
-    }
-    cursor.at++;
-    if (kind === 0) {
-      this.problem ??= typed ? "its geometry has a type that GeoJSON does not have" : "its geometry has no type";
-    } else if (written !== 0 && (written !== kind || geometriesAt >= 0)) {
-      this.problem ??= "its geometry has two types or two lists of geometries";
-    } else if (kind === Kind.GeometryCollection) {
-      if (written === 0) this.membersAt(builder, depth, geometriesAt);
-    } else if (coordinatesAt < 0) this.problem ??= "its geometry has no coordinates";
-    else this.write(builder, kind);
-  }
-
-  private write(builder: GeometryBuilder, kind: number): void {
-    const { coordinates } = this;
-    const problem = coordinates.write(builder, kind);
-    if (problem !== null) this.problem ??= problem;
-    this.surplus += coordinates.surplus;
-    this.closed += coordinates.closed;
-    this.dropped += coordinates.dropped;
-  }
-
-  /** Members that stood before the type: read again, now that it is known that they are. */
-  private membersAt(builder: GeometryBuilder, depth: number, at: number): void {
-    if (at < 0) {
-      this.problem ??= "its GeometryCollection has no geometries";
-      return;
-    }
-    const { cursor } = this;
-    const after = cursor.at;
-    cursor.at = at;
-    this.members(builder, depth, cursor.bytes[at]!);
-    cursor.at = after;
-  }
-
-  private members(builder: GeometryBuilder, depth: number, byte: number): void {
-    const { cursor } = this;
-    if (byte !== 91 || depth >= mostNested) {
-      this.problem ??=
-        byte === 91
-          ? `its GeometryCollections are nested more than ${mostNested} deep`
-          : "its geometries are not an array";
-      cursor.value();
-      return;
-    }
-    builder.begin(Kind.GeometryCollection);
-    const inner = builder.collection();
-    cursor.at++;
-    let next = cursor.space();
-    while (next !== 93) {
-      this.member(inner, depth, next);
-      next = cursor.space();
-      if (next === 44) {
-        cursor.at++;
-        next = cursor.space();
-        if (next === 93) cursor.fail("a geometry");
-      } else if (next !== 93) cursor.fail("',' or ']'");
-    }
-    cursor.at++;
-  }
-
-  private member(inner: GeometryBuilder, depth: number, byte: number): void {
-    if (byte === 123) {
-      this.geometry(inner, depth + 1);
-      if (this.problem === null) inner.end();
-    } else if (this.cursor.value() !== Token.null) this.problem ??= "a member of its GeometryCollection is no geometry";
-    else this.dropped++;
   }
 
   /** A FeatureCollection that is one value among others: its features take the place of it. */
@@ -379,7 +244,7 @@ export class FeatureParser {
     let byte = cursor.space();
     while (byte !== 125) {
       if (byte !== 34) cursor.fail("a name in quotes");
-      const name = this.name();
+      const name = readName(cursor);
       byte = cursor.colon();
       if (name === "features" && byte === 91) this.features();
       else if (name === "features") cursor.fail("an array of features");
@@ -433,7 +298,7 @@ export class FeatureParser {
       : null;
     this.hasIds = false;
     const geometry = this.geometries.finish();
-    this.geometries = new Geometries();
+    this.geometries = new GeometryBuilder();
     this.rows = 0;
     if (rows === 0) return null;
     const firstRecord = this.rowRecords[0]!;
@@ -456,7 +321,7 @@ export class FeatureParser {
 
   /** Says at the end of a split what was odd in it. */
   summarise(): void {
-    const { context } = this;
+    const { context, shapes } = this;
     const say = (code: string, count: number, example: string) => {
       if (count > 0) context.notice(code, undefined, example, count);
     };
@@ -464,17 +329,17 @@ export class FeatureParser {
       context.notice("foreign-member", name, "a member of a feature beside its properties was left out", count);
     }
     this.foreign.clear();
-    if (this.surplus > 0) {
+    if (shapes.surplus > 0) {
       context.lose(
         "position-surplus",
         undefined,
         "a position has more than three numbers; the rest was left out",
-        this.surplus,
+        shapes.surplus,
       );
     }
-    say("ring-closed", this.closed, "the ring of a polygon did not end where it began and was closed");
-    say("empty-part", this.dropped, "a part of a geometry without positions was left out");
+    say("ring-closed", shapes.closed, "the ring of a polygon did not end where it began and was closed");
+    say("empty-part", shapes.dropped, "a part of a geometry without positions was left out");
     say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
-    this.surplus = this.closed = this.dropped = this.untyped = 0;
+    shapes.surplus = shapes.closed = shapes.dropped = this.untyped = 0;
   }
 }

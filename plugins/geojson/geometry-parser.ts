@@ -1,0 +1,123 @@
+import { type GeometryBuilder, Kind } from "../../src/model/index.js";
+import { Coordinates } from "./coordinates.js";
+import { type JsonCursor, Token } from "./json-cursor.js";
+import { readName, readType } from "./member.js";
+
+/** GeometryCollections deeper than this are refused. */
+const mostNested = 64;
+
+/** Reads geometry objects (RFC 7946, section 3.1), whatever the order of their members. */
+export class GeometryParser {
+  private readonly coordinates = new Coordinates();
+  /** Why the geometry under way is none; its reader takes it back. */
+  problem: string | null = null;
+  /** Positions with more than three numbers, rings closed, parts left out. */
+  surplus = 0;
+  closed = 0;
+  dropped = 0;
+
+  constructor(private readonly cursor: JsonCursor) {}
+
+  /** Reads the geometry object at the cursor into the builder, but for its `end`. */
+  read(builder: GeometryBuilder, depth = 0): void {
+    const { cursor } = this;
+    let kind = 0;
+    let written = 0;
+    let coordinatesAt = -1;
+    let geometriesAt = -1;
+    let typed = false;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = readName(cursor);
+      byte = cursor.colon();
+      const { at } = cursor;
+      if (name === "type") {
+        typed = true;
+        const type = readType(cursor);
+        kind = type <= Kind.GeometryCollection ? type : 0;
+      } else if (name === "coordinates" && kind !== Kind.GeometryCollection) {
+        coordinatesAt = at;
+        this.coordinates.read(cursor);
+      } else if (name === "geometries" && kind === Kind.GeometryCollection && written === 0) {
+        written = kind;
+        this.members(builder, depth, byte);
+      } else {
+        if (name === "geometries") geometriesAt = at;
+        cursor.value();
+      }
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte !== 34) cursor.fail("a name in quotes");
+      } else if (byte !== 125) cursor.fail("',' or '}'");
+    }
+    cursor.at++;
+    if (kind === 0) {
+      this.problem ??= typed ? "its geometry has a type that GeoJSON does not have" : "its geometry has no type";
+    } else if (written !== 0 && (written !== kind || geometriesAt >= 0)) {
+      this.problem ??= "its geometry has two types or two lists of geometries";
+    } else if (kind === Kind.GeometryCollection) {
+      if (written === 0) this.membersAt(builder, depth, geometriesAt);
+    } else if (coordinatesAt < 0) this.problem ??= "its geometry has no coordinates";
+    else this.write(builder, kind);
+  }
+
+  private write(builder: GeometryBuilder, kind: number): void {
+    const { coordinates } = this;
+    const problem = coordinates.write(builder, kind);
+    if (problem !== null) this.problem ??= problem;
+    this.surplus += coordinates.surplus;
+    this.closed += coordinates.closed;
+    this.dropped += coordinates.dropped;
+  }
+
+  /** Members that stood before the type: read again, now that it is known that they are. */
+  private membersAt(builder: GeometryBuilder, depth: number, at: number): void {
+    if (at < 0) {
+      this.problem ??= "its GeometryCollection has no geometries";
+      return;
+    }
+    const { cursor } = this;
+    const after = cursor.at;
+    cursor.at = at;
+    this.members(builder, depth, cursor.bytes[at]!);
+    cursor.at = after;
+  }
+
+  private members(builder: GeometryBuilder, depth: number, byte: number): void {
+    const { cursor } = this;
+    if (byte !== 91 || depth >= mostNested) {
+      this.problem ??=
+        byte === 91
+          ? `its GeometryCollections are nested more than ${mostNested} deep`
+          : "its geometries are not an array";
+      cursor.value();
+      return;
+    }
+    builder.begin(Kind.GeometryCollection);
+    const inner = builder.collection();
+    cursor.at++;
+    let next = cursor.space();
+    while (next !== 93) {
+      this.member(inner, depth, next);
+      next = cursor.space();
+      if (next === 44) {
+        cursor.at++;
+        next = cursor.space();
+        if (next === 93) cursor.fail("a geometry");
+      } else if (next !== 93) cursor.fail("',' or ']'");
+    }
+    cursor.at++;
+  }
+
+  private member(inner: GeometryBuilder, depth: number, byte: number): void {
+    if (byte === 123) {
+      this.read(inner, depth + 1);
+      if (this.problem === null) inner.end();
+    } else if (this.cursor.value() !== Token.null) this.problem ??= "a member of its GeometryCollection is no geometry";
+    else this.dropped++;
+  }
+}
