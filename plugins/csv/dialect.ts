@@ -29,17 +29,35 @@ function count(bytes: Uint8Array, delimiter: number, whole: boolean): Guess {
     if (scanner.isBlank(bytes)) continue;
     records++;
     if (records === 1) columns = scanner.cells;
-    if (scanner.cells === columns) same++;
+    if (scanner.cells === columns && !isMisread(bytes, scanner)) same++;
   }
   return { delimiter, columns, records, share: records === 0 ? 0 : same / records };
 }
 
-/** The delimiter that makes the records most alike; a comma where there is but one column. */
+/**
+ * Whether the quotes of the record just scanned belong to another delimiter: one opens behind it in the middle of a
+ * cell, or text follows where one closes.
+ */
+function isMisread(bytes: Uint8Array, scanner: Scanner): boolean {
+  for (let c = 0; c < scanner.cells; c++) {
+    const mark = scanner.marks[c]!;
+    if ((mark & Mark.stray) !== 0) return true;
+    if (mark !== Mark.plain) continue;
+    for (let i = scanner.starts[c]! + 1; i < scanner.ends[c]!; i++) {
+      if (bytes[i] === 34 && (delimiters as readonly number[]).includes(bytes[i - 1]!)) return true;
+    }
+  }
+  return false;
+}
+
+/** The delimiter that makes the records most alike: of one cell each where it is one column, by a comma if need be. */
 export function guessDelimiter(bytes: Uint8Array, whole: boolean): Guess {
   const guesses = delimiters.map((delimiter) => count(bytes, delimiter, whole));
   const several = guesses.filter((guess) => guess.columns > 1);
+  if (several.length === 0)
+    return guesses.toReversed().reduce((best, guess) => (guess.share > best.share ? guess : best));
   const best = Math.max(...several.map((guess) => guess.share));
-  return several.find((guess) => guess.share >= 0.9 * best) ?? guesses.at(-1)!;
+  return several.find((guess) => guess.share >= 0.9 * best)!;
 }
 
 /**

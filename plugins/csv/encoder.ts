@@ -27,7 +27,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
   private readonly decimals: number | null;
 
   constructor(
-    layer: TargetLayer,
+    private readonly layer: TargetLayer,
     private readonly options: WriterOptions,
     private readonly context: WriteContext,
   ) {
@@ -54,20 +54,24 @@ export class CsvEncoder implements Encoder<CsvChunk> {
         const column = columns[c];
         if (column && column.presence[row] === Presence.value) this.cell(column, row, layout.fields[c]!.name);
       }
-      if (out.length === start && cellCount > 0) this.onlyNull(columns[0] ?? null);
+      if (out.length === start && cellCount > 0) this.onlyNull();
       if (this.options.eol === "crlf") out.byte(13);
       out.byte(10);
     }
     return { bytes: out.finish() };
   }
 
-  /** A record of one cell without a value would be a blank line, which readers pass over. */
-  private onlyNull(column: Column | null): void {
+  /**
+   * A record of one cell without a value would be a blank line, which readers pass over: it is written as empty text,
+   * which is null again in a column of anything but text.
+   */
+  private onlyNull(): void {
     this.out.byte(quote);
     this.out.byte(quote);
-    if (column?.type !== "text") return;
-    const { name } = this.layout.fields[0]!;
-    this.context.lose("null-empty", name, "in a file of one column, null and empty text are the same");
+    const only = this.layout.fields[0];
+    const hasValues = this.layer.summary?.fields.some((field) => field.name === only?.name && field.values > 0);
+    if (!only || (hasValues && only.type !== "text")) return;
+    this.context.lose("null-empty", only.name, "in a file of one column, null and empty text are the same");
   }
 
   private cell(column: Column, row: number, field: string): void {
