@@ -41,6 +41,13 @@ export function withoutExponent(text: string): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+/** The exact texts of a double, the most readable first. */
+const forms: readonly ((text: string, value: number) => string)[] = [
+  (text) => (text.includes("e") ? withoutExponent(text) : text),
+  (_, value) => value.toExponential().replace("e+", "e"),
+  (text) => withoutExponent(text).replace(/^(-?)0\./, "$1."),
+];
+
 /**
  * Writes a number as text that ends before `end`: the shortest that reads as the same number where it fits the width,
  * without an exponent if it can be; else rounded to the decimals that fit; else not at all.
@@ -53,19 +60,18 @@ export function writeNumber(
 ): Written {
   const { width } = cell;
   const text = String(value);
-  if (typeof value === "number" && !Number.isFinite(value)) return false;
   if (typeof value === "bigint") {
     if (text.length > width) return false;
     writeText(text, target, end);
     return "exact";
   }
+  if (!Number.isFinite(value)) return false;
+  // A column of whole numbers is one for every reader: neither a fraction nor an exponent belongs there.
   const whole = cell.decimals === 0;
-  const plain = withoutExponent(text);
-  const compact = value.toExponential().replace("e+", "e");
-  for (const form of [plain, compact, plain.replace(/^(-?)0\./, "$1.")]) {
-    // A column of whole numbers is one for every reader: neither a fraction nor an exponent belongs there.
-    if (form.length > width || (whole && /[.e]/.test(form))) continue;
-    writeText(form, target, end);
+  for (const form of forms) {
+    const written = form(text, value);
+    if (written.length > width || (whole && /[.e]/.test(written))) continue;
+    writeText(written, target, end);
     return "exact";
   }
   for (let decimals = Math.min(cell.decimals, width); decimals >= 0; decimals--) {

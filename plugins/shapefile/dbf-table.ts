@@ -148,7 +148,10 @@ export async function readTable(
     const ascii = encoding === null || text.decode(Buffer.from("A")) === "A";
     const zero = ascii ? bytes.indexOf(0) : -1;
     const name = text.decode(zero < 0 ? bytes : bytes.subarray(0, zero));
-    return name.replace(/[\0\uFEFF]/g, "").trim();
+    return name
+      .replace(/\0.*$/s, "")
+      .replace(/^\uFEFF/, "")
+      .trim();
   };
   const fields = tableFields(header, fractionsIn(header, taken), decodeName, (from, to) => {
     context.notice("field-renamed", to, `a field "${from}" is there already or has no name; this one became "${to}"`);
