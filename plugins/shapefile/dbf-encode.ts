@@ -137,6 +137,10 @@ export class RowEncoder {
       const to = offsets[i + 1]!;
       const at = i * recordBytes + out.offset;
       const size = to - from;
+      if (size === 0) losses.add("text-empty", out.name, () => "a .dbf cannot tell an empty text from null");
+      else if (bytes[to - 1] === space) {
+        losses.add("text-padded", out.name, () => "spaces at the end of a text are padding in a .dbf");
+      }
       if (size > out.width || !plainCopy(bytes, from, to, records, at, this.encodeText !== null)) {
         this.oddText(records, out, at, decodeUtf8(bytes, from, to), losses);
       }

@@ -41,6 +41,8 @@ export interface ShapeRecords {
   readonly missingZ: number;
   /** Geometries with coordinates that are no finite numbers: null shapes. */
   readonly notFinite: number;
+  /** Geometries without a position: null shapes. */
+  readonly empty: number;
 }
 
 const recordHead = 8;
@@ -63,6 +65,7 @@ class ShapeEncoder {
   private readonly ranges = emptyRanges();
   private missingZ = 0;
   private notFinite = 0;
+  private empty = 0;
 
   constructor(
     private readonly geometry: GeometryColumn,
@@ -90,8 +93,8 @@ class ShapeEncoder {
       this.view.setInt32(at + 4, content / 2);
       at += recordHead + content;
     }
-    const { contents, ranges, missingZ, notFinite } = this;
-    return { bytes: this.bytes, contents, ranges, missingZ, notFinite };
+    const { contents, ranges, missingZ, notFinite, empty } = this;
+    return { bytes: this.bytes, contents, ranges, missingZ, notFinite, empty };
   }
 
   /** Positions from … to of feature i; an empty geometry has none. */
@@ -104,7 +107,10 @@ class ShapeEncoder {
   private contentBytes(i: number): number {
     const { shape, geometry } = this;
     const [from, to] = this.positionsOf(i);
-    if (from === to) return nullContent;
+    if (from === to) {
+      if (geometry.kinds[i] !== Kind.none) this.empty++;
+      return nullContent;
+    }
     let sum = 0;
     for (let k = 2 * from; k < 2 * to; k++) sum += geometry.xy[k]! - geometry.xy[k]!;
     if (sum !== 0) {

@@ -65,8 +65,9 @@ export async function encoder(
   );
   return {
     encode(batch: Batch): ShapefileChunk {
-      const { bytes, contents, ranges, missingZ, notFinite } = encodeShapes(batch.geometry, shape);
+      const { bytes, contents, ranges, missingZ, notFinite, empty } = encodeShapes(batch.geometry, shape);
       if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+      if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became null", empty);
       if (notFinite > 0) {
         context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
       }

@@ -134,6 +134,21 @@ describe("fields", () => {
     expect(context.losses).toMatchObject([{ code: "text-cut", field: "t", count: 1 }]);
   });
 
+  it("of text cannot tell empty from null, nor blanks at the end from padding, and say so", async () => {
+    const fields: Field[] = [{ name: "t", type: "text" }];
+    const { path, context } = await writeFeatures(
+      scratch,
+      "blank",
+      ["", "a ", " b"].map((t) => feature(null, { t })),
+      fields,
+    );
+    expect((await readFeatures(path)).map((each) => each.properties.t)).toEqual([null, "a", " b"]);
+    expect(context.losses).toMatchObject([
+      { code: "text-empty", field: "t", count: 1 },
+      { code: "text-padded", field: "t", count: 1 },
+    ]);
+  });
+
   it("of text keep nothing behind a NUL from the reader", async () => {
     const { path, context } = await writeFeatures(
       scratch,
@@ -284,18 +299,19 @@ describe("shapes", () => {
     expect(context.losses).toMatchObject([{ code: "z-missing", count: 1 }]);
   });
 
-  it("that are empty are null shapes", async () => {
+  it("that are empty are null shapes, with a loss", async () => {
     const empties: Geometry[] = [
       { type: "Polygon", coordinates: [] },
       { type: "MultiPolygon", coordinates: [] },
       { type: "Polygon", coordinates: [square(0, 1)] },
     ];
-    const { path } = await writeFeatures(
+    const { path, context } = await writeFeatures(
       scratch,
       "empties",
       empties.map((each) => feature(each)),
       [],
     );
+    expect(context.losses).toMatchObject([{ code: "geometry-empty", count: 2 }]);
     expect((await readFeatures(path)).map((each) => each.geometry?.type ?? null)).toEqual([null, null, "Polygon"]);
   });
 
