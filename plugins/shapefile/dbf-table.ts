@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { fault, type ReadContext, type Source, type SourceFile } from "../../src/plugin/index.js";
 import { encodingNamed, encodingOfLanguage } from "./dbf-encodings.js";
 import { type TableField, tableFields } from "./dbf-fields.js";
@@ -84,7 +85,7 @@ function detect(header: DbfHeader, samplesOfRows: readonly Buffer[]): string | n
     high ||= name.some((byte) => byte > 127);
   }
   for (const rows of samplesOfRows) {
-    if (!rows.some((byte) => byte > 127)) continue;
+    if (isAscii(rows)) continue;
     for (let start = 0; start + header.recordBytes <= rows.length; start += header.recordBytes) {
       for (const { offset, width } of texts) {
         const from = start + offset;
