@@ -22,6 +22,8 @@ export interface CsvPlan {
   readonly delimiter: number;
   readonly decimal: number;
   readonly header: boolean;
+  /** Lines before the first record. */
+  readonly lines: number;
   readonly columns: readonly ColumnPlan[];
   readonly geometry: GeometryPlan;
   readonly crs: Crs | null;

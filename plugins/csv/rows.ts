@@ -53,7 +53,9 @@ export class Rows {
     const direct = block.direct && bytes === block.bytes;
     const { scanner, context } = this;
     const hasNul = bytes.includes(0);
-    let isHeader = this.plan.header && split.from === this.plan.encoding.mark;
+    const isFirst = split.from === this.plan.encoding.mark;
+    if (isFirst) this.passedLines += this.plan.lines;
+    let isHeader = this.plan.header && isFirst;
     let at = 0;
     let startedAt = 0;
     const place = (from: number): Place => ({

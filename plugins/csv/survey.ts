@@ -1,11 +1,12 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
 import type { FieldType } from "../../src/model/field.js";
 import { classify, Sort, typeOf } from "./classify.js";
+import { point } from "./dialect.js";
 import type { CsvPlan, CsvSplit } from "./plan.js";
 import { Mark, Scanner } from "./scanner.js";
 import { type BlockEnd, eachRecord, stretches, type Visit } from "./stretches.js";
-import type { TextBlock, TextBlocks } from "./text-blocks.js";
+import { isRatherOneByte, type TextBlock, type TextBlocks } from "./text-blocks.js";
 
 /** Thrown inside of a survey: the file is not in the encoding that was assumed. */
 export class WrongEncoding extends Error {}
@@ -22,11 +23,14 @@ export class Survey {
   rows = 0;
   private headerPassed: boolean;
   private stopped = false;
-  private headerQuoted: Uint8Array;
+  /** Whether names are quoted only where they need it. */
+  private plainNames = false;
+  /** Whether text beyond ASCII was found to be UTF-8. */
+  private isUtf8 = false;
 
   constructor(
     private readonly source: string,
-    private readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header">,
+    private readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header" | "lines">,
     private readonly columns: number,
     private readonly skipErrors: boolean,
     /** Rows to look at; Infinity for all. */
@@ -34,7 +38,6 @@ export class Survey {
   ) {
     this.sorts = new Uint32Array(columns);
     this.unquoted = new Uint8Array(columns);
-    this.headerQuoted = new Uint8Array(columns);
     this.active = [...new Array(columns).keys()];
     this.headerPassed = !dialect.header;
   }
@@ -60,7 +63,7 @@ export class Survey {
 
   /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */
   visitor(scanner: Scanner, verify: boolean): Visit {
-    let lines = 0;
+    let { lines } = this.dialect;
     return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
       const unterminated = (from: number, line: number) => {
         if (!this.skipErrors) throw this.unclosedQuote(block, position, from, lines + line + scanner.openLine);
@@ -83,7 +86,7 @@ export class Survey {
 
   private verify(block: TextBlock, position: number, end: number, verify: boolean): void {
     const whole = end === block.bytes.length ? block.bytes : block.bytes.subarray(0, end);
-    if (verify && block.direct && !isUtf8(whole)) throw new WrongEncoding();
+    if (verify && block.direct) this.verifyUtf8(whole);
     const nul = this.skipErrors ? -1 : whole.indexOf(0);
     if (nul < 0) return;
     throw fault("input-corrupt", {
@@ -93,11 +96,18 @@ export class Survey {
     });
   }
 
+  /** Damage in a text that is UTF-8 elsewhere is damage. */
+  private verifyUtf8(bytes: Buffer): void {
+    if (this.isUtf8 || isAscii(bytes)) return;
+    if (isUtf8(bytes)) this.isUtf8 = true;
+    else if (isRatherOneByte(bytes)) throw new WrongEncoding();
+  }
+
   private record(bytes: Uint8Array, scanner: Scanner): void {
     const { starts, ends, marks } = scanner;
     if (!this.headerPassed) {
       this.headerPassed = true;
-      for (let c = 0; c < this.columns && c < scanner.cells; c++) this.headerQuoted[c] = marks[c]! & Mark.quoted;
+      this.plainNames = quotesWhereNeeded(bytes, scanner);
       return;
     }
     if (this.stopped) return;
@@ -124,22 +134,34 @@ export class Survey {
 
   /**
    * The type of a column. Quotes tell text from numbers where they are used for that: all values of the column are
-   * quoted, while its name or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
+   * quoted, while names or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
    */
   typeOf(column: number): FieldType {
     const type = typeOf(this.sorts[column]!);
     const { delimiter, decimal } = this.dialect;
     // Numbers with the delimiter in them have to be quoted, and say nothing by it.
     if (type === "text" || this.unquoted[column] === 1 || delimiter === decimal) return type;
-    const plainName = this.dialect.header && this.headerQuoted[column] === 0;
     const plainNumbers = this.sorts.some((sorts, c) => this.unquoted[c] === 1 && typeOf(sorts) !== "text");
-    return plainName || plainNumbers ? "text" : type;
+    return this.plainNames || plainNumbers ? "text" : type;
   }
 
   /** Whether every value of the column is a finite number or nothing. */
   isNumeric(column: number): boolean {
     return (this.sorts[column]! & ~(Sort.int32 | Sort.int64 | Sort.wide | Sort.double)) === 0;
   }
+}
+
+/** Whether a cell of the record stands without quotes, or all that have them need them. */
+function quotesWhereNeeded(bytes: Uint8Array, scanner: Scanner): boolean {
+  let needless = 0;
+  for (let c = 0; c < scanner.cells; c++) {
+    if (scanner.marks[c] === Mark.plain) return true;
+    const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+    if (!/[",;|\t\r\n]/.test(text) && text === text.trim() && classify(bytes, from, to, point) === Sort.text)
+      needless++;
+  }
+  return needless === 0;
 }
 
 /** Whether the record has more cells than there are columns, and something in them. */

@@ -58,6 +58,19 @@ describe("the dialect", () => {
   });
 });
 
+test("Excel's line sep=; names the delimiter and is a line", async () => {
+  for (const content of ["sep=;\na;b\n1;2\n3;4;5\n", "\uFEFFsep=;\r\na;b\n1;2\n3;4;5\n"]) {
+    for (const length of [5, 1000]) {
+      const { features, recording } = await read(content, {}, { length });
+      expect(features.map((f) => f.properties)).toEqual([{ a: 1, b: 2 }]);
+      expect(recording.rejects).toMatchObject([
+        { place: { record: 2, line: 4, byte: content.includes("\r") ? 18 : 14 } },
+      ]);
+      expect(recording.lines).toBe(4);
+    }
+  }
+});
+
 describe("the header", () => {
   test("names are trimmed, made unique, and made up where missing", async () => {
     const { features, recording } = await read('a, a ,,b,"c d","e\nf"\n1,2,3,4,5,6\n');
@@ -322,6 +335,15 @@ describe("encodings", () => {
       { name: "表示", n: 1 },
       { name: "ソ", n: 2 },
     ]);
+  });
+
+  test("nor does damage make another encoding of a file that is UTF-8 elsewhere", async () => {
+    const bytes = Buffer.concat([Buffer.from("name,n\nZürich,1\n"), Buffer.from([0xff]), Buffer.from(",2\nÅre,3\n")]);
+    for (const length of [8, 1000]) {
+      const { features, recording } = await read(bytes, {}, { length });
+      expect(features.map((f) => f.properties.name)).toEqual(["Zürich", "\uFFFD", "Åre"]);
+      expect(recording.losses).toMatchObject([{ code: "text-undecodable", count: 1 }]);
+    }
   });
 
   test("a damaged character in UTF-8 is a loss, not another encoding", async () => {

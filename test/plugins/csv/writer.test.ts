@@ -147,6 +147,29 @@ describe("the geometry", () => {
   });
 });
 
+test("a stream has no .prj, so its CRS is a loss", async () => {
+  const recording = new Recording();
+  const utm = await crsContext.parse("EPSG:25832");
+  const summariser = new Summariser(false);
+  summariser.add(packFeatures([feature(point(1, 2))], 1, []));
+  const layer = { name: "out", crs: utm, fields: [], summary: summariser.summary() };
+  const written: Uint8Array[] = [];
+  const file = {
+    path: null,
+    size: 0,
+    write: async (bytes: Uint8Array) => void written.push(bytes),
+    patch: () => Promise.reject(new Error("a stream cannot go back")),
+  };
+  const sink = {
+    name: "-",
+    create: (extension?: string) =>
+      extension ? Promise.reject(new Error("a stream is one file")) : Promise.resolve(file),
+  };
+  await writer.assembler(sink, [layer], parseOptions("csv", writerOptions, { csvt: "yes" }), recording);
+  expect(Buffer.concat(written).toString()).toBe("x,y\n");
+  expect(recording.losses).toMatchObject([{ code: "crs-undeclared", count: 1 }]);
+});
+
 describe("cells", () => {
   test("are quoted where RFC 4180 or the type of the column asks for it", async () => {
     const values = [

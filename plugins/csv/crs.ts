@@ -1,0 +1,71 @@
+import { isUtf8 } from "node:buffer";
+import { GeometryBuilder } from "../../src/model/geometry.js";
+import type { Crs } from "../../src/model/layer.js";
+import type { ReadContext, Source } from "../../src/plugin/format.js";
+import type { Notices } from "./first-record.js";
+import type { GeometryPlan, Samples } from "./geometry-columns.js";
+import { GeometryCells } from "./geometry-text.js";
+
+/** The text of the file beside it with this extension, null where there is none. */
+export async function textOfSibling(source: Source, extension: string, context: ReadContext): Promise<string | null> {
+  const sibling = source.sibling(extension);
+  if (!sibling) return null;
+  const file = await sibling.open();
+  try {
+    const bytes = await file.read(0, 1 << 20);
+    return isUtf8(bytes) ? bytes.toString("utf8") : context.decoder("windows-1252")(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+async function crsOfPrj(source: Source, context: ReadContext, notices: Notices): Promise<Crs | null> {
+  const text = (await textOfSibling(source, "prj", context))?.replace(/^\uFEFF/, "").trim();
+  if (!text) return null;
+  try {
+    return await context.crs.parse(text);
+  } catch (error) {
+    notices.push(["crs-unreadable", undefined, `the .prj file: ${(error as Error).message}`]);
+    return null;
+  }
+}
+
+/** The SRID that the first geometries name. */
+export function sridOf(geometry: GeometryPlan, samples: Samples): number | null {
+  if (geometry.kind !== "text") return null;
+  const cells = new GeometryCells();
+  for (const text of samples[geometry.column]!) {
+    const bytes = Buffer.from(text);
+    try {
+      cells.read(bytes, 0, bytes.length, new GeometryBuilder());
+    } catch {
+      continue;
+    }
+    if (cells.srid !== null && cells.srid > 0) return cells.srid;
+  }
+  return null;
+}
+
+/** The CRS by the SRID in the geometries, else by the .prj; null where neither says, or not what is known. */
+export async function crsOf(
+  source: Source,
+  geometry: GeometryPlan,
+  srid: number | null,
+  samples: Samples,
+  context: ReadContext,
+  notices: Notices,
+): Promise<Crs | null> {
+  if (geometry.kind === "none") return null;
+  if (srid !== null) {
+    try {
+      return await context.crs.parse(`EPSG:${srid}`);
+    } catch (error) {
+      notices.push(["crs-unreadable", undefined, (error as Error).message]);
+    }
+  }
+  const crs = await crsOfPrj(source, context, notices);
+  if (crs || geometry.kind !== "text") return crs;
+  // RFC 7946, 4: GeoJSON is WGS84.
+  const isGeoJson = samples[geometry.column]!.some((text) => text.startsWith("{"));
+  return isGeoJson ? context.crs.wgs84 : null;
+}

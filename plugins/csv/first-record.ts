@@ -1,0 +1,78 @@
+import { uniqueName } from "../../src/model/field.js";
+import { isData } from "./dialect.js";
+import type { Samples } from "./geometry-columns.js";
+import type { Head } from "./head.js";
+import type { ReaderOptions } from "./options.js";
+import { CellText, Mark, type Scanner } from "./scanner.js";
+import { eachRecord } from "./stretches.js";
+
+const samplesWanted = 100;
+
+export interface FirstRecord {
+  /** What they say; spaces around them are part of it in quotes only. */
+  readonly cells: readonly string[];
+  readonly isHeader: boolean;
+}
+
+const unquoter = new CellText();
+function cellText(bytes: Buffer, scanner: Scanner, c: number): string {
+  const [from, to, mark] = [scanner.starts[c]!, scanner.ends[c]!, scanner.marks[c]!];
+  if (mark <= Mark.quoted) return bytes.toString("utf8", from, to);
+  unquoter.unquote(bytes, from, to, mark);
+  return Buffer.from(unquoter.bytes.subarray(0, unquoter.length)).toString("utf8");
+}
+
+export function firstRecord(head: Head, scanner: Scanner, decimal: number, options: ReaderOptions): FirstRecord | null {
+  let at = 0;
+  while (at < head.bytes.length) {
+    const found = scanner.scan(head.bytes, at, head.bytes.length, true);
+    if (found === "unterminated" && scanner.recovery > at) {
+      at = scanner.recovery;
+      continue;
+    }
+    if (!scanner.isBlank(head.bytes)) {
+      const cells = [...new Array(scanner.cells).keys()].map((c) => {
+        const text = cellText(head.bytes, scanner, c);
+        return scanner.marks[c] === Mark.plain ? text.trim() : text;
+      });
+      const isHeader = options.header === "auto" ? !isData(head.bytes, scanner, decimal) : options.header === "yes";
+      return { cells, isHeader };
+    }
+    at = scanner.next;
+  }
+  return null;
+}
+
+/** What is to be told once the plan stands. */
+export type Notices = (readonly [code: string, field: string | undefined, example: string])[];
+
+/** Names for the columns: trimmed, `field_3` where there is none, made unique. */
+export function columnNames(first: FirstRecord, notices: Notices): string[] {
+  const taken = new Set<string>();
+  return first.cells.map((cell, c) => {
+    const wanted = first.isHeader && cell.trim() !== "" ? cell : "";
+    const name = uniqueName(wanted === "" ? `field_${c + 1}` : wanted, taken);
+    if (wanted !== "" && name !== wanted) notices.push(["name-duplicate", name, `another column is named "${wanted}"`]);
+    else if (wanted === "" && first.isHeader) notices.push(["name-missing", name, `column ${c + 1} has no name`]);
+    taken.add(name);
+    return name;
+  });
+}
+
+export function samplesOf(head: Head, scanner: Scanner, columns: number, isHeader: boolean): Samples {
+  const samples: string[][] = Array.from({ length: columns }, () => []);
+  let skip = isHeader;
+  const visit = () => {
+    if (skip) {
+      skip = false;
+      return;
+    }
+    for (let c = 0; c < Math.min(columns, scanner.cells); c++) {
+      if (samples[c]!.length >= samplesWanted || scanner.starts[c] === scanner.ends[c]) continue;
+      const text = cellText(head.bytes, scanner, c).trim();
+      if (text !== "") samples[c]!.push(text);
+    }
+  };
+  eachRecord(head.bytes, head.whole ? "file" : "more", scanner, visit, () => {});
+  return samples;
+}

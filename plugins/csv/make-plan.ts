@@ -1,0 +1,106 @@
+import type { FieldType } from "../../src/model/field.js";
+import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import { crsOf, sridOf, textOfSibling } from "./crs.js";
+import { type Declared, parseCsvt } from "./csvt.js";
+import { comma, guessDecimal, guessDelimiter, point } from "./dialect.js";
+import { columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
+import { columnsOf, type GeometryPlan, planGeometry } from "./geometry-columns.js";
+import { decodedHead, fallback, type Head, readHead } from "./head.js";
+import { delimiterByte, type ReaderOptions } from "./options.js";
+import type { CsvPlan } from "./plan.js";
+import { Scanner } from "./scanner.js";
+import { Survey, WrongEncoding } from "./survey.js";
+import { TextBlocks } from "./text-blocks.js";
+
+/** Columns that a `.csvt` says to be the geometry, where no option says otherwise. */
+function declaredGeometry(declared: readonly (Declared | null)[], options: ReaderOptions): GeometryPlan | null {
+  if (options.geometry !== undefined || options.x !== undefined) return null;
+  const [x, y, z, column] = (["x", "y", "z", "wkt"] as const).map((word) => declared.indexOf(word));
+  if (column! >= 0) return { kind: "text", column: column! };
+  return x! >= 0 && y! >= 0 ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null } : null;
+}
+
+/**
+ * Finds out everything about a file: one pass over its head, one over all of it.
+ * @throws input-corrupt, field-missing, option-invalid
+ */
+export async function makePlan(
+  source: Source,
+  file: SourceFile,
+  options: ReaderOptions,
+  context: ReadContext,
+  length: number,
+): Promise<CsvPlan> {
+  let head = await decodedHead(source, file, options, context);
+  for (;;) {
+    try {
+      return await planWith(head, source, file, options, context, length);
+    } catch (error) {
+      if (!(error instanceof WrongEncoding)) throw error;
+      head = await readHead(source, file, { name: fallback, mark: 0 }, true, context);
+    }
+  }
+}
+
+async function planWith(
+  head: Head,
+  source: Source,
+  file: SourceFile,
+  options: ReaderOptions,
+  context: ReadContext,
+  length: number,
+): Promise<CsvPlan> {
+  const delimiter =
+    options.delimiter === "auto"
+      ? (head.delimiter ?? guessDelimiter(head.bytes, head.whole).delimiter)
+      : delimiterByte(options.delimiter);
+  const decimal =
+    options.decimal === "auto"
+      ? guessDecimal(head.bytes, delimiter, head.whole)
+      : options.decimal === ","
+        ? comma
+        : point;
+  const scanner = new Scanner(delimiter);
+  const first = firstRecord(head, scanner, decimal, options);
+  const notices: Notices = [];
+  const names = first ? columnNames(first, notices) : [];
+  const header = first?.isHeader ?? false;
+  const samples = samplesOf(head, scanner, names.length, header);
+  const csvt = parseCsvt((await textOfSibling(source, "csvt", context)) ?? "");
+  const declared = names.map((_, c) => csvt[c] ?? null);
+  const choice = { source: source.name, names, samples, decimal: String.fromCharCode(decimal) };
+  const geometry = declaredGeometry(declared, options) ?? planGeometry(choice, options);
+  const srid = sridOf(geometry, samples);
+  const crs = await crsOf(source, geometry, srid, samples, context, notices);
+
+  const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
+  const dialect = { delimiter, decimal, header, lines: head.lines };
+  const survey = new Survey(source.name, dialect, names.length, context.skipErrors, wanted);
+  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column);
+  const blocks = new TextBlocks(file, head.encoding, context);
+  const splits = await survey.run(blocks, source.size, length, head.guessed);
+  if (head.guessed && head.encoding.name === fallback) {
+    notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
+  }
+  for (const notice of notices) context.notice(...notice);
+
+  const used = new Set(columnsOf(geometry));
+  const typeOf = (c: number): FieldType => {
+    const word = declared[c];
+    if (word && word !== "x" && word !== "y" && word !== "z" && word !== "wkt") {
+      return word === "int32" && survey.typeOf(c) === "int64" ? "int64" : word;
+    }
+    return options.types === "text" ? "text" : survey.typeOf(c);
+  };
+  const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => survey.isNumeric(c)));
+  return {
+    encoding: head.encoding,
+    ...dialect,
+    columns: names.map((name, c) => ({ name, type: typeOf(c), kept: !used.has(c) || options.keepGeometryColumns })),
+    geometry,
+    crs,
+    srid,
+    features: splits && sure ? survey.rows : null,
+    splits,
+  };
+}
