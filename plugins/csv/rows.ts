@@ -66,7 +66,6 @@ export class Rows {
     const reject = (from: number, to: number, code: string, reason: string) =>
       context.reject({ code, reason, place: place(from), feature: null, text: recordText(bytes, from, to) });
     while (at < bytes.length) {
-      context.signal.throwIfAborted();
       const found = scanner.scan(bytes, at, bytes.length, true);
       if (found === "unterminated") {
         if (!context.skipErrors) throw this.unclosedQuote(place(at), scanner.openLine);

@@ -81,6 +81,7 @@ export class TextBlocks {
    * that no character is cut, unless the file ends first.
    */
   async read(position: number, length: number): Promise<TextBlock> {
+    this.context.signal.throwIfAborted();
     const raw = await this.file.read(position, length);
     if (this.encoding.name === "utf-8") return { bytes: raw, direct: true, sourceBytes: (offset) => offset };
     const wide = isUtf16(this.encoding.name);
