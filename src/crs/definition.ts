@@ -38,6 +38,8 @@ export interface Geodetic {
   readonly code: string | null;
   readonly name: string;
   readonly datum: Datum;
+  /** What it is called where `datum` is its twin at Greenwich: NTF (Paris). For writing only. */
+  readonly datumTitle: { readonly code: string; readonly name: string } | null;
   readonly meridian: Meridian;
   readonly unit: Unit;
   /** Heights are a third coordinate of the system itself (EPSG:4979). */
@@ -80,6 +82,7 @@ const wgs84Geodetic: Geodetic = {
     toWgs84: null,
     grid: null,
   },
+  datumTitle: null,
   meridian: greenwich,
   unit: degree,
   threeD: false,

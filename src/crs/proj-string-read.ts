@@ -118,6 +118,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
     code: null,
     name: datum.code === null ? "unknown" : datum.name,
     datum,
+    datumTitle: null,
     meridian,
     unit: degree,
     threeD: false,
@@ -271,7 +272,7 @@ function readMethod(
       return { method: "oblique-mercator-b", values: { ...scaled, azimuth: 90, gamma: 90 } };
     case "eqc":
       return lat0 === undefined || lat0 === 0
-        ? { method: "equidistant-cylindrical", values: { ...origin, lat1: parallel ?? 0 } }
+        ? { method: "equidistant-cylindrical-spherical", values: { ...origin, lat1: parallel ?? 0 } }
         : null;
     case "cea":
       return lat0 === undefined || lat0 === 0

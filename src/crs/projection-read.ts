@@ -23,7 +23,9 @@ export function normaliseProjection(
     if (known === undefined) extra.set(key, value);
     else values[known] = value;
   }
-  const method = decide(plain(name), values, extra, proj4Extension);
+  // ESRI's name (with an underscore) is of the spherical method, EPSG's (with a space) of the ellipsoidal one.
+  const key = name === "Equidistant_Cylindrical" ? "equidistantcylindricalspherical" : plain(name);
+  const method = decide(key, values, extra, proj4Extension);
   if (method === null) return unknown;
   // A parameter that the method does not have, and that would do something, is one that is not understood.
   for (const value of extra.values()) if (value !== 0) return unknown;
@@ -99,7 +101,7 @@ function decide(name: string, values: Values, extra: Map<string, number>, extens
       return normalAzimuth(values, methodByName(name));
     case "platecarree":
       values.lat1 ??= 0;
-      return "equidistant-cylindrical";
+      return "equidistant-cylindrical-spherical";
     case "behrmann":
       values.lat1 ??= 30;
       return "equal-area-cylindrical";
@@ -110,6 +112,8 @@ function decide(name: string, values: Values, extra: Map<string, number>, extens
     case "cylindricalequalarea":
     case "equirectangular":
     case "equidistantcylindrical":
+    case "equidistantcylindricalspherical":
+    case "equidistantcylindricalellipsoidal":
       values.lat1 ??= 0;
       return methodByName(name);
     default:

@@ -1,12 +1,14 @@
 import type { Ellipsoid, Parameters, Projection } from "./definition.js";
 import {
   eccentricitySquared,
+  equidistantConic,
   type Kernel,
   lambertConic,
   mercator,
   mercatorScale,
   transverseMercator,
   webMercator,
+  wrap,
 } from "./kernels.js";
 import type { MethodId } from "./methods.js";
 
@@ -22,13 +24,15 @@ export async function kernelOf(projection: Projection, ellipsoid: Ellipsoid): Pr
   const lon0 = radians(p.lon0);
   const lat1 = radians(p.lat1);
   const k = p.k ?? 1;
+  // ESRI turns an axis by a scale of −1 here and there, others do not understand it.
+  if (!(k > 0)) return null;
   switch (projection.method) {
     case "web-mercator":
       return p.lat0 === 0 ? webMercator(ellipsoid.a, lon0, x0, y0) : null;
     case "transverse-mercator":
       return ellipsoid.inverseFlattening === 0 ? null : transverseMercator(ellipsoid, { lat0, lon0, k, x0, y0 });
     case "transverse-mercator-south":
-      return turned(transverseMercator(ellipsoid, { lat0, lon0, k, x0: -x0, y0: -y0 }), true);
+      return turned(transverseMercator(ellipsoid, { lat0, lon0, k, x0: -x0, y0: -y0 }));
     case "mercator-a":
       return p.lat0 === 0 ? mercator(ellipsoid, lon0, k, x0, y0) : null;
     case "mercator-b":
@@ -39,6 +43,13 @@ export async function kernelOf(projection: Projection, ellipsoid: Ellipsoid): Pr
       return lambertConic(ellipsoid, { lat0, lon0, lat1, lat2: radians(p.lat2), k: 1, x0, y0 });
     case "lambert-conic-michigan":
       return lambertConic(ellipsoid, { lat0, lon0, lat1, lat2: radians(p.lat2), k: p.ellipsoidScale ?? 1, x0, y0 });
+    case "equidistant-conic":
+      return equidistantConic(ellipsoid, { lat0, lon0, lat1, lat2: radians(p.lat2), k: 1, x0, y0 });
+    case "cassini": {
+      // The series is for a strip along the meridian; far from it both it and its inverse give nonsense.
+      const kernel = await throughProj4("cassini", p, ellipsoid, x0, y0);
+      return kernel && within(kernel, lon0, radians(5));
+    }
     case "lambert-conic-belgium":
       // Guidance note 7-2, 3.1.1.3: as 2SP, turned by 29.2985 seconds.
       return lambertConic(ellipsoid, {
@@ -65,12 +76,29 @@ function belgianConstant(ellipsoid: Ellipsoid, p: Parameters): number {
   return Math.log(m(a) / m(b)) / (psi(b) - psi(a));
 }
 
+/** Only up to so many radians of longitude from the central meridian. */
+function within(kernel: Kernel, lon0: number, reach: number): Kernel {
+  const refuse = (xy: Float64Array, from: number, to: number) => {
+    for (let i = from; i < to; i++) if (!(Math.abs(wrap(xy[2 * i]! - lon0)) <= reach)) xy[2 * i] = Number.NaN;
+  };
+  return {
+    forward(xy, from, to) {
+      refuse(xy, from, to);
+      kernel.forward(xy, from, to);
+    },
+    inverse(xy, from, to) {
+      kernel.inverse(xy, from, to);
+      refuse(xy, from, to);
+    },
+  };
+}
+
 /** Both axes the other way: westing and southing. */
-function turned(kernel: Kernel, both: boolean): Kernel {
+function turned(kernel: Kernel): Kernel {
   const turn = (xy: Float64Array, from: number, to: number) => {
     for (let i = from; i < to; i++) {
       xy[2 * i] = -xy[2 * i]!;
-      if (both) xy[2 * i + 1] = -xy[2 * i + 1]!;
+      xy[2 * i + 1] = -xy[2 * i + 1]!;
     }
   };
   return {
@@ -101,8 +129,6 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
   switch (method) {
     case "albers":
       return ["aea", { lat_0, lon_0, lat_1, lat_2 }];
-    case "equidistant-conic":
-      return ["eqdc", { lat_0, lon_0, lat_1, lat_2 }];
     case "lambert-azimuthal":
       return ["laea", { lat_0, lon_0 }];
     case "polar-stereographic-a":
@@ -126,7 +152,10 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
       return p.pseudoParallel === 78.5 && Math.abs((p.colatitude ?? 0) - 30.28813975) < 1e-7
         ? ["krovak", { lat_0, lon_0, k_0: p.k ?? 1 }]
         : null;
+    // proj4 and PROJ 9.1 take the sphere of the semi-major axis, EPSG's 1028 means the ellipsoid: 20 km apart.
     case "equidistant-cylindrical":
+      return sphere ? ["eqc", { lat_ts: p.lat1 ?? 0, lon_0 }] : null;
+    case "equidistant-cylindrical-spherical":
       return ["eqc", { lat_ts: p.lat1 ?? 0, lon_0 }];
     case "equal-area-cylindrical":
       return ["cea", { lat_ts: p.lat1 ?? 0, lon_0 }];
@@ -134,18 +163,17 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
       return ["aeqd", { lat_0, lon_0 }];
     case "equal-earth":
       return ["eqearth", { lon_0 }];
+    // On an ellipsoid GDAL takes a sphere of the same surface, ESRI one of the semi-major axis: 20 km apart.
     case "miller":
-      return ["mill", { lon_0 }];
+      return sphere ? ["mill", { lon_0 }] : null;
+    case "van-der-grinten":
+      return sphere ? ["vandg", { lon_0 }] : null;
     case "mollweide":
       return ["moll", { lon_0 }];
-    case "robinson":
-      return ["robin", { lon_0 }];
     case "sinusoidal":
       return ["sinu", { lon_0 }];
     case "eckert-6":
       return ["eck6", { lon_0 }];
-    case "van-der-grinten":
-      return ["vandg", { lon_0 }];
     case "gnomonic":
       return sphere ? ["gnom", { lat_0, lon_0 }] : null;
     case "bonne":
@@ -177,9 +205,11 @@ async function throughProj4(
   if (!asked) return null;
   const { default: proj4 } = await import("proj4");
   const b = ellipsoid.inverseFlattening === 0 ? ellipsoid.a : ellipsoid.a * (1 - 1 / ellipsoid.inverseFlattening);
+  // Some of proj4's projections read b, one (somerc) 1/f.
+  const rf = ellipsoid.inverseFlattening === 0 ? "" : ` +rf=${ellipsoid.inverseFlattening}`;
   const text = Object.entries(asked[1]).map(([key, value]) => (value === true ? `+${key}` : `+${key}=${value}`));
   const projection = new proj4.Proj(
-    `+proj=${asked[0]} ${text.join(" ")} +x_0=${x0} +y_0=${y0} +a=${ellipsoid.a} +b=${b} +no_defs`,
+    `+proj=${asked[0]} ${text.join(" ")} +x_0=${x0} +y_0=${y0} +a=${ellipsoid.a} +b=${b}${rf} +no_defs`,
   );
   const { forward, inverse } = projection;
   if (!forward || !inverse) return null;

@@ -128,6 +128,7 @@ export class Registry {
       code: code!,
       name: name!,
       datum: this.datum(datum!),
+      datumTitle: datumLine[6] ? { code: datum!, name: datumLine[1]! } : null,
       meridian: this.meridian(datumLine[5]!),
       unit: this.unit(unit!),
       threeD: kind === "H",

@@ -144,6 +144,7 @@ function readGeodetic(tree: WktNode, registry: Registry): Geodetic | null {
     code: codeOf(tree),
     name: textAt(tree, 0),
     datum: readDatum(datumNode, ellipsoid, meridian, textAt(tree, 0), registry),
+    datumTitle: null,
     meridian,
     unit,
     threeD: numberAt(child(tree, "CS"), 1) === 3,

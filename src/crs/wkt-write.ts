@@ -10,8 +10,8 @@ const decimal = (value: number): string => {
   return /[.e]/.test(text) ? text : `${text}.0`;
 };
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-/** Spaces and signs become underscores. */
-const underscored = (text: string): string => text.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "");
+/** Spaces and most signs become underscores. */
+const underscored = (text: string): string => text.replace(/[^A-Za-z0-9+-]+/g, "_").replace(/^_|_$/g, "");
 
 /** ESRI's WKT, as `.prj` files have it: its own names, no authority, no axes, no shifts. Null where it has no method. */
 export function writeEsri(definition: Definition, registry: Registry): string | null {
@@ -166,9 +166,9 @@ function wkt1Geographic(geodetic: Geodetic, whole: Definition | null, registry: 
     datum.code === null && datum.toWgs84
       ? `,TOWGS84[${[...datum.toWgs84, 0, 0, 0, 0].slice(0, 7).map(number).join(",")}]`
       : "";
-  const name = datum.code === "6326" ? "WGS_1984" : underscored(datum.name || "unknown");
-  const datumCode =
-    datum.code !== null && meridian.degrees === 0 && datum.code[0] !== "E" ? `EPSG:${datum.code}` : null;
+  const name = datum.code === "6326" ? "WGS_1984" : underscored(geodetic.datumTitle?.name || datum.name || "unknown");
+  const ownCode = geodetic.datumTitle?.code ?? (meridian.degrees === 0 ? datum.code : null);
+  const datumCode = ownCode !== null && ownCode[0] !== "E" ? `EPSG:${ownCode}` : null;
   return (
     `GEOGCS[${quote(geodetic.name || "unknown")},DATUM[${quote(name)},SPHEROID[${quote(datum.ellipsoid.name)},${number(datum.ellipsoid.a)},${number(datum.ellipsoid.inverseFlattening)}` +
     `${wkt1Authority(ellipsoidCode && ellipsoidCode[0] !== "E" ? `EPSG:${ellipsoidCode}` : null)}]${shift}${wkt1Authority(datumCode)}],` +
@@ -209,21 +209,21 @@ function wkt2Projected(definition: Definition, geodetic: Geodetic, projection: P
     ? `AXIS["westing",west,ORDER[1],${unit}],AXIS["southing",south,ORDER[2],${unit}]`
     : `AXIS["easting",east,ORDER[1],${unit}],AXIS["northing",north,ORDER[2],${unit}]`;
   return (
-    `PROJCRS[${quote(definition.name || "unknown")},BASEGEOGCRS[${quote(geodetic.name || "unknown")},${wkt2Datum(geodetic)}],` +
+    `PROJCRS[${quote(definition.name || "unknown")},BASEGEOGCRS[${quote(geodetic.name || "unknown")},${wkt2Datum(geodetic)}${baseUnit(geodetic.unit)}],` +
     `CONVERSION[${quote(definition.name || "unknown")},METHOD[${quote(method.wkt2)}${methodId}],${parameters.join(",")}],CS[Cartesian,2],${axes}${wkt2Id(definition.id)}]`
   );
 }
 
+const baseUnit = (unit: Unit): string =>
+  unit.name === "degree" ? "" : `,ANGLEUNIT[${quote(unit.name)},${number(unit.size)}]`;
 const degreeUnit = 'ANGLEUNIT["degree",0.0174532925199433]';
 const lengthUnit = (unit: Unit): string => `LENGTHUNIT[${quote(unit.name)},${number(unit.size)}]`;
 
-function wkt2Datum({ datum, meridian }: Geodetic): string {
+function wkt2Datum({ datum, datumTitle, meridian }: Geodetic): string {
   const ellipsoid = `ELLIPSOID[${quote(datum.ellipsoid.name)},${number(datum.ellipsoid.a)},${number(datum.ellipsoid.inverseFlattening)},LENGTHUNIT["metre",1]]`;
-  const id =
-    meridian.degrees === 0 && datum.code !== null
-      ? wkt2Id(datum.code[0] === "E" ? `ESRI:${datum.code.slice(1)}` : `EPSG:${datum.code}`)
-      : "";
-  return `DATUM[${quote(datum.name || "unknown")},${ellipsoid}${id}],PRIMEM[${quote(meridian.name)},${number(meridian.degrees)},${degreeUnit}]`;
+  const code = datumTitle?.code ?? (meridian.degrees === 0 ? datum.code : null);
+  const id = code === null ? "" : wkt2Id(code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
+  return `DATUM[${quote(datumTitle?.name || datum.name || "unknown")},${ellipsoid}${id}],PRIMEM[${quote(meridian.name)},${number(meridian.degrees)},${degreeUnit}]`;
 }
 
 function wkt2Ellipsoidal(geodetic: Geodetic): string {

@@ -40,7 +40,8 @@ export async function convertMany(
 
   await using executor = conversions.length > 1 ? sharedExecutor(request, host) : undefined;
   const limit = pLimit(Math.max(1, executor?.width ?? 1));
-  return Promise.all(
+  // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
+  return await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(async () => {
         const outcome = await attempt({ ...request, inputs, output }, host, executor, !single);

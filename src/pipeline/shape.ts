@@ -2,6 +2,7 @@
 import { crsContext, findOperation, isWgs84, sameCrs } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
+import { fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
 import type { OpenLayer } from "./inputs.js";
 import type { Gathered } from "./report.js";
@@ -37,8 +38,8 @@ export async function planShape(
   if (open.fid !== undefined) add("ids-to-field", { name: open.fid });
   if (request.where !== undefined) add("where", { expression: request.where });
   if (request.select) add("select", { fields: request.select });
-  if (request.cast) add("cast", { fields: request.cast });
-  if (request.rename) add("rename", { fields: request.rename });
+  if (request.cast) add("cast", { map: request.cast });
+  if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
   const crs = await planCrs(open, request, target, gathered, add);
   if (request.makeValid) add("make-valid", {});
@@ -74,7 +75,13 @@ function checkNames(open: OpenLayer, request: ConvertRequest): void {
   if (!fields) return;
   const names = fields.map((field) => field.name);
   if (open.fid !== undefined) names.push(open.fid);
-  const wanted = [...(request.select ?? []), ...Object.keys(request.rename ?? {}), ...Object.keys(request.cast ?? {})];
+  const conditions = request.where === undefined ? [] : fieldsOf(request.where);
+  const wanted = [
+    ...conditions,
+    ...(request.select ?? []),
+    ...Object.keys(request.rename ?? {}),
+    ...Object.keys(request.cast ?? {}),
+  ];
   for (const field of wanted) {
     if (!names.includes(field)) throw fault("field-missing", { source: open.source.name, field, fields: names });
   }

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
 import type { Format } from "../plugin/format.js";
+import { exportsOf } from "../plugin/load.js";
 import type { WorkerReply, WorkerRequest } from "./executor.js";
 import { type FormatRef, openTask, type Task } from "./task.js";
 
@@ -10,9 +11,8 @@ const tasks = new Map<number, Promise<Task>>();
 const aborter = new AbortController();
 
 async function findFormat(ref: FormatRef): Promise<Format> {
-  const loaded = (await import(ref.module)) as { default: Format | readonly Format[] };
-  const formats = Array.isArray(loaded.default) ? loaded.default : [loaded.default];
-  const format = formats.find((candidate: Format) => candidate.id === ref.id);
+  const formats = exportsOf(await import(ref.module)) as readonly Format[];
+  const format = formats.find((candidate) => candidate.id === ref.id);
   if (!format) throw new Error(`${ref.module} has no format ${ref.id}`);
   return format;
 }

@@ -15,6 +15,7 @@ const stages: Readonly<Record<string, () => Promise<{ build: Build }>>> = {
   bbox: () => import("./bbox.js"),
   "geometry-type": () => import("./geometry-type.js"),
   where: () => import("./where/index.js"),
+  "check-validity": () => import("./check-validity.js"),
   "make-valid": () => import("./make-valid.js"),
   limit: () => import("./limit.js"),
   "ids-to-field": () => import("./ids-to-field.js"),

@@ -21,7 +21,7 @@ export function damaged(bytes: Buffer, random: () => number): Buffer {
       return copy;
     case 2: {
       const from = at();
-      copy.fill(0, from, from + Math.floor(random() * 64));
+      copy.fill(0, from, Math.min(copy.length, from + Math.floor(random() * 64)));
       return copy;
     }
     case 3: {

@@ -17,7 +17,7 @@ const units = new Map(rows("select * from unit_of_measure").map((unit) => [`${un
 
 // EPSG's sexagesimal DMS: 12.27084 is 12° 27' 08.4". Read from the decimal digits, as dividing would lose some.
 function sexagesimal(value) {
-  const [degrees, fraction = ""] = Math.abs(value).toFixed(9).split(".");
+  const [degrees, fraction = ""] = Math.abs(value).toFixed(12).split(".");
   const minutes = Number(fraction.slice(0, 2));
   const seconds = Number(`${fraction.slice(2, 4)}.${fraction.slice(4)}`);
   return Math.sign(value) * (Number(degrees) + minutes / 60 + seconds / 3600);

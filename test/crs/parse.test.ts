@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { areaOfUse, crsContext, findOperation, isWgs84, sameCrs } from "../../src/crs/index.js";
+import { hasProj, needsProj, srsInfo } from "./proj-tools.js";
+
+const { parse, wgs84 } = crsContext;
+
+describe("codes", () => {
+  const spellings: [string, string][] = [
+    ["EPSG:25832", "EPSG:25832"],
+    ["epsg:25832", "EPSG:25832"],
+    ["EPSG::25832", "EPSG:25832"],
+    ["25832", "EPSG:25832"],
+    ["urn:ogc:def:crs:EPSG::25832", "EPSG:25832"],
+    ["urn:ogc:def:crs:EPSG:9.8:25832", "EPSG:25832"],
+    ["urn:x-ogc:def:crs:EPSG:25832".replace("EPSG:", "EPSG::"), "EPSG:25832"],
+    ["http://www.opengis.net/def/crs/EPSG/0/25832", "EPSG:25832"],
+    ["https://www.opengis.net/def/crs/EPSG/0/25832", "EPSG:25832"],
+    ["http://www.opengis.net/gml/srs/epsg.xml#25832", "EPSG:25832"],
+    ["+init=epsg:25832", "EPSG:25832"],
+    ["ESRI:102100", "ESRI:102100"],
+    ["EPSG:4326", "EPSG:4326"],
+    ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"],
+    ["urn:ogc:def:crs:OGC::CRS84", "EPSG:4326"],
+    ["http://www.opengis.net/def/crs/OGC/1.3/CRS84", "EPSG:4326"],
+    ["OGC:CRS84", "EPSG:4326"],
+    ["CRS84", "EPSG:4326"],
+    ["WGS84", "EPSG:4326"],
+  ];
+  for (const [text, id] of spellings) {
+    it(text, async () => expect((await parse(text)).id).toBe(id));
+  }
+
+  it("gives WGS84 itself for every name of it", async () => {
+    for (const text of ["EPSG:4326", "CRS84", " WGS 84\n"]) expect(await parse(text)).toBe(wgs84);
+    expect(isWgs84(await parse("OGC:CRS84"))).toBe(true);
+    expect(sameCrs(await parse("OGC:CRS84"), wgs84)).toBe(true);
+    expect(sameCrs(await parse("EPSG:4258"), wgs84)).toBe(false);
+  });
+
+  it("knows kinds, also of compound and geocentric systems", async () => {
+    expect(await parse("EPSG:7415")).toMatchObject({ id: "EPSG:7415", kind: "projected" });
+    expect(await parse("EPSG:4979")).toMatchObject({ id: "EPSG:4979", kind: "geographic" });
+    expect((await parse("EPSG:4978")).kind).toBe("other");
+  });
+
+  it("refuses codes that do not exist, and text that is no definition, saying so", async () => {
+    await expect(parse("EPSG:999999")).rejects.toMatchObject({ code: "crs-unknown" });
+    await expect(parse("EPSG:999999")).rejects.toThrow("no such code");
+    await expect(parse("")).rejects.toMatchObject({ code: "crs-unknown" });
+    await expect(parse("<!DOCTYPE html><html><head></head></html>")).rejects.toMatchObject({ code: "crs-unknown" });
+    await expect(parse('GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984"')).rejects.toThrow("brackets");
+    await expect(parse('GEOGCS["x"]')).rejects.toThrow("completely");
+    await expect(parse("+proj=longlat +datum=nonsense")).rejects.toMatchObject({ code: "crs-unknown" });
+  });
+
+  it("is made again from its own definition, on any thread", async () => {
+    for (const text of ["EPSG:25832", "urn:ogc:def:crs:EPSG::3857", "+proj=utm +zone=33 +datum=WGS84"]) {
+      const crs = await parse(text);
+      expect(await parse(structuredClone(crs).definition)).toEqual(crs);
+    }
+  });
+});
+
+const utm33 =
+  'PROJCS["WGS_1984_UTM_Zone_33N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",15.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
+const wgs84Prj =
+  'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]';
+
+describe("what ESRI writes, without an authority", () => {
+  it("finds the code where name and numbers agree", async () => {
+    expect((await parse(utm33)).id).toBe("EPSG:32633");
+    expect(await parse(wgs84Prj)).toBe(wgs84);
+    expect((await parse(`\uFEFF${utm33}\r\n\0`)).id).toBe("EPSG:32633");
+    expect((await parse(utm33.toUpperCase())).id).toBe("EPSG:32633");
+    expect((await parse(utm33.replaceAll(",", ",\n    "))).id).toBe("EPSG:32633");
+    expect((await parse(utm33.replaceAll("[", "(").replaceAll("]", ")"))).id).toBe("EPSG:32633");
+  });
+
+  it("gives none where the name says one thing and the numbers another, and believes the numbers", async () => {
+    const moved = await parse(utm33.replace("500000.0", "500100.0"));
+    expect(moved.id).toBeNull();
+    expect(sameCrs(moved, await parse("EPSG:32633"))).toBe(false);
+    const wrongCode = await parse(
+      wgs84Prj.replace("6378137,298.257223563", "6378388,297").replace(/]$/, ',AUTHORITY["EPSG","4326"]]'),
+    );
+    expect(wrongCode.id).toBeNull();
+  });
+
+  it("reads Massachusetts Mainland, GDA94 with its code as a number, NAD27 as GDAL has it", async () => {
+    const massachusetts =
+      'PROJCS["NAD_1983_StatePlane_Massachusetts_Mainland_FIPS_2001",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",200000.0],PARAMETER["False_Northing",750000.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Standard_Parallel_1",41.71666666666667],PARAMETER["Standard_Parallel_2",42.68333333333333],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]';
+    // EPSG:26986 names the parallels the other way round, which is the same map.
+    expect(await parse(massachusetts)).toMatchObject({ kind: "projected" });
+    const gda =
+      'GEOGCS["GCS_GDA_1994",DATUM["D_GDA_1994",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433],AUTHORITY["EPSG",4283]]';
+    expect((await parse(gda)).id).toBe("EPSG:4283");
+    const nad27 =
+      'GEOGCS["NAD27",DATUM["North_American_Datum_1927",SPHEROID["Clarke 1866",6378206.4,294.9786982139006,AUTHORITY["EPSG","7008"]],AUTHORITY["EPSG","6267"]],PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4267"]]';
+    expect((await parse(nad27)).id).toBe("EPSG:4267");
+  });
+});
+
+const common =
+  "4326 4258 4269 4283 3857 25832 32633 27700 27572 2056 31467 28992 2154 2263 5514 3035 3031 2193 31370 7415 3995 5070".split(
+    " ",
+  );
+
+describe.skipIf(needsProj)("what GDAL writes", () => {
+  for (const format of ["wkt1", "wkt2_2018", "wkt2_2015", "projjson", "wkt_esri"]) {
+    it(`${format} is read back as the same system`, async () => {
+      expect(hasProj).toBe(true);
+      const found: (string | null)[] = [];
+      const expected: (string | null)[] = [];
+      for (const code of common) {
+        if (format === "wkt_esri" && (code === "7415" || code === "5514")) continue;
+        found.push((await parse(await srsInfo(`EPSG:${code}`, format))).id);
+        expected.push(`EPSG:${code}`);
+      }
+      expect(found).toEqual(expected);
+    }, 60_000);
+  }
+});
+
+describe("PROJ strings", () => {
+  it("have a code only where they are sure to be it", async () => {
+    expect(await parse("+proj=longlat +datum=WGS84 +no_defs")).toBe(wgs84);
+    expect((await parse("+proj=utm +zone=33 +datum=WGS84 +units=m +no_defs")).id).toBe("EPSG:32633");
+    expect((await parse("+proj=longlat +datum=NAD83")).id).toBe("EPSG:4269");
+    expect((await parse("+proj=longlat +ellps=GRS80 +towgs84=0,0,0")).id).toBeNull();
+    expect((await parse("+proj=tmerc +lat_0=0 +lon_0=9 +k=1 +x_0=3500000 +y_0=0 +ellps=bessel")).id).toBeNull();
+  });
+
+  it("never turn coordinates by their axis order", async () => {
+    const crs = await parse("+proj=longlat +datum=WGS84 +axis=neu");
+    expect((await findOperation(crs, wgs84)).kind).toBe("identity");
+    await expect(findOperation(await parse("+proj=tmerc +datum=WGS84 +axis=wsu"), wgs84)).rejects.toThrow("axis=wsu");
+  });
+});
+
+describe("areas of use", () => {
+  it("are west, south, east, north", async () => {
+    expect(await areaOfUse(await parse("EPSG:25832"))).toEqual([6, 38.76, 12.01, 84.33]);
+    expect(await areaOfUse(wgs84)).toEqual([-180, -90, 180, 90]);
+    // New Zealand lies on both sides of the antimeridian.
+    const [west, , east] = (await areaOfUse(await parse("EPSG:2193")))!;
+    expect(west).toBe(166.37);
+    expect(east).toBe(178.63);
+    expect(await areaOfUse(await parse("+proj=tmerc +ellps=bessel +lon_0=9"))).toBeNull();
+  });
+});

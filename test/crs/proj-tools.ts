@@ -1,0 +1,39 @@
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** GDAL's and PROJ's own answers, for the tests that hold ours against them. They are needed in CI, elsewhere skipped. */
+export const hasProj = spawnSync("gdaltransform", ["--version"]).status === 0;
+export const needsProj = !hasProj && !process.env.CI;
+
+/** PROJ with its database but without any grids that happen to be installed: what geoferry can be equal to. */
+function environment(): NodeJS.ProcessEnv {
+  const database = ["/usr/share/proj/proj.db", "/usr/local/share/proj/proj.db"].find((path) => existsSync(path));
+  const base = { ...process.env, OSR_USE_NON_DEPRECATED: "NO" };
+  if (!database) return base;
+  const folder = mkdtempSync(join(tmpdir(), "geoferry-proj-"));
+  symlinkSync(database, join(folder, "proj.db"));
+  return { ...base, PROJ_LIB: folder, PROJ_DATA: folder };
+}
+const env = environment();
+
+const run = (command: string, args: readonly string[], input = ""): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = execFile(command, [...args], { env, maxBuffer: 2 ** 26 }, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    );
+    child.stdin?.end(input);
+  });
+
+/** Positions through gdaltransform, x first on both sides. */
+export async function gdalTransform(from: string, to: string, positions: Float64Array): Promise<Float64Array> {
+  const lines: string[] = [];
+  for (let i = 0; i < positions.length; i += 2) lines.push(`${positions[i]} ${positions[i + 1]}`);
+  const text = await run("gdaltransform", ["-s_srs", from, "-t_srs", to, "-output_xy"], `${lines.join("\n")}\n`);
+  return Float64Array.from(text.trim().split(/\s+/).map(Number));
+}
+
+/** A system as gdalsrsinfo writes it: `wkt_esri`, `wkt1`, `wkt2_2018`, `projjson`, `proj4`. */
+export const srsInfo = async (definition: string, format: string): Promise<string> =>
+  (await run("gdalsrsinfo", ["-o", format, ...(format.startsWith("wkt") ? ["--single-line"] : []), definition])).trim();

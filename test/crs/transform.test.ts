@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import { areaOfUse, buildTransform, crsContext, findOperation } from "../../src/crs/index.js";
+import { gdalTransform, needsProj } from "./proj-tools.js";
+
+const { parse, wgs84 } = crsContext;
+
+async function through(from: string, to: string, positions: readonly number[], accuracy = 5): Promise<Float64Array> {
+  const operation = await findOperation(await parse(from), await parse(to), { accuracy });
+  const xy = Float64Array.from(positions);
+  (await buildTransform(operation))(xy, null);
+  return xy;
+}
+
+/** Nine positions spread over the area of use. */
+async function samples(code: string): Promise<number[]> {
+  const [west, south, east, north] = (await areaOfUse(await parse(code)))!;
+  const width = (east - west + 360) % 360 || 360;
+  const positions: number[] = [];
+  for (const u of [0.1, 0.5, 0.9]) {
+    for (const v of [0.1, 0.5, 0.9])
+      positions.push(((west + width * u + 540) % 360) - 180, south + (north - south) * v);
+  }
+  return positions;
+}
+
+/** One of every projection method that EPSG's and ESRI's systems use and geoferry computes, and the common grids. */
+const systems = `
+  EPSG:3857 EPSG:3395 EPSG:32601 EPSG:32633 EPSG:32733 EPSG:32760 EPSG:25828 EPSG:25832 EPSG:25833 EPSG:26910
+  EPSG:26918 EPSG:31983 EPSG:27700 EPSG:29902 EPSG:2157 EPSG:31467 EPSG:31256 EPSG:3006 EPSG:2180 EPSG:3765
+  EPSG:3794 EPSG:28992 EPSG:31370 EPSG:2154 EPSG:27572 EPSG:3942 EPSG:3034 EPSG:3035 EPSG:2056 EPSG:21781
+  EPSG:23700 EPSG:5514 EPSG:3844 EPSG:3003 EPSG:2100 EPSG:3067 EPSG:3301 EPSG:3346 EPSG:2263 EPSG:2272
+  EPSG:2253 EPSG:26986 EPSG:5070 EPSG:3310 EPSG:3338 EPSG:3347 EPSG:3978 EPSG:3005 EPSG:3031 EPSG:3413
+  EPSG:3995 EPSG:32661 EPSG:5041 EPSG:3032 EPSG:2193 EPSG:27200 EPSG:28355 EPSG:7855 EPSG:3577 EPSG:3112
+  EPSG:2326 EPSG:3414 EPSG:3168 EPSG:29871 EPSG:3078 EPSG:5880 EPSG:5472 EPSG:2048 EPSG:2443 EPSG:6677
+  EPSG:5179 EPSG:3826 EPSG:32040 EPSG:2066 EPSG:30200 EPSG:3388 EPSG:3994 EPSG:6933 EPSG:8857
+  EPSG:6201 EPSG:3295 EPSG:2172 EPSG:2036 EPSG:4269 EPSG:4258 EPSG:4283 EPSG:4807 EPSG:4277 EPSG:4314
+  ESRI:54009 ESRI:54008 ESRI:54010 ESRI:54034 ESRI:54032 ESRI:54017 ESRI:54002 ESRI:54026 ESRI:102005 ESRI:102025
+`
+  .trim()
+  .split(/\s+/);
+/** On NAD27 and other datums that geoferry refuses, in part or all; their projections are held against PROJ from their own datum. */
+const gridOnly = new Set(
+  "EPSG:32040 EPSG:6201 EPSG:3295 EPSG:2172 EPSG:2036 EPSG:3168 EPSG:29871 EPSG:5472 EPSG:2066".split(" "),
+);
+
+describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
+  for (const code of systems) {
+    it(`${code} from longitude and latitude, and back`, async () => {
+      const there = await samples(code);
+      const base = gridOnly.has(code) ? await baseOf(code) : "EPSG:4326";
+      const mine = await through(base, code, there);
+      const theirs = await gdalTransform(base, code, Float64Array.from(there));
+      const geographic = Math.abs(mine[0]!) <= 400;
+      let compared = 0;
+      for (let i = 0; i < mine.length; i++) {
+        if (Number.isNaN(mine[i]!)) continue;
+        compared++;
+        expect(Math.abs(mine[i]! - theirs[i]!), `${there} → ${mine}, ${theirs}`).toBeLessThan(geographic ? 1e-8 : 1e-3);
+      }
+      expect(compared, "most of the area is served").toBeGreaterThanOrEqual(8);
+      const done = mine.filter((value) => !Number.isNaN(value));
+      const back = await through(code, base, [...done]);
+      const theirBack = await gdalTransform(code, base, done);
+      for (let i = 0; i < back.length; i++) {
+        if (!Number.isNaN(back[i]!)) expect(Math.abs(back[i]! - theirBack[i]!)).toBeLessThan(1e-8);
+      }
+    });
+  }
+
+  const pairs: [string, string, number[]][] = [
+    ["EPSG:4230", "EPSG:25830", [-3.7, 40.4, -6, 37.4, -1, 41.6]],
+    ["EPSG:31467", "EPSG:25832", [3500000, 5500000, 3570000, 5400000]],
+    ["EPSG:27572", "EPSG:2154", [600000, 2400000, 800000, 2000000]],
+    ["EPSG:27700", "EPSG:25830", [400000, 300000, 530000, 180000]],
+    ["EPSG:28992", "EPSG:25831", [155000, 463000, 120000, 480000]],
+    ["EPSG:21781", "EPSG:2056", [600000, 200000, 700000, 250000]],
+    ["EPSG:4283", "EPSG:7844", [145, -37, 151, -33]],
+    ["EPSG:25832", "EPSG:3035", [500000, 5500000, 600000, 6000000]],
+    ["EPSG:26910", "EPSG:3857", [500000, 4649776, 600000, 5000000]],
+    ["EPSG:2326", "EPSG:3857", [836694, 819069, 820000, 830000]],
+  ];
+  for (const [from, to, positions] of pairs) {
+    it(`${from} to ${to} by one direct operation`, async () => {
+      const mine = await through(from, to, positions);
+      const theirs = await gdalTransform(from, to, Float64Array.from(positions));
+      for (let i = 0; i < mine.length; i++) {
+        expect(Math.abs(mine[i]! - theirs[i]!), `${mine} ${theirs}`).toBeLessThan(
+          Math.abs(mine[0]!) <= 400 ? 1e-8 : 1e-3,
+        );
+      }
+    });
+  }
+});
+
+async function baseOf(code: string): Promise<string> {
+  const wkt = (await crsContext.wkt(await parse(code), "wkt1"))!;
+  if (wkt) return /GEOGCS\[.*?AUTHORITY\["EPSG","(\d+)"\]\],PROJECTION/.exec(wkt)![1]!.replace(/^/, "EPSG:");
+  return "EPSG:4267";
+}
+
+describe("published values", () => {
+  it("Belge Lambert 72, the Belgian variant of the conic (EPSG guidance note 7-2, 3.1.1.3)", async () => {
+    const latitude = 50 + 40 / 60 + 46.461 / 3600;
+    const longitude = 5 + 48 / 60 + 26.533 / 3600;
+    const [x, y] = await through("EPSG:4313", "EPSG:31300", [longitude, latitude]);
+    expect(x).toBeCloseTo(251763.2, 1);
+    expect(y).toBeCloseTo(153034.13, 1);
+  });
+
+  it("British National Grid (guidance note 7-2, 3.2.2)", async () => {
+    const [x, y] = await through("EPSG:4277", "EPSG:27700", [0.5, 50.5]);
+    expect(x).toBeCloseTo(577274.99, 1);
+    expect(y).toBeCloseTo(69740.5, 1);
+  });
+
+  it("Web Mercator (guidance note 7-2, 3.2.1.2)", async () => {
+    const xy = await through("EPSG:4326", "EPSG:3857", [-(100 + 20 / 60), 24 + 22 / 60 + 54.433 / 3600]);
+    expect(xy[0]).toBeCloseTo(-11169055.58, 2);
+    expect(xy[1]).toBeCloseTo(2800000.0, 2);
+  });
+});
+
+describe("what is left alone", () => {
+  it("touches no coordinate between equal definitions, not even in the last digit", async () => {
+    const positions = [0.1 + 0.2, 51.12345678901234, 179.99999999999997, -1e-300];
+    const esri =
+      'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
+    for (const definition of ["OGC:CRS84", "urn:ogc:def:crs:EPSG::4326", esri, "+proj=longlat +datum=WGS84"]) {
+      const operation = await findOperation(await parse(definition), wgs84);
+      expect(operation.kind).toBe("identity");
+      const xy = Float64Array.from(positions);
+      expect((await buildTransform(operation))(xy, null)).toBe(0);
+      expect([...xy]).toEqual(positions);
+    }
+  });
+
+  it("keeps longitudes and latitudes to the bit where datums are taken for one", async () => {
+    const operation = await findOperation(await parse("EPSG:4258"), wgs84);
+    expect(operation.accuracy).toBe(1);
+    expect(operation.notice).toContain("taken for one");
+    const xy = Float64Array.of(9.12345678901234, 49.98765432109876);
+    (await buildTransform(operation))(xy, null);
+    expect([...xy]).toEqual([9.12345678901234, 49.98765432109876]);
+  });
+
+  it("does not change heights, and uses them", async () => {
+    const run = await buildTransform(await findOperation(await parse("EPSG:4314"), wgs84));
+    const z = Float64Array.of(3000, Number.NaN);
+    const xy = Float64Array.of(10, 50, 10, 50);
+    expect(run(xy, z)).toBe(0);
+    expect(z[0]).toBe(3000);
+    expect(xy[0]).not.toBe(xy[2]);
+  });
+});
+
+describe("positions that have no image", () => {
+  it("become NaN, NaN and are counted; the others are not harmed", async () => {
+    const run = await buildTransform(await findOperation(wgs84, await parse("EPSG:3857")));
+    const xy = Float64Array.of(10, 91, 10, 50, Number.NaN, 0, 0, 90);
+    expect(run(xy, null)).toBe(3);
+    expect([...xy.subarray(0, 2), ...xy.subarray(4)]).toEqual([NaN, NaN, NaN, NaN, NaN, NaN]);
+    expect(xy[2]).toBeCloseTo(1113194.9079, 3);
+  });
+
+  it("are those where no operation of an area holds", async () => {
+    const operation = await findOperation(await parse("EPSG:4314"), wgs84);
+    const xy = Float64Array.of(10, 50, -100, 40);
+    expect((await buildTransform(operation))(xy, null)).toBe(1);
+    expect(xy[2]).toBeNaN();
+  });
+});
+
+describe("refusals", () => {
+  const refused = async (from: string, to = "EPSG:4326", accuracy = 5) =>
+    findOperation(await parse(from), await parse(to), { accuracy }).then(
+      (operation) => `found ${operation.name}`,
+      (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+    );
+
+  for (const code of ["EPSG:4267", "EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
+    it(`${code} is on NAD27, which needs grids`, async () => {
+      expect(await refused(code)).toMatch(/^crs-no-operation: no way from EPSG:\d+ to EPSG:4326/);
+    });
+  }
+
+  it("a datum that nobody knows", async () => {
+    const unknown =
+      'PROJCS["UNK / Robinson",GEOGCS["UNK",DATUM["Unknown datum",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.017453292519943295]],PROJECTION["Transverse_Mercator"],UNIT["Meter",1]]';
+    expect(await refused(unknown)).toContain('the datum "Unknown datum" is not known');
+    expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("is not known");
+  });
+
+  it("a grid asked for by name", async () => {
+    expect(await refused("+proj=longlat +ellps=clrk66 +nadgrids=conus")).toContain("conus");
+    expect(await refused("+proj=longlat +datum=NAD27 +no_defs")).toContain("crs-no-operation");
+  });
+
+  it("what is less accurate than asked for, naming the grid that would do", async () => {
+    expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(/accurate to 2 m.*asks for 1 m.*grid/);
+    expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
+  });
+
+  it("projections that proj4 lacks or computes otherwise", async () => {
+    expect(await refused("ESRI:54030")).toContain("Robinson");
+    expect(await refused("ESRI:54003")).toContain("Miller");
+    expect(await refused("EPSG:4087")).toContain("Equidistant Cylindrical");
+    expect(await refused("EPSG:6244")).toContain("Colombia Urban");
+    expect(await refused("EPSG:4978")).toContain("geocentric");
+  });
+
+  it("but `ballpark` carries over what nobody knows, saying so", async () => {
+    const operation = await findOperation(await parse("EPSG:4267"), wgs84, { ballpark: true });
+    expect(operation.accuracy).toBeNull();
+    expect(operation.notice).toContain("hundreds of metres");
+  });
+
+  it("a shift that the definition declares itself is used and told", async () => {
+    const operation = await findOperation(
+      await parse("+proj=longlat +ellps=bessel +towgs84=598.1,73.7,418.2,0.202,0.045,-2.455,6.7"),
+      wgs84,
+    );
+    expect(operation.notice).toContain("declares");
+    const xy = Float64Array.of(9, 50);
+    (await buildTransform(operation))(xy, null);
+    // EPSG:1777 has the same parameters.
+    const expected = await through("EPSG:4314", "EPSG:4326", [9, 50]);
+    expect(Math.hypot(xy[0]! - expected[0]!, xy[1]! - expected[1]!)).toBeLessThan(1e-8);
+  });
+});
