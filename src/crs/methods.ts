@@ -406,8 +406,8 @@ export type MethodId = keyof typeof methods;
 
 export const methodOf = (id: MethodId): Method => methods[id];
 
-/** Letters and digits only, so that spelling does not matter. */
-export const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+/** Letters and digits only, so that spelling does not matter; but CH1903 and CH1903+ are two. */
+export const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9+]/g, "");
 
 /** By EPSG's method code. */
 export function methodByCode(code: string): MethodId | null {

@@ -121,7 +121,7 @@ function identified(found: Definition, registry: Registry): Definition {
   const candidates = [
     ...(found.id === null ? [] : [found.id]),
     ...names.flatMap((name) => registry.systemsNamed(name)),
-    ...unnamed(found, registry),
+    ...(found.projection?.method === "web-mercator" ? ["EPSG:3857"] : []),
   ];
   // The registered system then speaks for it, with its own names.
   for (const id of candidates) {
@@ -136,12 +136,6 @@ function identified(found: Definition, registry: Registry): Definition {
 function same(found: Definition, candidate: Definition): boolean {
   if (!found.geodetic || !candidate.geodetic || found.geodetic.threeD !== candidate.geodetic.threeD) return false;
   return sameDatum(found.geodetic.datum, candidate.geodetic.datum) && sameCoordinates(found, candidate);
-}
-
-/** What a PROJ string without a name may be. */
-function unnamed(found: Definition, registry: Registry): readonly string[] {
-  if (found.projection === null || !found.geodetic) return registry.systemsNamed(found.geodetic?.datum.name ?? "");
-  return found.projection.method === "web-mercator" ? ["EPSG:3857"] : [];
 }
 
 function unknown(text: string, reason?: string) {

@@ -29,17 +29,18 @@ const ellipsoids: Readonly<Record<string, string>> = {
   aust_SA: "7003",
   evrst30: "7015",
 };
-const datums: Readonly<Record<string, string>> = {
-  WGS84: "6326",
-  NAD83: "6269",
-  NAD27: "6267",
-  GGRS87: "6121",
-  potsdam: "6314",
-  carthage: "6223",
-  hermannskogel: "6312",
-  ire65: "6299",
-  nzgd49: "6272",
-  OSGB36: "6277",
+/** [EPSG's datum, EPSG's name of the system on it] */
+const datums: Readonly<Record<string, readonly [code: string, system: string]>> = {
+  WGS84: ["6326", "WGS 84"],
+  NAD83: ["6269", "NAD83"],
+  NAD27: ["6267", "NAD27"],
+  GGRS87: ["6121", "GGRS87"],
+  potsdam: ["6314", "DHDN"],
+  carthage: ["6223", "Carthage"],
+  hermannskogel: ["6312", "MGI"],
+  ire65: ["6299", "TM65"],
+  nzgd49: ["6272", "NZGD49"],
+  OSGB36: ["6277", "OSGB36"],
 };
 const meridians: Readonly<Record<string, number>> = {
   greenwich: 0,
@@ -116,7 +117,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
   if (!datum || !meridian) return null;
   const geodetic = {
     code: null,
-    name: datum.code === null ? "unknown" : datum.name,
+    name: datums[words.get("datum") ?? ""]?.[1] ?? "unknown",
     datum,
     datumTitle: null,
     meridian,
@@ -137,9 +138,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
   if (kind === "geocent" || kind === "cart")
     return { id: null, name: "geocentric", geodetic: null, projection: null, obstacle: "it is geocentric" };
   const name =
-    kind === "utm"
-      ? `${datum.name.replace("World Geodetic System 1984", "WGS 84")} / UTM zone ${words.get("zone")}${words.has("south") ? "S" : "N"}`
-      : kind;
+    kind === "utm" ? `${geodetic.name} / UTM zone ${words.get("zone")}${words.has("south") ? "S" : "N"}` : kind;
   const unit = words.has("to_meter")
     ? { name: "unknown", size: Number(words.get("to_meter")) }
     : units[words.get("units") ?? "m"];
@@ -167,8 +166,8 @@ function readDatum(words: Map<string, string>, registry: Registry): Datum | null
   const grid = grids === undefined || grids === "@null" ? null : grids;
   const named = words.get("datum");
   if (named !== undefined) {
-    const code = datums[named];
-    return code === undefined ? null : { ...registry.datum(code), grid };
+    const known = datums[named];
+    return known === undefined ? null : { ...registry.datum(known[0]), grid };
   }
   const ellipsoid = readEllipsoid(words, registry);
   if (!ellipsoid) return null;

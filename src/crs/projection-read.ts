@@ -83,9 +83,10 @@ function decide(name: string, values: Values, extra: Map<string, number>, extens
       delete values.lat0;
       return "polar-stereographic-b";
     case "krovak":
-      return krovak(extra);
     case "krovaknorthorientated":
-      return "krovak-north";
+      if (values.azimuth !== undefined) values.colatitude = values.azimuth;
+      delete values.azimuth;
+      return name === "krovak" ? krovak(extra) : "krovak-north";
     case "swissobliquecylindrical":
       values.azimuth = 90;
       values.gamma = 90;
@@ -149,6 +150,8 @@ function mercatorA(values: Values): MethodId | null {
 function mercatorB(values: Values): MethodId | null {
   if (values.lat0 !== undefined && values.lat0 !== 0) return null;
   delete values.lat0;
+  // True on the equator: one map with two names.
+  if (values.lat1 === 0) return mercatorA(values);
   return values.lat1 === undefined ? null : "mercator-b";
 }
 

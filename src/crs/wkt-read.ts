@@ -236,7 +236,7 @@ function readBound(tree: WktNode, registry: Registry): Definition | null {
   if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
   else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return found;
   // An abridged transformation gives the scale as a factor (ISO 19162, 9.3).
-  if (values.length === 7) values[6] = (values[6]! - 1) * 1e6;
+  if (values.length === 7) values[6] = Number(((values[6]! - 1) * 1e6).toFixed(9));
   return { ...found, geodetic: { ...found.geodetic, datum: { ...found.geodetic.datum, toWgs84: values } } };
 }
 

@@ -1,4 +1,5 @@
 import type { Definition, Geodetic, Projection, Unit } from "./definition.js";
+import { eccentricitySquared } from "./kernels.js";
 import { isLength, isRatio, methodOf, type ParameterKey, parameterTitles } from "./methods.js";
 import type { Registry } from "./registry.js";
 
@@ -90,6 +91,8 @@ function esriProjection(
       conic.splice(5, 0, ["Scale_Factor", p.ellipsoidScale ?? 1]);
       return { name: "Lambert_Conformal_Conic", parameters: conic };
     }
+    case "mercator-a":
+      return esriMercator(projection, definition.geodetic!);
     case "polar-stereographic-b":
       return { name: pole, parameters: take(entry.esriParameters) };
     case "oblique-mercator-a":
@@ -98,6 +101,23 @@ function esriProjection(
     default:
       return entry.esri === null ? null : { name: entry.esri, parameters: take(entry.esriParameters) };
   }
+}
+
+/** ESRI's Mercator has no scale but the parallel where it is 1. */
+function esriMercator(projection: Projection, { datum }: Geodetic): { name: string; parameters: Named[] } | null {
+  const { x0 = 0, y0 = 0, lon0 = 0, lat0 = 0, k = 1 } = projection.parameters;
+  if (lat0 !== 0 || k > 1) return null;
+  const e2 = eccentricitySquared(datum.ellipsoid);
+  const parallel = Math.asin(Math.sqrt((1 - k * k) / (1 - k * k * e2))) * (180 / Math.PI);
+  return {
+    name: "Mercator",
+    parameters: [
+      ["False_Easting", x0],
+      ["False_Northing", y0],
+      ["Central_Meridian", lon0],
+      ["Standard_Parallel_1", parallel],
+    ],
+  };
 }
 
 /** The Hotine names take the rectified grid to be turned by the azimuth; where it is not, ESRI has another name. */

@@ -23,7 +23,7 @@ const run = (command: string, args: readonly string[], input = ""): Promise<stri
     const child = execFile(command, [...args], { env, maxBuffer: 2 ** 26 }, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
     );
-    child.stdin?.end(input);
+    child.stdin?.on("error", () => {}).end(input);
   });
 
 /** Positions through gdaltransform, x first on both sides. */
