@@ -69,7 +69,7 @@ geoferry(
   ["convert", "samples/flawed/capitals.csv", to("flawed.geojson")],
   5,
 );
-geoferry("A whole folder at once", ["convert", "samples/shapefile", to("all/"), "--to", "geojson"]);
+geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"]);
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
 console.log(`\nWritten to ${output}:`);

@@ -54,9 +54,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     .showHelpOnFail(false)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? fault("usage", { reason: message });
+      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names) });
     });
+  const names: string[] = [];
   const add = <A>(command: Command<A>) => {
+    names.push(command.usage.split(" ")[0]!);
     parser.command(
       command.usage,
       command.summary,
@@ -79,6 +81,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return reportError(error, argv);
   }
+}
+
+/** What yargs found wrong, with what would be right: it takes an unknown command for one argument too many. */
+function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, names: readonly string[]): string {
+  const command = parsed ? parsed.argv._?.[0] : undefined;
+  if (!message.startsWith("Unknown argument") || command === undefined) return message;
+  if (names.includes(String(command))) return `${message}; see geoferry ${command} --help`;
+  return `no command "${command}"; there are ${names.join(", ")}`;
 }
 
 /** Prints an error for people on stderr and, with `--json`, for programs on stdout. */

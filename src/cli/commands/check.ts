@@ -11,16 +11,26 @@ export interface CheckArguments extends InfoArguments {
 /** Problems shown to a person; `--json` has them all. */
 const shown = 20;
 
+/** What the checks find in features that were read; all other problems are features that could not be. */
+const foundByChecks = new Set(["not-finite", "out-of-range", "invalid-geometry"]);
+
+/** Problems in the order of the records, whatever found them. */
+const inOrder = ({ problems }: LayerReport): LayerReport["problems"] =>
+  [...problems].sort((a, b) => (a.place.record ?? 0) - (b.place.record ?? 0));
+
 function describe(layer: LayerReport): string {
-  const lines = layer.problems.slice(0, shown).map((problem) => {
-    const place = describePlace(problem.place);
-    return `  ${place === "" ? "" : `${place}: `}${problem.reason}`;
-  });
+  const unread = layer.problems.filter((problem) => !foundByChecks.has(problem.code)).length;
+  const lines = inOrder(layer)
+    .slice(0, shown)
+    .map((problem) => {
+      const place = describePlace(problem.place);
+      return `  ${place === "" ? "" : `${place}: `}${problem.reason}`;
+    });
   if (layer.problems.length > shown) lines.push(`  and ${layer.problems.length - shown} more (--json lists them all)`);
   const verdict =
     layer.problems.length === 0
       ? "no problem found"
-      : `${layer.problems.length} of ${layer.featureCount} features have a problem`;
+      : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
   return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...suspicious, ...lines].join("\n")}\n`;
 }
@@ -43,7 +53,7 @@ export const checkCommand: Command<CheckArguments> = {
       if (!args.json) process.stdout.write(describe(layer));
       else {
         const { input, layer: name, featureCount, suspicious, problems } = layer;
-        for (const { code, reason, place } of problems) {
+        for (const { code, reason, place } of inOrder(layer)) {
           process.stdout.write(`${JSON.stringify({ type: "problem", input, layer: name, code, reason, ...place })}\n`);
         }
         process.stdout.write(
