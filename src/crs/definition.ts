@@ -141,10 +141,18 @@ export function sameCoordinates(a: Definition, b: Definition): boolean {
   }
   const [p, q] = [a.projection, b.projection];
   if (p.method === null || p.method !== q.method || !near(p.unit.size / q.unit.size, 1, 1e-9)) return false;
-  const keys = new Set([...Object.keys(p.parameters), ...Object.keys(q.parameters)]) as Set<ParameterKey>;
+  const [mine, other] = [orderedParallels(p), orderedParallels(q)];
+  const keys = new Set([...Object.keys(mine), ...Object.keys(other)]) as Set<ParameterKey>;
   for (const key of keys) {
-    const [v, w] = [p.parameters[key], q.parameters[key]];
+    const [v, w] = [mine[key], other[key]];
     if (v === undefined || w === undefined || !near(v, w, key === "x0" || key === "y0" ? 1e-4 : 1e-9)) return false;
   }
   return true;
+}
+
+/** A cone cuts both its standard parallels: which of them is called the first changes nothing. */
+function orderedParallels({ method, parameters }: Projection): Parameters {
+  const { lat1, lat2 } = parameters;
+  if (lat1 === undefined || lat2 === undefined || lat1 <= lat2 || method === null) return parameters;
+  return { ...parameters, lat1: lat2, lat2: lat1 };
 }

@@ -1,7 +1,7 @@
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import type { Area } from "./area.js";
-import { sameText } from "./operation.js";
+import { areaOfDefinition, sameText } from "./operation.js";
 import { parse, resolve, wgs84 } from "./parse.js";
 import { wgs84Wkt } from "./wgs84-wkt.js";
 
@@ -40,10 +40,6 @@ export const sameCrs = (a: Crs, b: Crs): boolean => sameText(a, b);
 /** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
 export async function areaOfUse(crs: Crs): Promise<Area | null> {
   if (isWgs84(crs)) return [-180, -90, 180, 90];
-  const { id, geodetic } = await resolve(crs);
   const { registry } = await import("./registry.js");
-  const tables = await registry();
-  if (id !== null) return tables.area(id);
-  const base = geodetic?.code ?? null;
-  return base === null ? null : tables.area(base[0] === "E" ? `ESRI:${base.slice(1)}` : `EPSG:${base}`);
+  return areaOfDefinition(await resolve(crs), await registry());
 }

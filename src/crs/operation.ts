@@ -3,7 +3,7 @@ import type { Crs } from "../model/layer.js";
 import { type Area, commonParts, contains, coverage, inArea, sizeOf } from "./area.js";
 import { type Datum, type Definition, sameDatum, sameDefinition } from "./definition.js";
 import { resolve } from "./parse.js";
-import type { RegisteredOperation, Registry } from "./registry.js";
+import { idOf, type RegisteredOperation, type Registry } from "./registry.js";
 
 /** One registered shift, as plain data. */
 export interface ShiftStep {
@@ -136,19 +136,28 @@ async function checkComputable(definition: Definition, crs: Crs, refuse: (reason
     throw refuse(`${title(crs)}: its projection, ${definition.projection.methodName}, cannot be computed exactly`);
 }
 
-/** Where both are used: what an operation has to cover. Null where neither says. */
+/** Where both are used: what an operation has to cover. Null where the one that limits it does not say. */
 function commonArea(source: Definition, target: Definition, tables: Registry): Area | null {
   const a = areaOfDefinition(source, tables);
   const b = areaOfDefinition(target, tables);
-  if (!a || !b) return a ?? b;
+  if (!a || !b) return [a, b].find((area) => area && sizeOf(area) < sizeOf(world) / 2) ?? null;
   return commonParts(a, b).sort((p, q) => sizeOf(q) - sizeOf(p))[0] ?? a;
 }
+const world: Area = [-180, -90, 180, 90];
 
-function areaOfDefinition(definition: Definition, tables: Registry): Area | null {
-  if (definition.id !== null) return tables.area(definition.id);
-  const code = definition.geodetic?.code;
-  if (code) return tables.area(code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
-  return definition.geodetic?.datum.code === wgs84Datum ? [-180, -90, 180, 90] : null;
+/** Of the system, else of the geographic system that it builds on. */
+export function areaOfDefinition({ id, geodetic }: Definition, tables: Registry): Area | null {
+  if (id !== null) return tables.area(id);
+  if (!geodetic || geodetic.datum.code === null) return null;
+  const code = geodetic.code;
+  if (code !== null) return tables.area(idOf(code));
+  for (const name of [geodetic.name, geodetic.datum.name]) {
+    for (const candidate of tables.systemsNamed(name)) {
+      const found = tables.definition(candidate, () => null)?.geodetic;
+      if (found && sameDatum(found.datum, geodetic.datum)) return tables.area(candidate);
+    }
+  }
+  return null;
 }
 
 /** Direct operations in either direction; only where there are none, those through WGS84. The best first. */

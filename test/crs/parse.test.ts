@@ -86,11 +86,23 @@ describe("what ESRI writes, without an authority", () => {
     expect(wrongCode.id).toBeNull();
   });
 
+  it("transforms a system of one's own on a known datum", async () => {
+    const own = await parse(
+      'PROJCS["Own",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]',
+    );
+    expect(own.id).toBeNull();
+    expect((await findOperation(own, wgs84)).accuracy).toBe(4);
+    const onNad27 = own.definition
+      .replaceAll("North_American_1983", "North_American_1927")
+      .replace('"GRS_1980",6378137.0,298.257222101', '"Clarke_1866",6378206.4,294.9786982');
+    await expect(findOperation(await parse(onNad27), wgs84)).rejects.toMatchObject({ code: "crs-no-operation" });
+  });
+
   it("reads Massachusetts Mainland, GDA94 with its code as a number, NAD27 as GDAL has it", async () => {
     const massachusetts =
       'PROJCS["NAD_1983_StatePlane_Massachusetts_Mainland_FIPS_2001",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",200000.0],PARAMETER["False_Northing",750000.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Standard_Parallel_1",41.71666666666667],PARAMETER["Standard_Parallel_2",42.68333333333333],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]';
     // EPSG:26986 names the parallels the other way round, which is the same map.
-    expect(await parse(massachusetts)).toMatchObject({ kind: "projected" });
+    expect((await parse(massachusetts)).id).toBe("EPSG:26986");
     const gda =
       'GEOGCS["GCS_GDA_1994",DATUM["D_GDA_1994",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433],AUTHORITY["EPSG",4283]]';
     expect((await parse(gda)).id).toBe("EPSG:4283");
