@@ -27,7 +27,8 @@ export interface CommonArguments {
   readonly plugin?: readonly string[];
 }
 
-const common = {
+/** The flags of every command. */
+export const common = {
   plugin: { type: "string", array: true, describe: "Load formats from an npm package or a file", requiresArg: true },
   json: { type: "boolean", describe: "Print records for programs on stdout" },
   quiet: { type: "boolean", alias: "q", describe: "Print errors only" },

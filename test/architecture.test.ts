@@ -1,0 +1,163 @@
+/**
+ * What holds of every file: which may import which, and what must stand in none. The arrows:
+ * errors ← model ← plugin ← {io, crs, stages} ← pipeline ← cli; formats know the left part only.
+ */
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isSource, projectFiles, textOf } from "./support/sources.js";
+
+const files = projectFiles().filter((path) => textOf(path) !== "");
+const sources = files.filter(isSource);
+
+/** What a file imports or exports from, statically or not: paths from the root, or names of packages. */
+function importsOf(path: string): string[] {
+  const text = textOf(path).replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
+  const patterns = [
+    /^\s*(?:import|export)\b[^;"'`]*?\bfrom\s*["']([^"']+)["']/gm,
+    /^\s*import\s*["']([^"']+)["']/gm,
+    /\bimport\(\s*["']([^"']+)["']\s*\)/g,
+    /\bnew URL\(\s*["'](\.[^"']+)["']/g,
+  ];
+  const found = patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
+  return found.map((target) =>
+    target.startsWith(".") ? posix.join(posix.dirname(path), target).replace(/\.js$/, ".ts") : target,
+  );
+}
+
+/** The layer that a file belongs to: "src/model", "plugins/csv". */
+const layerOf = (path: string): string => path.split("/").slice(0, 2).join("/");
+
+const left = ["src/errors.ts", "src/model", "src/plugin"];
+const middle = ["src/io", "src/crs", "src/stages"];
+
+/** What each layer may import besides itself. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  "src/errors.ts": [],
+  "src/model": ["src/errors.ts"],
+  "src/plugin": ["src/errors.ts", "src/model"],
+  "src/io": left,
+  "src/crs": left,
+  "src/stages": [...left, "src/crs"],
+  "src/pipeline": [...left, ...middle],
+  "src/cli": [...left, ...middle, "src/pipeline", "plugins/index.ts"],
+  "src/testing": [...left, ...middle],
+  "src/index.ts": [...left, ...middle, "src/pipeline", "plugins/index.ts"],
+};
+
+function allowedFor(layer: string, path: string): readonly string[] {
+  if (path === "plugins/index.ts") return [...left, ...formats];
+  if (layer === "plugins/shared") return left;
+  if (layer.startsWith("plugins/")) return [...left, "plugins/shared"];
+  return allowed[layer] ?? [];
+}
+const formats = [...new Set(sources.filter((path) => path.startsWith("plugins/")).map(layerOf))];
+
+describe("imports", () => {
+  const local = sources.flatMap((path) =>
+    importsOf(path)
+      .filter((target) => /^(src|plugins|test)\//.test(target))
+      .map((target) => ({ path, target })),
+  );
+
+  test("are found", () => {
+    expect(sources.length).toBeGreaterThan(150);
+    expect(local.length).toBeGreaterThan(500);
+    expect(importsOf("src/cli/run.ts")).toContain("src/cli/commands/convert.ts");
+    expect(importsOf("src/cli/commands/convert.ts")).toContain("src/pipeline/convert-many.ts");
+    expect(importsOf("plugins/geojson/index.ts")).toContain("plugins/geojson/reader.ts");
+  });
+
+  test("lead to files that are there", () => {
+    const known = new Set(files);
+    expect(local.filter(({ target }) => !known.has(target) && !known.has(target.replace(/\.ts$/, ".mjs")))).toEqual([]);
+  });
+
+  test("belong to a layer that is known", () => {
+    const layers = new Set(sources.filter((path) => path.startsWith("src/")).map(layerOf));
+    expect([...layers].filter((layer) => !Object.hasOwn(allowed, layer))).toEqual([]);
+  });
+
+  test("point to the left only", () => {
+    const wrong = local.filter(({ path, target }) => {
+      const [from, to] = [layerOf(path), layerOf(target)];
+      return from !== to && !allowedFor(from, path).includes(to);
+    });
+    expect(wrong.map(({ path, target }) => `${path} → ${target}`)).toEqual([]);
+  });
+
+  test("of built-in formats are only made by src/index and src/cli", () => {
+    const from = local.filter(({ path, target }) => target.startsWith("plugins/") && !path.startsWith("plugins/"));
+    const others = from.filter(({ path }) => path !== "src/index.ts" && !path.startsWith("src/cli/"));
+    expect(others).toEqual([]);
+  });
+
+  test("of packages are of dependencies, which users install", () => {
+    const { dependencies } = JSON.parse(textOf("package.json")) as { dependencies: Record<string, string> };
+    const names = sources.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !/^(src|plugins|test)\/|^node:|^#/.test(target))
+        .map((target) => ({
+          path,
+          name: target
+            .split("/")
+            .slice(0, target.startsWith("@") ? 2 : 1)
+            .join("/"),
+        })),
+    );
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter(({ name }) => !Object.hasOwn(dependencies, name))).toEqual([]);
+  });
+});
+
+/** Files of text that people read and change; what others made (a lock, data) is theirs. */
+const written = files.filter(
+  (path) =>
+    /\.(ts|mts|mjs|js|json|md|yaml|yml|py)$|^\.ci\/|^\.npmrc$|^\.gitignore$/.test(path) && path !== "package-lock.json",
+);
+
+const linesWith = (paths: readonly string[], pattern: RegExp): string[] =>
+  paths.flatMap((path) =>
+    textOf(path)
+      .split("\n")
+      .flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}: ${line.trim().slice(0, 120)}`] : [])),
+  );
+
+describe("no file", () => {
+  const typescript = files.filter((path) => /\.m?ts$/.test(path) && path !== "test/architecture.test.ts");
+
+  test("has the type any", () => {
+    const any = /(?::|\bas|<|\||&|=>|extends|satisfies)\s*any\b(?!\s*(?:[a-z]|\())|\bany\[\]|\bany>|,\s*any\s*[,>]/;
+    expect(linesWith(typescript, any).filter((line) => !/: (\/\/|\*|\/\*)/.test(line))).toEqual([]);
+  });
+
+  test("silences the compiler", () => {
+    expect(linesWith(typescript, /@ts-(ignore|nocheck|expect-error)/)).toEqual([]);
+  });
+
+  test("is unfinished", () => {
+    const marks = /\b(TODO|FIXME|XXX|HACK)\b/;
+    expect(linesWith([...typescript, ...files.filter((path) => path.endsWith(".md"))], marks)).toEqual([]);
+  });
+
+  test("names a path of somebody's machine", () => {
+    const paths = /(?<![\w.*])\/(home|Users|root|work|workspace|mnt|private)\/[\w.-]+|\b[A-Z]:\\Users\\/;
+    expect(linesWith(written, paths).filter((line) => !line.startsWith("test/architecture.test.ts"))).toEqual([]);
+  });
+
+  test("names a registry of packages", () => {
+    const registries =
+      /registry\.(npmjs|yarnpkg|npmmirror)\.|\bpypi\.org|\bverdaccio\b|\bartifactory\b|[?&:]_?authToken/i;
+    expect(linesWith(written, registries).filter((line) => !line.startsWith("test/architecture.test.ts"))).toEqual([]);
+  });
+
+  test("ties the lock to a registry", () => {
+    expect(textOf("package-lock.json")).toContain('"integrity": "sha512-');
+    expect(linesWith(["package-lock.json"], /"resolved": "[a-z+]+:\/\//)).toEqual([]);
+  });
+
+  test("has a name that is not in kebab-case", () => {
+    const named = files.filter((path) => /^(src|plugins|test)\/.*\.(ts|mjs|js)$/.test(path));
+    const odd = named.filter((path) => !/^[a-z0-9/-]+(\.(test|config|d))?\.(ts|mjs|js)$/.test(path));
+    expect(odd).toEqual([]);
+  });
+});

@@ -1,0 +1,273 @@
+/**
+ * The pages in docs/ against the code. The tables of options are made from it: `npx vitest run test/docs.test.ts -u`
+ * writes them anew. What a page says of codes is held against where they are used, in both directions.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtins } from "../plugins/index.js";
+import { checkCommand } from "../src/cli/commands/check.js";
+import { convertCommand } from "../src/cli/commands/convert.js";
+import { infoCommand } from "../src/cli/commands/info.js";
+import { exitStatus } from "../src/cli/exit.js";
+import { common } from "../src/cli/run.js";
+import { type ErrorCode, registry } from "../src/errors.js";
+import type { OptionTable } from "../src/plugin/options.js";
+import { geoferry, root } from "./support/command.js";
+import { Desk } from "./support/document.js";
+import { isSource, projectFiles, textOf } from "./support/sources.js";
+
+const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
+
+/** A table of Markdown. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cell = (text: string) => text.replaceAll("|", "\\|");
+  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** The page with every part between `<!-- begin NAME -->` and its end made anew. */
+function filled(markdown: string, parts: Readonly<Record<string, string>>): string {
+  return markdown.replace(/<!-- begin (.*?) -->\n[\s\S]*?<!-- end \1 -->/g, (whole, name: string) =>
+    Object.hasOwn(parts, name) ? `<!-- begin ${name} -->\n${parts[name]}\n\n<!-- end ${name} -->` : whole,
+  );
+}
+
+const namesOfParts = (markdown: string) => [...markdown.matchAll(/<!-- begin (.*?) -->/g)].map((match) => match[1]!);
+
+function formatOptions(options: OptionTable): string {
+  const rows = Object.entries(options).map(([name, spec]) => {
+    const values = spec.type === "choice" ? spec.choices.map((choice) => `\`${choice}\``).join(" ") : spec.type;
+    return [`\`${name}\``, values, spec.default === undefined ? "" : `\`${String(spec.default)}\``, spec.help];
+  });
+  return table(["option", "takes", "default", ""], rows);
+}
+
+interface Flag {
+  readonly type?: string;
+  readonly alias?: string | readonly string[];
+  readonly default?: unknown;
+  readonly describe?: string;
+  readonly defaultDescription?: string;
+}
+
+function flags(options: Readonly<Record<string, Flag>>): string {
+  const rows = Object.entries(options).map(([name, { type, alias, describe: text = "", defaultDescription }]) => {
+    if (options[name]!.default === true) return [`\`--no-${name}\``, text.replace(`--no-${name} `, "")];
+    const takes = type === "boolean" ? "" : type === "number" ? " N" : " …";
+    const short = alias === undefined ? "" : `, \`-${alias}\``;
+    return [`\`--${name}${takes}\`${short}`, defaultDescription ? `${text} (default: ${defaultDescription})` : text];
+  });
+  return table(["flag", ""], rows);
+}
+
+describe("docs/formats.md", () => {
+  const formats = builtins.flatMap((builtin) => builtin.formats);
+  const parts = Object.fromEntries(
+    formats.flatMap((format) => [
+      ...(format.reader ? [[`${format.id} reader`, formatOptions(format.reader.options)]] : []),
+      ...(format.writer ? [[`${format.id} writer`, formatOptions(format.writer.options)]] : []),
+    ]),
+  );
+
+  test("has the options that readers and writers have", async () => {
+    const markdown = page("formats.md");
+    // The two GeoJSON formats have one reader.
+    const expected = Object.keys(parts).filter((name) => name !== "geojsonseq reader");
+    expect(namesOfParts(markdown).sort()).toEqual(expected.sort());
+    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/formats.md");
+  });
+
+  test("names only codes that errors.md explains", () => {
+    const named = [...page("formats.md").matchAll(/\(`[a-z0-9-]+`(?:[ ,][^()]*)?\)/g)].flatMap((match) =>
+      [...match[0].matchAll(/`([a-z0-9-]+)`/g)].map((code) => code[1]!),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((code) => !explained().includes(code))).toEqual([]);
+  });
+});
+
+describe("docs/command-line.md", () => {
+  test("has the flags that the commands have", async () => {
+    const markdown = page("command-line.md");
+    const parts = {
+      common: flags(common),
+      convert: flags(convertCommand.options as Record<string, Flag>),
+      info: flags(infoCommand.options as Record<string, Flag>),
+      check: flags(checkCommand.options as Record<string, Flag>),
+    };
+    expect(namesOfParts(markdown).sort()).toEqual(Object.keys(parts).sort());
+    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/command-line.md");
+  });
+
+  test.each(["README.md", "docs/plugin-guide.md", "docs/where.md", "docs/errors.md", "docs/formats.md"])(
+    "knows every flag that %s speaks of",
+    (name) => {
+      const known = [common, convertCommand.options, infoCommand.options, checkCommand.options].flatMap(Object.keys);
+      const text = textOf(name).replace(/^(npm|npx|node) .*$/gm, "");
+      const spoken = [...text.matchAll(/(?<=^|[\s`(])--([a-z][a-z-]+)/gm)].map((match) => match[1]!);
+      const ofOthers = ["help", "version", "no-reproject", "test"];
+      expect(spoken.filter((flag) => !known.includes(flag) && !ofOthers.includes(flag))).toEqual([]);
+    },
+  );
+});
+
+/** Sections of errors.md by their title. */
+function sections(): Record<string, string> {
+  const [, ...parts] = page("errors.md").split(/^## /m);
+  return Object.fromEntries(parts.map((part) => [part.slice(0, part.indexOf("\n")), part]));
+}
+
+/** The codes in the first column of a section's table. */
+function codesOf(section: string): string[] {
+  const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.flatMap((row) => [...row.split(" | ")[0]!.matchAll(/`([a-z0-9-]+)`/g)].map((match) => match[1]!));
+}
+
+const explained = () => Object.values(sections()).flatMap(codesOf);
+
+const sources = projectFiles()
+  .filter(isSource)
+  .map((path) => ({ path, text: textOf(path) }));
+/** Code that runs for users: neither the registry itself nor the kit for tests. */
+const running = sources.filter(({ path }) => path !== "src/errors.ts" && !path.startsWith("src/testing/"));
+
+describe("errors", () => {
+  test("stand in docs/errors.md with their kinds and exit statuses, and no others do", () => {
+    const rows = sections()
+      .Errors!.split("\n")
+      .filter((line) => line.startsWith("| `"));
+    const told = rows.map((row) => {
+      const [code, kind, exit, remedy] = row.slice(2, -2).split(" | ");
+      expect(remedy?.length, code).toBeGreaterThan(10);
+      return { code: code!.slice(1, -1), kind, exit: Number(exit) };
+    });
+    const expected = Object.entries(registry).map(([code, { kind }]) => ({ code, kind, exit: exitStatus[kind] }));
+    expect(told).toEqual(expected);
+  });
+
+  test.each(Object.keys(registry) as ErrorCode[])("%s is thrown somewhere", (code) => {
+    const asFault = new RegExp(`\\bfault\\(\\s*"${code}"`);
+    const asCode = new RegExp(`\\bcode(: .*?)? = .*"${code}"|\\bcode: "${code}"|\\? "${code}"`);
+    const found = running.some(({ text }) => asFault.test(text) || asCode.test(text));
+    expect(found, `nothing throws ${code}: it has no place in the registry`).toBe(true);
+  });
+
+  test("are thrown with codes of the registry only", () => {
+    const thrown = running.flatMap(({ text }) =>
+      [...text.matchAll(/\bfault\(\s*"([^"]+)"/g)].map((match) => match[1]!),
+    );
+    expect(thrown.length).toBeGreaterThan(80);
+    expect(thrown.filter((code) => !Object.hasOwn(registry, code))).toEqual([]);
+  });
+
+  test("have their status in the table of the README", () => {
+    const rows = [...textOf("README.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
+    const used = new Set(Object.values(registry).map(({ kind }) => exitStatus[kind]));
+    expect(rows).toEqual([...new Set([0, exitStatus.rejected, ...used])].sort((a, b) => a - b));
+  });
+});
+
+describe("losses, notes and rejects", () => {
+  const section = { Losses: codesOf(sections().Losses!), Notes: codesOf(sections().Notes!) };
+  const rejects = codesOf(sections().Rejects!);
+  const all = [...section.Losses, ...section.Notes, ...rejects];
+
+  /** What the patterns find in the code, with the file it is found in. */
+  const found = (...patterns: RegExp[]) =>
+    running.flatMap(({ path, text }) =>
+      patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => ({ path, code: match[1]! }))),
+    );
+
+  test.each([
+    ["Losses", /\blose\(\s*"([a-z0-9-]+)"/g],
+    ["Losses", /\blosses\.add\(\s*"([a-z0-9-]+)"/g],
+    ["Losses", /\bcosts\.add\(\s*"([a-z0-9-]+)"/g],
+    ["Notes", /\bnotice\(\s*"([a-z0-9-]+)"/g],
+    ["Notes", /\bnotices\.add\(\s*"([a-z0-9-]+)"/g],
+    ["Notes", /\bnotices\.push\(\[\s*"([a-z0-9-]+)"/g],
+    ["Notes", /\b(?:say|once)\(\s*"([a-z0-9-]+)"/g],
+  ] as const)("%s has every code that %s finds", (name, pattern) => {
+    const codes = found(pattern);
+    expect(codes.length).toBeGreaterThan(0);
+    expect(codes.filter(({ code }) => !section[name].includes(code))).toEqual([]);
+  });
+
+  test("has what readers of cells and shapes note on their way", () => {
+    const codes = found(
+      /\bthis\.note\(\s*"([a-z0-9-]+)"/g,
+      /\btroubles\.set\(\s*"([a-z0-9-]+)"/g,
+      /^ {2}"?([a-z]+(?:-[a-z0-9]+)*)"?: "[a-z]+ [^"]*",$/gm,
+    ).filter(({ path }) => path.startsWith("plugins/shapefile/") || path === "plugins/geojson/feature-parser.ts");
+    expect(codes.length).toBeGreaterThan(10);
+    expect(codes.filter(({ code }) => !all.includes(code))).toEqual([]);
+  });
+
+  test("has every code that a feature is rejected with", () => {
+    const codes = found(
+      /\breject\(\{\s*code: "([a-z0-9-]+)"/g,
+      /\breject\([^;{]*?"([a-z]+(?:-[a-z0-9]+)+)"/g,
+      /\breturn \{ code: "([a-z0-9-]+)", reason/g,
+      /\bconst code = "([a-z0-9-]+)"/g,
+    );
+    expect(codes.length).toBeGreaterThan(10);
+    expect(codes.filter(({ code }) => !rejects.includes(code))).toEqual([]);
+  });
+
+  test("explains no code that the code does not have", () => {
+    const text = running.map((source) => source.text).join("\n");
+    // Made from the dimension that is dropped.
+    const made = text.includes("-dropped`, undefined,") ? ["z-dropped", "m-dropped"] : [];
+    const unused = all.filter(
+      (code) => !made.includes(code) && !text.includes(`"${code}"`) && !new RegExp(`^\\s+${code}: "`, "m").test(text),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  test("has every code that conversions of the samples bring about", async () => {
+    const desk = new Desk();
+    const met = new Set<string>();
+    try {
+      const inputs = ["samples/*.geojson", "samples/csv/*.csv", "samples/flawed/*", "samples/shapefile/*.shp"];
+      for (const [i, input] of inputs.entries()) {
+        for (const to of ["csv", "geojson", "shapefile"]) {
+          const out = `out-${i}-${to}`;
+          const args = [
+            "convert",
+            input,
+            `${out}/`,
+            "--to",
+            to,
+            "--make-valid",
+            "--geometry-type",
+            "multi",
+            "--json",
+            "-q",
+          ];
+          const records = geoferry(args, { cwd: desk.folder }).stdout.trim().split("\n");
+          for (const record of records) {
+            const { code } = JSON.parse(record) as { code?: string };
+            if (code !== undefined) met.add(code);
+          }
+          const { output } = await desk.run(`cat ${out}/*.rejects.geojsonl 2>/dev/null; true`);
+          for (const line of output.split("\n").filter((text) => text !== "")) met.add(JSON.parse(line).reject.code);
+        }
+      }
+    } finally {
+      desk.remove();
+    }
+    expect(met.size).toBeGreaterThan(10);
+    expect([...met].filter((code) => !explained().includes(code))).toEqual([]);
+  });
+});
+
+describe("links of the pages", () => {
+  const pages = projectFiles().filter((path) => /^(README\.md|docs\/[^/]+\.md)$/.test(path));
+  test.each(pages)("of %s lead to files", (path) => {
+    const links = [...textOf(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map((match) => match[1]!);
+    const local = links.filter((link) => !/^https?:/.test(link));
+    const files = new Set(projectFiles());
+    const resolved = local.map((link) => join(path, "..", link).replaceAll("\\", "/"));
+    expect(resolved.filter((target) => !files.has(target))).toEqual([]);
+  });
+});
