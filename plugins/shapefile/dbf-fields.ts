@@ -1,5 +1,4 @@
 import type { Field, FieldType } from "../../src/model/index.js";
-import { uniqueName } from "../../src/model/index.js";
 import type { DbfColumn, DbfHeader } from "./dbf-header.js";
 
 /** How the bytes of a cell are to be understood. */
@@ -72,6 +71,12 @@ function meaningOf(
 
 const hasWidth = new Set(["C", "N", "F"]);
 
+/** The name, or `name2`, `name3` … where a column before has it: what GDAL calls them too, so that scripts agree. */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  for (let n = 2; ; n++) if (!taken.has(`${name}${n}`)) return `${name}${n}`;
+}
+
 /** The fields of a table; `fractions` are whole-number columns that hold fractions all the same. */
 export function tableFields(
   header: DbfHeader,
@@ -82,7 +87,7 @@ export function tableFields(
   const taken = new Set<string>();
   return header.columns.map((column, i) => {
     const written = decodeName(column.rawName);
-    const name = uniqueName(written === "" ? `field_${i + 1}` : written, taken);
+    const name = freeName(written === "" ? `field_${i + 1}` : written, taken);
     taken.add(name);
     if (name !== written) renamed(written, name);
     const { cell, type } = meaningOf(column, header, fractions);

@@ -16,6 +16,7 @@ import type { readOptions } from "./index.js";
 import { geometryTypesOf } from "./shape-types.js";
 import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp-header.js";
 import { endOf, type ShapeFiles, type ShapeSplit, shapeSplits, tableSplits } from "./shp-splits.js";
+import { shapeSummary } from "./shp-summary.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
@@ -210,6 +211,10 @@ class ShapefileDataset implements Dataset {
         extent: extentOf(shape),
         bytes: (shp?.size ?? 0) + (dbf?.size ?? 0),
         splits,
+        async summary() {
+          if (!shp || !shapeFiles || facts.options.fid !== undefined) return null;
+          return shapeSummary(shapeSplits(shapeFiles), shp, files.shx, table);
+        },
         async *batches(split?: Split) {
           if (split) yield* readSplit(facts, split as ShapeSplit, 0);
           else for await (const each of splits()) yield* readSplit(facts, each, each.first);

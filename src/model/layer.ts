@@ -1,6 +1,7 @@
 import type { Batch, Feature } from "./batch.js";
 import type { Field } from "./field.js";
 import type { Extent, GeometryType } from "./geometry.js";
+import type { LayerSummary } from "./summary.js";
 
 /**
  * A coordinate reference system, as plain data that any thread can use. `definition` is what it was made from;
@@ -38,6 +39,12 @@ export interface Layer extends LayerInfo {
   readonly bytes: number;
   /** All batches, or those of one split. Can be called again. A simple reader may yield arrays of features. */
   batches(split?: Split): AsyncIterable<Batch | Feature[]>;
+  /**
+   * What all features say together, where the reader can tell without decoding them all: from a scan that opening
+   * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
+   * those it names. Null where it cannot tell.
+   */
+  summary?(): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
 }

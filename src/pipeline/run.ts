@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { fault } from "../errors.js";
 import { createSink, type HostSink } from "../io/sink.js";
-import { Batch, type Crs, type LayerSummary, packFeatures, Summariser } from "../model/index.js";
+import { Batch, type Crs, Kind, type LayerSummary, packFeatures, Summariser } from "../model/index.js";
 import type { Assembler, TargetLayer } from "../plugin/format.js";
 import { buildStage } from "../stages/build.js";
 import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
@@ -37,6 +37,8 @@ interface Planned {
 /** What a conversion has under way: its sinks, what it wrote so far, what it found. */
 export class Run {
   private readonly sinks: HostSink[] = [];
+  /** What the assemblers of the file under way say. */
+  private readonly contexts: HostContext[] = [];
   private readonly written: { readonly target: Target; readonly crs: Crs | null }[] = [];
   private done = 0;
   private total = 0;
@@ -62,6 +64,7 @@ export class Run {
     );
     for (const layer of planned) await this.writeLayer(layer);
     for (const assembler of assemblers) await assembler.finish();
+    for (const context of this.contexts.splice(0)) this.gathered.add(context.take(0));
     for (const { targets, crs } of planned) for (const target of targets) this.written.push({ target, crs });
   }
 
@@ -148,8 +151,9 @@ export class Run {
   private async openAssemblers(path: string, targets: readonly Target[]): Promise<Assembler[]> {
     const format = this.writer.format;
     const module = await format.writer!.load();
-    const context = new HostContext("", this.host.signal, false, undefined, this.host.now);
     const open = async (at: string, of: readonly Target[]) => {
+      const context = new HostContext(of[0]?.layer.name ?? "", this.host.signal, false, undefined, this.host.now);
+      this.contexts.push(context);
       const sink = await createSink(at, {
         overwrite: true,
         zip: /\.(zip|shz)$/i.test(at),
@@ -177,6 +181,8 @@ export class Run {
 
   /** What all features that come out of the stages say together: a first reading of the inputs. */
   private async summarise(inputs: Planned["inputs"]): Promise<LayerSummary> {
+    const told = inputs.length === 1 ? await toldSummary(inputs[0]!) : null;
+    if (told) return told;
     const refine = inputs.every(({ open }) => open.layer.fields === null);
     const summariser = new Summariser(refine);
     let left = this.request.limit ?? Number.POSITIVE_INFINITY;
@@ -230,6 +236,18 @@ export class Run {
           "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
         this.gathered.notices.add("crs-assumed", open.layer.name, undefined, 1, example);
       }
+    }
+    if (planned.targets.every((target) => target.features === 0)) await this.reportFieldsOfNothing(planned);
+  }
+
+  /** A writer that needs no summary knows the fields by the features alone: without any, they are gone. */
+  private async reportFieldsOfNothing({ inputs, fit }: Planned): Promise<void> {
+    if (fit.fields) return;
+    for (const { open, shape } of inputs) {
+      const names = (await declaredFields(open, shape))?.fields.map((field) => field.name) ?? [];
+      if (names.length === 0) continue;
+      const example = `${fit.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+      this.gathered.losses.add("fields-dropped", open.layer.name, undefined, names.length, example);
     }
   }
 
@@ -292,6 +310,18 @@ export class Run {
   async abort(): Promise<void> {
     await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
   }
+}
+
+/** Stages that leave fields, types and kinds as they are. */
+const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "merge-collections"]);
+
+/** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
+async function toldSummary({ open, shape }: Planned["inputs"][number]): Promise<LayerSummary | null> {
+  if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
+  const summary = await open.layer.summary();
+  if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
+  const moved = shape.stages.some((stage) => stage.name !== "check-coordinates");
+  return moved ? { ...summary, extent: null } : summary;
 }
 
 /** The pieces of a layer: its splits, or batch after batch where it has none. */

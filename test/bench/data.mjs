@@ -88,8 +88,7 @@ export async function makeData(folder, shape, count) {
     const moreToo = geojson.write(
       `${i === 0 ? "" : ",\n"}${JSON.stringify({ type: "Feature", properties, geometry: g })}`,
     );
-    if (!more) await once(csv, "drain");
-    if (!moreToo) await once(geojson, "drain");
+    await Promise.all([more || once(csv, "drain"), moreToo || once(geojson, "drain")]);
   }
   geojson.write("\n]}\n");
   await Promise.all([once(csv.end(), "finish"), once(geojson.end(), "finish")]);

@@ -1,0 +1,85 @@
+import {
+  type FieldSummary,
+  type GeometryType,
+  Kind,
+  type KindSummary,
+  type LayerSummary,
+} from "../../src/model/index.js";
+import type { SourceFile } from "../../src/plugin/index.js";
+import type { TableFacts } from "./dbf-table.js";
+import { geometryTypesOf, plainShape, Shape } from "./shape-types.js";
+import { readContents } from "./shp-contents.js";
+import type { ShapeSplit } from "./shp-splits.js";
+
+const emptyBox = (): KindSummary["box"] => [
+  Number.POSITIVE_INFINITY,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+];
+
+/** Whether the widths that the table declares hold its texts as UTF-8 too. */
+const isUtf8 = (table: TableFacts | null): boolean =>
+  table === null || table.encoding === null || /^utf-?8$/i.test(table.encoding);
+
+function fieldSummary({ field }: TableFacts["fields"][number], rows: number): FieldSummary {
+  return { ...field, values: rows, maxBytes: field.width ?? 24 };
+}
+
+/** How many records each shape type has; null where one has heights or measures, which only decoding tells. */
+async function countTypes(
+  splits: AsyncIterable<ShapeSplit>,
+  shp: SourceFile,
+  shx: SourceFile | null,
+): Promise<Map<number, number> | null> {
+  const counts = new Map<number, number>();
+  for await (const split of splits) {
+    if (split.lost !== null) return null;
+    const { bytes, starts, beyond } = await readContents(split, shp, shx);
+    if (beyond.size > 0) return null;
+    for (const start of starts) {
+      const type = start < 0 || start + 4 > bytes.length ? Shape.null : bytes.readInt32LE(start);
+      if (type !== plainShape(type) || type === Shape.multipatch) return null;
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+/**
+ * What a Shapefile says of all its features without decoding them: the widths of its table, and the type in each
+ * record's first four bytes. Null where that is not enough.
+ */
+export async function shapeSummary(
+  splits: AsyncIterable<ShapeSplit>,
+  shp: SourceFile,
+  shx: SourceFile | null,
+  table: TableFacts | null,
+): Promise<LayerSummary | null> {
+  const memo = table?.fields.some((field) => field.field.width === undefined && field.field.type === "text");
+  if (!isUtf8(table) || memo) return null;
+  const counts = await countTypes(splits, shp, shx);
+  if (!counts) return null;
+  const kinds: KindSummary[] = Array.from({ length: 8 }, () => ({
+    count: 0,
+    hasZ: false,
+    hasM: false,
+    box: emptyBox(),
+  }));
+  let rows = 0;
+  for (const [type, count] of counts) {
+    rows += count;
+    const types: readonly (GeometryType | "none")[] = type === Shape.null ? ["none"] : (geometryTypesOf(type) ?? []);
+    for (const name of types) kinds[Kind[name]]!.count += count;
+  }
+  return {
+    featureCount: rows,
+    fields: table?.fields.map((field) => fieldSummary(field, rows)) ?? [],
+    kinds,
+    hasZ: false,
+    hasM: false,
+    extent: null,
+    idType: null,
+    idBytes: 0,
+  };
+}
