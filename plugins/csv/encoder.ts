@@ -96,19 +96,11 @@ export class CsvEncoder implements Encoder<CsvChunk> {
         }
     }
     if (all) out.byte(quote);
-    if (column.type === "double") this.double(column.values[row]!);
+    if (column.type === "double") out.double(column.values[row]!);
     else if (column.type === "int32") out.int(column.values[row]!);
     else if (column.type === "int64") this.bigint(column.values[row]!);
     else out.ascii(column.values[row] === 1 ? "true" : "false");
     if (all) out.byte(quote);
-  }
-
-  /** With a point even where there are no decimals, so that it is read as a double again. */
-  private double(value: number): void {
-    const { out } = this;
-    if (value === 0 && Object.is(value, -0)) out.byte(45);
-    out.number(value);
-    if (Number.isInteger(value) && Math.abs(value) < 1e21) out.ascii(".0");
   }
 
   private bigint(value: bigint): void {

@@ -164,7 +164,7 @@ export class FeatureEncoder {
         this.long(column.values[row]!);
         break;
       case "double":
-        if (Number.isFinite(column.values[row]!)) out.number(column.values[row]!);
+        if (Number.isFinite(column.values[row]!)) out.double(column.values[row]!);
         else this.put(words.null);
         break;
       case "json":

@@ -197,6 +197,13 @@ export class TextBuffer {
     this.ascii(String(value));
   }
 
+  /** As `number`, with a point even where there are no decimals, so that it is read as a double again: `1.0`, `-0.0`. */
+  double(value: number): void {
+    if (Object.is(value, -0)) this.ascii("-");
+    this.number(value);
+    if (Number.isInteger(value) && Math.abs(value) < 1e21) this.ascii(".0");
+  }
+
   /**
    * Rounded to `decimals` places (0 to 20) as `toFixed` rounds — the exact value, halves away from zero — but without
    * trailing zeros, without an exponent and without a sign on zero. For finite values.

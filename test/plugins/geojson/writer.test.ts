@@ -190,7 +190,7 @@ describe("values", () => {
       table({ d: { type: "double", presence: present(8), values: Float64Array.from(numbers) } }),
     ]);
     const read = JSON.parse(text).features.map((f: Feature) => f.properties.d);
-    expect(read).toEqual([0.1, 0, 1e21, 1e-7, 123456789.125, 5e-324, null, null]);
+    expect(read).toEqual([0.1, -0, 1e21, 1e-7, 123456789.125, 5e-324, null, null]);
     expect(context.losses).toMatchObject([{ code: "non-finite", field: "d", count: 2 }]);
   });
 
