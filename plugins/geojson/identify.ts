@@ -17,6 +17,9 @@ export function likeness(
   const bom = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const bytes = head.subarray(bom);
   const text = bytes.toString("latin1").replaceAll("\x1e", " ");
+  // What the writer writes where there is no feature.
+  const isBlank = head.length > 0 && head.length >= source.size && text.trim() === "";
+  if (isBlank && sequenceNames.test(source.name)) return { geojson: "no", geojsonseq: "yes" };
   if (!opening.test(text) || topology.test(text)) return { geojson: "no", geojsonseq: "no" };
   const found = geoTypes.exec(text);
   if (!found) return { geojson: "no", geojsonseq: "no" };

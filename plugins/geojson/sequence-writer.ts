@@ -26,6 +26,9 @@ export async function assembler(sink: Sink): Promise<Assembler<FeatureChunk>> {
   const file = await sink.create();
   return {
     append: (chunk) => file.write(chunk.bytes),
-    finish: () => Promise.resolve(),
+    async finish() {
+      // A file without a byte is refused as one that was cut off; a blank line says that there is no feature.
+      if (file.size === 0) await file.write(Buffer.from("\n"));
+    },
   };
 }

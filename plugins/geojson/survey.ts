@@ -82,6 +82,7 @@ export function formOf(text: Buffer, linesByName: boolean, whole: boolean): "lin
   let at = 0;
   while (at < text.length && " \t\r\n".includes(String.fromCharCode(text[at]!))) at++;
   if (text[at] === 0x1e) return "records";
+  if (at === text.length && whole && linesByName) return "lines";
   if (text[at] !== 123) return null;
   const firstEnd = endOfLine(text, at);
   let second = firstEnd + 1;

@@ -142,7 +142,7 @@ describe("generated collections", () => {
           sorted(
             lines
               .split("\n")
-              .slice(0, -1)
+              .filter((line) => line !== "")
               .map((l) => JSON.parse(l)),
           ),
         ).toEqual(sorted(features));
