@@ -21,12 +21,14 @@ const isGeographic = (layer: TargetLayer) => layer.crs?.kind === "geographic";
 
 /**
  * Columns of coordinates where all geometries are points and no attribute would be taken for a coordinate, or for the
- * geometry, when the file is read again; else WKT. A table without geometries has no column for them.
+ * geometry, when the file is read again; else WKT. A table without geometries has no column for them, unless it has no
+ * other column.
  */
 function modeFor(layer: TargetLayer, fields: readonly Field[]): GeometryMode {
   const summary = layer.summary!;
   const geometries = summary.featureCount - summary.kinds[Kind.none]!.count;
-  if (geometries === 0) return "none";
+  // A record needs a cell to be one.
+  if (geometries === 0) return fields.length > 0 ? "none" : "wkt";
   const clash = fields.some(
     ({ name, type }, f) =>
       rivalsCoordinates(name, !isGeographic(layer)) ||
