@@ -75,7 +75,8 @@ export default defineFormat({
       z: true,
       m: true,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
-      fieldNames: { maxBytes: 10, ignoreCase: true },
+      // Spaces around a name are padding, and a NUL ends it.
+      fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },
       ids: "id",
       needs: "summary",
       stream: false,

@@ -12,7 +12,7 @@ import {
 import { writeInteger } from "./dbf-digits.js";
 import { RowEncoder } from "./dbf-encode.js";
 import { codePageOf, encodingNamed } from "./dbf-encodings.js";
-import { type OutTable, tableHeader, tableLayout } from "./dbf-layout.js";
+import { type OutColumn, type OutTable, tableHeader, tableLayout } from "./dbf-layout.js";
 import type { writeOptions } from "./index.js";
 import { encodeShapes, type OutShape, outShape } from "./shp-encode.js";
 import { emptyRange, headerBytes, type Range, writeShapeHeader } from "./shp-header.js";
@@ -167,6 +167,10 @@ export async function assembler(
   await files.shp.write(new Uint8Array(headerBytes));
   await files.shx.write(new Uint8Array(headerBytes));
   await files.dbf.write(header(0));
+  if (planned.table.numbered) {
+    const [{ name }] = planned.table.columns as [OutColumn];
+    context.notice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
+  }
   if (prj !== null) await (await sink.create("prj")).write(Buffer.from(prj, "utf8"));
   await (await sink.create("cpg")).write(Buffer.from(page.word, "latin1"));
   return new ShapefileAssembler(sink.name, files, planned, header);

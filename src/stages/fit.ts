@@ -75,10 +75,17 @@ export function cutToBytes(name: string, bytes: number): string {
 
 /** A name the target takes: shortened and made unique, the same way every time. */
 function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Set<string>): string {
-  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false } = limits;
+  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern } = limits;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
-  let fitted = cutToBytes(name === "" ? "field" : name, maxBytes);
-  for (let n = 1; taken.has(key(fitted)); n++) fitted = `${cutToBytes(name, maxBytes - `_${n}`.length)}_${n}`;
+  const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
+  // Spaces around a name, and U+0000, are what a pattern may mind.
+  const stem = takes(name) ? name : name.replaceAll("\0", "").trim() || "field";
+  const cut = (bytes: number) => {
+    const text = cutToBytes(stem, bytes);
+    return takes(text) ? text : text.trim();
+  };
+  let fitted = cut(maxBytes);
+  for (let n = 1; taken.has(key(fitted)); n++) fitted = `${cut(maxBytes - `_${n}`.length)}_${n}`;
   taken.add(key(fitted));
   return fitted;
 }
@@ -160,8 +167,11 @@ type Fitted = readonly [part: number, batch: Batch];
 
 /** Applies the plan to a batch: one batch for each part that it touches. */
 export function fitBatch(plan: FitPlan, batch: Batch, context: StageContext): Fitted[] {
-  const fitted = fitDimensions(plan, fitFields(plan, batch, context), context);
-  return route(plan, fitted, context);
+  // Routed first, so that no loss is counted of a feature that is rejected.
+  return route(plan, batch, context).map(([part, rows]) => [
+    part,
+    fitDimensions(plan, fitFields(plan, rows, context), context),
+  ]);
 }
 
 function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
