@@ -1,22 +1,34 @@
 import type { Batch } from "../model/batch.js";
 import { GeometryBuilder, type GeometryColumn, Kind } from "../model/geometry.js";
-import type { Stage } from "./stage.js";
+import type { Settings } from "./settings.js";
+import type { Stage, StageContext } from "./stage.js";
 
 /**
  * For targets without GeometryCollections: one whose members are all points, lines or polygons becomes that Multi*,
- * an empty one no geometry. Mixed ones stay as they are.
+ * an empty one no geometry; both are losses (`collection-merged`, `geometry-empty`). Mixed ones stay as they are.
  */
-export function build(): Stage {
-  return { apply: mergeCollections };
+export function build(_settings: Settings, context: StageContext): Stage {
+  return { apply: (batch) => mergeCollections(batch, context) };
 }
 
-function mergeCollections(batch: Batch): Batch {
+function mergeCollections(batch: Batch, context: StageContext): Batch {
   if (!batch.geometry.kinds.includes(Kind.GeometryCollection)) return batch;
   const builder = new GeometryBuilder();
+  const counts = { merged: 0, empty: 0 };
   for (let i = 0; i < batch.length; i++) {
     if (batch.geometry.kinds[i] !== Kind.GeometryCollection) builder.copy(batch.geometry, i);
-    else mergeMembers(batch.geometry, i, builder);
+    else {
+      const kind = mergeMembers(batch.geometry, i, builder);
+      if (kind === Kind.none) counts.empty++;
+      else if (kind !== Kind.GeometryCollection) counts.merged++;
+    }
   }
+  const { merged, empty } = counts;
+  if (merged > 0) {
+    const example = "a GeometryCollection of points, lines or polygons only became their Multi* type";
+    context.lose("collection-merged", undefined, example, merged);
+  }
+  if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became null", empty);
   return batch.with({ geometry: builder.finish() });
 }
 
@@ -31,11 +43,12 @@ const multiOf = [
   0,
 ];
 
-function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): void {
+/** The kind that the collection has become. */
+function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): number {
   const { members, memberOffsets } = column;
   if (!members || !memberOffsets || memberOffsets[i] === memberOffsets[i + 1]) {
     builder.none();
-    return;
+    return Kind.none;
   }
   const from = memberOffsets[i]!;
   const to = memberOffsets[i + 1]!;
@@ -43,7 +56,7 @@ function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilde
   const uniform = multi !== 0 && members.kinds.subarray(from, to).every((kind) => multiOf[kind] === multi);
   if (!uniform) {
     builder.copy(column, i);
-    return;
+    return Kind.GeometryCollection;
   }
   builder.begin(multi);
   if (multi === Kind.MultiPolygon) {
@@ -61,4 +74,5 @@ function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilde
     }
   }
   builder.end();
+  return multi;
 }
