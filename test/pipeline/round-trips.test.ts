@@ -1,0 +1,35 @@
+/**
+ * Round trips: a generated layer is written as format A, converted to B and back to A, and compared with the first A as
+ * A's own reader has it. What differs must be in one of the two reports, and what is in a report must differ.
+ *
+ * `ROUND_TRIPS=2000` looks longer (layers for each pair of formats), `ROUND_TRIPS_SEED=7` elsewhere.
+ */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import csv from "../../plugins/csv/index.js";
+import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
+import shapefile from "../../plugins/shapefile/index.js";
+import { generatedLayer, wideLayer } from "../support/generated-layers.js";
+import { roundTrip } from "../support/round-trip.js";
+
+const numRuns = Number(process.env.ROUND_TRIPS ?? 40);
+const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);
+const formats = [csv, geojson, geojsonseq, shapefile];
+const pairs = formats.flatMap((a) => formats.filter((b) => b !== a).map((b) => [a.id, b.id, a, b] as const));
+const timeout = 60_000 + numRuns * 1000;
+
+describe.each(pairs)("%s → %s → back", (_a, _b, a, b) => {
+  it("differs by what the reports say, no more and no less", { timeout }, async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedLayer, (layer) => roundTrip(a, b, layer)),
+      { numRuns, seed },
+    );
+  });
+
+  it("does so with 300 fields", { timeout }, async () => {
+    await fc.assert(
+      fc.asyncProperty(wideLayer, (layer) => roundTrip(a, b, layer)),
+      { numRuns: Math.ceil(numRuns / 20), seed, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { basename, join } from "node:path";
+import { type Batch, type Column, Presence, temporalType, type Value, valueAt } from "../../src/model/index.js";
+import type { Loss } from "../../src/model/report.js";
+import type { ConvertReport } from "../../src/pipeline/report.js";
+import type { Format } from "../../src/plugin/format.js";
+import { assertSameBut, readFile, Scratch, saysTheSame, writeFile } from "../../src/testing/index.js";
+import { batchOf, type GeneratedLayer, keyField } from "./generated-layers.js";
+import { converted } from "./host.js";
+
+/** Options with which a format loses nothing of a coordinate, and rings stay as they are. */
+const exactly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  geojson: { precision: "15", zPrecision: "15" },
+  geojsonseq: { precision: "15", zPrecision: "15" },
+};
+
+/**
+ * What a format cannot say by its nature, though no value is lost, so that no report speaks of it.
+ * Everything else that differs must have been reported.
+ */
+export const exemptions = {
+  "integer width":
+    "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is told by the values",
+  "no value": "CSV and GeoJSON tell a type by the values: a column without any comes back as text",
+  "ISO text": "GeoJSON has no dates: text that is an ISO date (time, datetime) in every feature is taken for one",
+  absent: "a table has a cell for each field of each feature: a property that is absent comes back as null",
+  "single and multi": "a Shapefile has one type for a line or polygon of one part and of several",
+  "-0": "equal to 0 (IEEE 754-2019, 5.11); a .dbf has digits only",
+} as const;
+
+interface Row {
+  readonly batch: Batch;
+  readonly row: number;
+}
+
+/** A layer as its reader has it. */
+interface Table {
+  readonly fields: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+async function readTable(format: Format, path: string): Promise<Table> {
+  const [layer, ...others] = await readFile(format, path);
+  assert.ok(layer && others.length === 0, `${path} has ${others.length + (layer ? 1 : 0)} layers`);
+  assert.deepEqual(layer.rejects, [], "the reader rejects what the writer wrote");
+  const declared = layer.info.fields ?? layer.batches.flatMap((batch) => batch.fields);
+  return {
+    fields: [...new Set(declared.map((field) => field.name))],
+    rows: layer.batches.flatMap((batch) => Array.from({ length: batch.length }, (_, row) => ({ batch, row }))),
+  };
+}
+
+function columnOf({ batch }: Row, field: string): Column | undefined {
+  return batch.columns[batch.fields.findIndex(({ name }) => name === field)];
+}
+
+const cellOf = (row: Row, field: string): Value => {
+  const column = columnOf(row, field);
+  return column ? valueAt(column, row.row) : null;
+};
+
+const quoted = /^"(.*)" became "(.*)"$/s;
+
+/** What the fields of a report's input are called in its output. */
+function renamings(losses: readonly Loss[]): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { code, field, example } of losses) {
+    const match = code === "field-renamed" ? quoted.exec(example) : null;
+    if (match) names.set(field!, match[2]!);
+  }
+  return names;
+}
+
+/** A report of one direction. */
+interface Leg {
+  readonly losses: readonly Loss[];
+  readonly notices: readonly Loss[];
+  readonly renamed: ReadonlyMap<string, string>;
+  readonly rejected: number;
+}
+
+function legOf(reports: readonly ConvertReport[]): Leg {
+  const losses = reports.flatMap((report) => report.losses);
+  return {
+    losses,
+    notices: reports.flatMap((report) => report.notices),
+    renamed: renamings(losses),
+    rejected: reports.reduce((sum, report) => sum + report.rejected, 0),
+  };
+}
+
+/** What a field is called at the start, in between and at the end. */
+type Names = readonly [first: string, between: string, last: string];
+
+class Trip {
+  constructor(
+    private readonly first: Table,
+    private readonly last: readonly Table[],
+    private readonly out: Leg,
+    private readonly back: Leg,
+  ) {}
+
+  /** The names that a field of the first layer has on its way. */
+  private namesOf(field: string): Names {
+    const between = this.out.renamed.get(field) ?? field;
+    return [field, between, this.back.renamed.get(between) ?? between];
+  }
+
+  private said(list: "losses" | "notices", [first, between, last]: Names): Loss[] {
+    return [
+      ...this.out[list].filter(({ field }) => field === first || field === between),
+      ...this.back[list].filter(({ field }) => field === between || field === last),
+    ];
+  }
+
+  private notice(code: string): Loss | undefined {
+    return [...this.out.notices, ...this.back.notices].find((notice) => notice.code === code);
+  }
+
+  check(): void {
+    const pairs = this.pairs();
+    const touched = new Map<string, number>();
+    const fields = this.checkFields();
+    for (const field of fields) {
+      const names = this.namesOf(field);
+      const differences = this.differences(pairs, field, names[2]);
+      touched.set(field, differences.length);
+      const said = this.said("losses", names).filter((loss) => loss.code !== "field-renamed");
+      const most = said.reduce((sum, loss) => sum + loss.count, 0);
+      const noticed = this.said("notices", names).length > 0;
+      if (differences.length > most && !noticed) {
+        assert.fail(
+          `${differences.length} values of ${JSON.stringify(field)} differ, ${most} were reported: ${differences[0]}`,
+        );
+      }
+    }
+    this.checkIds(pairs);
+    this.checkLosses(touched);
+    this.checkGeometries(pairs);
+  }
+
+  /** Features of the first layer and what they have become. */
+  private pairs(): [Row, Row][] {
+    const rows = this.last.flatMap((table) => table.rows);
+    const rejected = this.out.rejected + this.back.rejected;
+    assert.equal(rows.length, this.first.rows.length - rejected, `features that came back, with ${rejected} rejected`);
+    if (!this.first.fields.includes(keyField)) return this.first.rows.map((row, i) => [row, rows[i]!]);
+    const byKey = new Map(rows.map((row) => [Number(cellOf(row, keyField)), row]));
+    assert.equal(byKey.size, rows.length, "a feature came back twice");
+    if (this.last.length === 1) {
+      const keys = rows.map((row) => Number(cellOf(row, keyField)));
+      assert.deepEqual(
+        keys,
+        keys.toSorted((a, b) => a - b),
+        "the order changed",
+      );
+    }
+    return this.first.rows.flatMap((row): [Row, Row][] => {
+      const other = byKey.get(Number(cellOf(row, keyField)));
+      return other ? [[row, other]] : [];
+    });
+  }
+
+  /** Fields are the same in the same order, but for those reported; gives those that came back. */
+  private checkFields(): string[] {
+    const dropped = [...this.out.losses, ...this.back.losses].filter(({ code }) => code === "fields-dropped");
+    const added = [...this.out.notices, ...this.back.notices].filter(({ code }) => addsField.has(code));
+    const expected = this.first.fields.map((field) => this.namesOf(field)[2]);
+    if (dropped.length > 0) {
+      const most = Math.max(...dropped.map(({ count }) => count));
+      const rows = this.last.reduce((sum, table) => sum + table.rows.length, 0);
+      assert.equal(rows, 0, "fields-dropped is for layers without features");
+      assert.ok(most >= expected.length, `fields-dropped counts ${most} of ${expected.length} fields`);
+      return [];
+    }
+    const names = new Set(added.map(({ field }) => this.back.renamed.get(field!) ?? field!));
+    for (const table of this.last) {
+      const misled = new Set(
+        [...this.out.notices, ...this.back.notices]
+          .filter(({ code }) => code === "geometry-name")
+          .map(({ field }) => field!),
+      );
+      const found = table.fields.filter((field) => expected.includes(field) || !names.has(field));
+      assert.deepEqual(
+        found.filter((field) => !misled.has(field)),
+        expected.filter((field) => !misled.has(field)),
+        "the fields that came back",
+      );
+    }
+    return [...this.first.fields];
+  }
+
+  /** In words each value that is another, or is of another type. */
+  private differences(pairs: readonly (readonly [Row, Row])[], field: string, last: string): string[] {
+    const found: string[] = [];
+    for (const [a, b] of pairs) {
+      const [before, after] = [cellOf(a, field), cellOf(b, last)];
+      if (before === null && after === null) continue;
+      const [aType, bType] = [columnOf(a, field)!.type, columnOf(b, last)?.type ?? "text"];
+      const sameType =
+        aType === bType ||
+        (aType.startsWith("int") && bType.startsWith("int")) ||
+        (aType === "text" && temporalType(String(before)) === bType);
+      if (sameType && saysTheSame(before, aType, after, bType)) continue;
+      found.push(`${aType} ${show(before)} became ${bType} ${show(after)}`);
+    }
+    return found;
+  }
+
+  private checkIds(pairs: readonly (readonly [Row, Row])[]): void {
+    const notice = this.notice("id-as-field");
+    const hadIds = pairs.some(([a]) => a.batch.ids?.presence[a.row] === Presence.value);
+    assert.ok(!notice || hadIds || pairs.length === 0, "id-as-field was said of features without ids");
+    for (const [a, b] of pairs) {
+      const before = a.batch.ids && valueAt(a.batch.ids, a.row);
+      const after = notice
+        ? cellOf(b, this.back.renamed.get(notice.field!) ?? notice.field!)
+        : b.batch.ids && valueAt(b.batch.ids, b.row);
+      const same = before === null || after === null ? before === after : String(before) === String(after);
+      assert.ok(same, `the id ${show(before)} became ${show(after)}`);
+    }
+  }
+
+  /** What was reported must have happened, and not more often than reported. */
+  private checkLosses(touched: ReadonlyMap<string, number>): void {
+    const fields = [...touched.keys()].map((field) => ({ field, names: this.namesOf(field) }));
+    const legs = [
+      { losses: this.out.losses, from: 0, to: 1 },
+      { losses: this.back.losses, from: 1, to: 2 },
+    ] as const;
+    for (const { losses, from, to } of legs) {
+      for (const loss of losses) {
+        if (loss.field === undefined) continue;
+        if (loss.code === "field-renamed") {
+          const [name] = quoted.exec(loss.example)?.slice(2) ?? [];
+          assert.ok(name !== undefined && name !== loss.field, `field-renamed says: ${loss.example}`);
+          continue;
+        }
+        const of = fields.filter(({ names }) => names[from] === loss.field || names[to] === loss.field);
+        const most = Math.max(0, ...of.map(({ field }) => touched.get(field)!));
+        const ofIds = [...this.out.notices, ...this.back.notices].some(
+          ({ code, field }) => code === "id-as-field" && field === loss.field,
+        );
+        assert.ok(
+          loss.count <= most || ofIds,
+          `${loss.code} of ${JSON.stringify(loss.field)} was reported ${loss.count} times, and ${most} values differ: ${loss.example}`,
+        );
+      }
+    }
+  }
+
+  private checkGeometries(pairs: readonly (readonly [Row, Row])[]): void {
+    if (this.notice("geometry-name")) return;
+    const losses = [...this.out.losses, ...this.back.losses].filter(
+      ({ field, code }) => field === undefined && code !== "fields-dropped",
+    );
+    const alone = ({ batch, row }: Row) => batch.take(Uint32Array.of(row)).with({ ids: null, fields: [], columns: [] });
+    assertSameBut(
+      losses,
+      pairs.map(([a]) => alone(a)),
+      pairs.map(([, b]) => alone(b)),
+      { tolerance: 1e-9, singleIsMulti: true, absentIsNull: true, ids: false, keepsTypes: [] },
+    );
+  }
+}
+
+/** Notices that tell of a field that the source did not have. */
+const addsField = new Set(["id-as-field", "field-added"]);
+
+function show(value: Value): string {
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  return (typeof value === "string" ? JSON.stringify(value) : String(value)).slice(0, 80);
+}
+
+/** Takes the layer, written as `a`, to `b` and back. @throws AssertionError where it differs from what is reported */
+export async function roundTrip(a: Format, b: Format, layer: GeneratedLayer): Promise<void> {
+  const scratch = new Scratch();
+  try {
+    const options = { options: exactly[a.id] ?? {}, name: "a" };
+    for (const file of await writeFile(a, scratch.folder, batchOf(layer), options)) {
+      const first = await readTable(a, file.path);
+      const stem = basename(file.path).replace(/\..*$/, "");
+      const go = (from: Format, input: string, to: Format, name: string) =>
+        converted(input, join(scratch.folder, `${name}.${to.extensions[0]}`), {
+          from: from.id,
+          to: to.id,
+          ...(from.id === "csv" ? { sourceCrs: "EPSG:4326" } : {}),
+          writerOptions: exactly[to.id] ?? {},
+        });
+      const out = await go(a, file.path, b, `${stem}-b`);
+      const back: ConvertReport[] = [];
+      for (const [n, output] of out.outputs.entries()) back.push(await go(b, output.path, a, `${stem}-back-${n}`));
+      const last: Table[] = [];
+      for (const { path } of back.flatMap((report) => report.outputs)) {
+        last.push(await readTable(a, path));
+      }
+      new Trip(first, last, legOf([out]), legOf(back)).check();
+    }
+  } finally {
+    scratch.remove();
+  }
+}
