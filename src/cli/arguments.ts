@@ -36,3 +36,20 @@ export function splitList(text: string): string[] {
     .map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll('""', '"') : item.trim()))
     .filter((item) => item !== "");
 }
+
+/** What a program's environment says of options: `GEOFERRY_TARGET_CRS` for `--target-crs`. A flag that is given wins. */
+export function withEnvironment(
+  argv: readonly string[],
+  options: Readonly<Record<string, { readonly type?: string }>>,
+  environment: NodeJS.ProcessEnv,
+): string[] {
+  const result = [...argv];
+  for (const [name, { type }] of Object.entries(options)) {
+    const value = environment[`GEOFERRY_${name.toUpperCase().replaceAll("-", "_")}`];
+    const given = argv.some((argument) => new RegExp(`^--(no-)?${name}(=|$)`).test(argument));
+    if (value === undefined || value === "" || given) continue;
+    if (type !== "boolean") result.push(`--${name}=${value}`);
+    else result.push(/^(0|no|false|off)$/i.test(value) ? `--no-${name}` : `--${name}`);
+  }
+  return result;
+}

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import yargs from "yargs";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
-import { protectArguments } from "./arguments.js";
+import { protectArguments, withEnvironment } from "./arguments.js";
 import { type CheckArguments, checkCommand } from "./commands/check.js";
 import { type ConvertArguments, convertCommand } from "./commands/convert.js";
 import { type FormatsArguments, formatsCommand } from "./commands/formats.js";
@@ -42,7 +42,10 @@ export const common = {
 export async function run(argv: readonly string[]): Promise<number> {
   let status = 0;
   const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
-  const parser = yargs(protectArguments(argv))
+  const commands = [convertCommand, infoCommand, checkCommand, formatsCommand];
+  const asked = commands.find((command) => command.usage.split(" ")[0] === argv[0]);
+  const options = asked ? { ...common, ...asked.options } : {};
+  const parser = yargs(withEnvironment(protectArguments(argv), options, process.env))
     .scriptName("geoferry")
     .usage("$0 COMMAND ...\n\nCarries geographic features between files and maps.")
     .version(version)

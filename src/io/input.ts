@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { fault, GeoferryError } from "../errors.js";
-import { download, withoutSecrets } from "./download.js";
-import { FileSource, readHead, systemReason } from "./source.js";
+import { FileSource, isZip, readHead, systemReason } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
-import { isZip, openZip, type ZipLimits } from "./zip.js";
+import type { ZipLimits } from "./zip.js";
 
 /** One file to be read, on disk, with its siblings beside it. */
 export interface InputMember {
@@ -61,7 +60,10 @@ function isPipe(path: string): boolean {
 async function locate(address: string, options: InputOptions): Promise<FileSource> {
   if (address === "-") return spoolReadable(options.stdin ?? process.stdin, "stdin", "stdin", options);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(address)?.[1]?.toLowerCase();
-  if (scheme === "http" || scheme === "https") return download(address, options);
+  if (scheme === "http" || scheme === "https") {
+    const { download } = await import("./download.js");
+    return download(address, options);
+  }
   if (scheme === "file") {
     try {
       return FileSource.at(fileURLToPath(address));
@@ -72,6 +74,7 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
   }
   if (scheme !== undefined) {
     const reason = `addresses with ${scheme}: are not understood; download the file first`;
+    const { withoutSecrets } = await import("./download.js");
     throw fault("input-unreadable", { source: withoutSecrets(address), reason });
   }
   let pipe = false;
@@ -92,5 +95,7 @@ export async function openInput(address: string, options: InputOptions): Promise
   const source = await locate(address, options);
   const head = await readHead(source);
   if (!isZip(head) || options.keepZipped?.(source, head)) return [{ source }];
+  // What most inputs do not need is loaded when one does: it takes longer than a small conversion.
+  const { openZip } = await import("./zip.js");
   return openZip(source, options);
 }

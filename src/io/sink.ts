@@ -3,7 +3,6 @@ import type { Writable } from "node:stream";
 import type { Sink } from "../plugin/format.js";
 import { FileSink } from "./file-sink.js";
 import { StreamSink } from "./stream-sink.js";
-import { ZipSink } from "./zip-sink.js";
 
 /** A sink as the host has it. Disposing one that was not committed aborts it. */
 export interface HostSink extends Sink, AsyncDisposable {
@@ -57,5 +56,7 @@ export async function createSink(path: string, options: SinkOptions): Promise<Ho
     // FileSink says why the place cannot be looked at.
   }
   if (stream) return new StreamSink(path, createWriteStream(path), options);
-  return options.zip ? ZipSink.at(path, options) : FileSink.at(path, options);
+  if (!options.zip) return FileSink.at(path, options);
+  const { ZipSink } = await import("./zip-sink.js");
+  return ZipSink.at(path, options);
 }

@@ -133,3 +133,9 @@ export async function readHead(source: Source): Promise<Buffer> {
     await file.close();
   }
 }
+
+/** "PK\x03\x04", the first local header; "PK\x05\x06" in a zip of nothing (APPNOTE 4.3.7, 4.3.16). */
+export function isZip(head: Buffer): boolean {
+  const signature = head.length >= 4 ? head.readUInt32LE(0) : 0;
+  return signature === 0x04034b50 || signature === 0x06054b50;
+}

@@ -4,7 +4,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputMember, InputOptions } from "./input.js";
-import { FileSource, readHead } from "./source.js";
+import { FileSource, isZip, readHead } from "./source.js";
 import { spoolStream } from "./spool.js";
 
 /** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
@@ -32,12 +32,6 @@ const methods: Readonly<Record<number, string>> = {
   98: "PPMd",
   99: "AES encryption",
 };
-
-/** "PK\x03\x04", the first local header; "PK\x05\x06" in a zip of nothing (APPNOTE 4.3.7, 4.3.16). */
-export function isZip(head: Buffer): boolean {
-  const signature = head.length >= 4 ? head.readUInt32LE(0) : 0;
-  return signature === 0x04034b50 || signature === 0x06054b50;
-}
 
 interface ZipEntry {
   /** Relative, with `/`, as safe to join to a folder. */

@@ -30,6 +30,7 @@ export async function convert(request: ConvertRequest, host: Host, shared?: Exec
   const addresses = existing ? [request.output, ...request.inputs] : request.inputs;
   const gathered = new Gathered();
   await using inputs = await openInputs(addresses, request, host, spool);
+  for (const found of inputs.findings) gathered.add(found);
   const files = planOutputs(inputs.layers, { ...request, inputs: addresses }, writer);
   for (const file of files) if (file.path !== request.output) checkOutput(file.path, request.inputs, replace);
 
@@ -47,7 +48,6 @@ export async function convert(request: ConvertRequest, host: Host, shared?: Exec
   );
   try {
     for (const file of files) await run.write(file);
-    inputs.collect(gathered);
     rejects.check(gathered.read);
     const losses = gathered.losses.list();
     if (request.strict && losses.length > 0) throw fault("lossy", { losses: losses.map(describeLoss) });

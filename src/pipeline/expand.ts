@@ -1,7 +1,6 @@
 /** From what a person wrote to the files that it stands for: folders and globs. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { glob, isDynamicPattern } from "tinyglobby";
 import { fault } from "../errors.js";
 import type { Registry } from "../plugin/registry.js";
 
@@ -41,16 +40,20 @@ function* walk(folder: string, registry: Registry): Generator<string> {
   }
 }
 
+/** Whether a path has the characters of a pattern: `*`, `?`, `[a-z]`, `{a,b}`, `+(a|b)`. */
+const isPattern = (text: string): boolean => /[*?[\]{}]|[+@!]\(/.test(text);
+
 /** The part of a glob before its first magic character, up to a separator. */
 function fixedPart(pattern: string): string {
   const parts = pattern.split("/");
-  const magic = parts.findIndex((part) => isDynamicPattern(part));
+  const magic = parts.findIndex((part) => isPattern(part));
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
 async function expandGlob(pattern: string, registry: Registry): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
   const base = fixedPart(normal);
+  const { glob } = await import("tinyglobby");
   const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
   const all = found.map((path) => basename(path));
   const named = found.filter((path) => isInput(registry, path, all));
@@ -70,7 +73,7 @@ export async function expandInputs(given: readonly string[], registry: Registry)
       inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
     else if (existsSync(text) && statSync(text).isDirectory()) {
       for (const path of walk(text, registry)) inputs.push({ address: path, relative: relative(text, path) });
-    } else if (!existsSync(text) && isDynamicPattern(text)) {
+    } else if (!existsSync(text) && isPattern(text)) {
       const found = await expandGlob(text, registry);
       if (found.length === 0) throw fault("input-missing", { source: text });
       inputs.push(...found);

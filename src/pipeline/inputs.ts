@@ -4,8 +4,7 @@ import type { FileSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer } from "../model/layer.js";
 import { parseOptions } from "../plugin/options.js";
-import { HostContext } from "./context.js";
-import type { Gathered } from "./report.js";
+import { type Findings, HostContext } from "./context.js";
 import type { ConvertRequest, Host } from "./request.js";
 import type { FormatRef } from "./task.js";
 
@@ -19,12 +18,14 @@ export interface OpenLayer {
   readonly blueprint: unknown;
   /** The feature ids shall become this attribute. */
   readonly fid: string | undefined;
+  /** What the reader says on this thread: looking for splits, or reading where it has none. */
+  readonly context: HostContext;
 }
 
 export interface OpenInputs extends AsyncDisposable {
   readonly layers: readonly OpenLayer[];
-  /** What the readers said on this thread, while opening and while looking for splits. */
-  collect(into: Gathered): void;
+  /** What the readers said while opening. */
+  readonly findings: readonly Findings[];
 }
 
 type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes">;
@@ -40,7 +41,7 @@ export async function openInputs(
   spool: Spool,
 ): Promise<OpenInputs> {
   const datasets: Dataset[] = [];
-  const contexts: HostContext[] = [];
+  const findings: Findings[] = [];
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
 
@@ -54,10 +55,18 @@ export async function openInputs(
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
-    contexts.push(context);
+    findings.push(context.take(0));
     const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
     dataset.layers.forEach((layer, index) => {
-      layers.push({ layer, index, source, reader: ref, blueprint: dataset.blueprint, fid: ownFid ? undefined : fid });
+      layers.push({
+        layer,
+        index,
+        source,
+        reader: ref,
+        blueprint: dataset.blueprint,
+        fid: ownFid ? undefined : fid,
+        context,
+      });
     });
   }
 
@@ -82,9 +91,7 @@ export async function openInputs(
     }
     return {
       layers: chooseLayers(layers, request.layers, addresses.join(", ")),
-      collect(into) {
-        for (const context of contexts) into.add(context.take(0));
-      },
+      findings,
       [Symbol.asyncDispose]: dispose,
     };
   } catch (error) {

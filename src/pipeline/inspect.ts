@@ -8,6 +8,7 @@ import { suspectSwap } from "../stages/swapped-order.js";
 import { chooseExecutor } from "./choose-executor.js";
 import { inOrder } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
+import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { pieces } from "./run.js";
@@ -49,6 +50,7 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   await using spool = new Spool();
   await using inputs = await openInputs(request.inputs, request, host, spool);
   const gathered = new Gathered();
+  for (const found of inputs.findings) gathered.add(found);
   const layers: LayerReport[] = [];
   const executor = await chooseExecutor({ ...request, output: "" }, host, inputs.layers);
   try {
@@ -57,7 +59,6 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   } finally {
     await executor[Symbol.asyncDispose]();
   }
-  inputs.collect(gathered);
   return { layers, losses: gathered.losses.list(), notices: gathered.notices.list() };
 }
 
@@ -95,23 +96,16 @@ async function inspectLayer(
     const { found } = result;
     gathered.add(found);
     if (found.summary) summariser.merge(found.summary);
-    for (const reject of found.rejects) {
-      const { place } = reject;
-      problems.push({
-        ...reject,
-        place: {
-          ...place,
-          ...(place.record === undefined ? {} : { record: place.record + record }),
-          ...(place.line === undefined ? {} : { line: place.line + line }),
-        },
-      });
-    }
+    problems.push(...found.rejects.map((reject) => absolute(reject, record, line)));
     record += found.records;
     line += found.lines;
     done += result.bytes;
     host.onProgress?.({ done, total: layer.bytes, features: record, phase: "scan" });
   }
   await task.close();
+  const said = open.context.take(0);
+  gathered.add(said);
+  problems.push(...said.rejects);
   const summary = summariser.summary();
   return {
     input: source.name,

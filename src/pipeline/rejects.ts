@@ -26,6 +26,19 @@ export function parseRejectLimit(text: string | undefined): RejectLimit | null {
   return match[3] ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : { text, count: number, share: 1 };
 }
 
+/** The reject with its place counted from the start of the source, where `record` and `line` stand before its piece. */
+export function absolute(reject: Reject, record: number, line: number): Reject {
+  const { place } = reject;
+  return {
+    ...reject,
+    place: {
+      ...place,
+      ...(place.record === undefined ? {} : { record: place.record + record }),
+      ...(place.line === undefined ? {} : { line: place.line + line }),
+    },
+  };
+}
+
 /**
  * The rejected features as newline-delimited GeoJSON, each with a member `reject` that says why and from where. The
  * file comes into being with the first reject and is committed with the output.
@@ -51,14 +64,10 @@ export class RejectsFile {
       this.sink = await createSink(this.path, { overwrite: true });
       this.file = await this.sink.create();
     }
-    const lines = rejects.map(({ code, reason, place, feature, text }) => {
-      const absolute = {
-        ...place,
-        ...(place.record === undefined ? {} : { record: place.record + record }),
-        ...(place.line === undefined ? {} : { line: place.line + line }),
-      };
+    const lines = rejects.map((reject) => {
+      const { code, reason, place, feature, text } = absolute(reject, record, line);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
-      return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...absolute, ...(text === undefined ? {} : { text }) } })}\n`;
+      return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(text === undefined ? {} : { text }) } })}\n`;
     });
     await this.file.write(Buffer.from(lines.join("")));
   }

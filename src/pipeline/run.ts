@@ -2,11 +2,11 @@ import { statSync } from "node:fs";
 import { fault } from "../errors.js";
 import { createSink, type HostSink } from "../io/sink.js";
 import { Batch, type Crs, Kind, type LayerSummary, packFeatures, Summariser } from "../model/index.js";
-import type { Assembler, TargetLayer } from "../plugin/format.js";
+import type { Accepts, Assembler, TargetLayer } from "../plugin/format.js";
 import { buildStage } from "../stages/build.js";
 import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
-import { HostContext } from "./context.js";
+import { type Findings, HostContext } from "./context.js";
 import { type Executor, inOrder } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, withSuffix } from "./outputs.js";
@@ -40,6 +40,8 @@ export class Run {
   /** What the assemblers of the file under way say. */
   private readonly contexts: HostContext[] = [];
   private readonly written: { readonly target: Target; readonly crs: Crs | null }[] = [];
+  /** What readers said on this thread during a first reading: most of it is said again in the second. */
+  private readonly scanned = new Map<OpenLayer, Findings>();
   private done = 0;
   private total = 0;
   private features = 0;
@@ -75,7 +77,7 @@ export class Run {
       inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...this.stagesOfWriter()] } });
     }
     const crs = this.writableCrs(inputs.map((input) => input.shape.crs));
-    const summary = this.writer.accepts.needs === "summary" ? await this.summarise(inputs) : null;
+    const summary = needsSummary(this.writer.accepts) ? await this.summarise(inputs) : null;
     const fit = planFit(summary, this.writer.accepts, this.writer.format.label);
     this.reportFit(layer.name, fit);
     const targets = fit.parts.map((part): Target => {
@@ -197,6 +199,7 @@ export class Run {
         this.host.onProgress?.({ done: this.done, total: this.total, features: 0, phase: "scan" });
         if (left <= 0) break;
       }
+      this.scanned.set(open, open.context.take(0));
     }
     return summariser.summary();
   }
@@ -231,6 +234,9 @@ export class Run {
         this.host.onProgress?.({ done: this.done, total: this.total, features: this.features, phase: "convert" });
         if (left <= 0) break;
       }
+      const said = withUnrepeated(open.context.take(0), this.scanned.get(open));
+      this.gathered.add(said);
+      await this.rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
       if (shape.assumed && located > 0) {
         const example =
           "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
@@ -311,6 +317,19 @@ export class Run {
     await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
   }
 }
+
+/** What was found in the second reading, and of the first what only it said. */
+function withUnrepeated(second: Findings, first: Findings | undefined): Findings {
+  const only = (of: "losses" | "notices") =>
+    (first?.[of] ?? []).filter(
+      (one) => !second[of].some((other) => other.code === one.code && other.field === one.field),
+    );
+  return { ...second, losses: [...second.losses, ...only("losses")], notices: [...second.notices, ...only("notices")] };
+}
+
+/** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
+const needsSummary = (accepts: Accepts): boolean =>
+  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || typeof accepts.ids === "string";
 
 /** Stages that leave fields, types and kinds as they are. */
 const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "merge-collections"]);
