@@ -1,4 +1,5 @@
 /** What happened, in words for people and records for programs. */
+import type { GeoferryError } from "../errors.js";
 import type { Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
 import type { ConvertReport } from "../pipeline/report.js";
@@ -14,25 +15,32 @@ function lossLine(word: string, loss: Loss): string {
   return `  ${word} ${loss.code}${field}${times}: ${loss.example}\n`;
 }
 
+/** What is said of several layers in the same words is said once, with how often. */
+function together(list: readonly Loss[]): Loss[] {
+  const merged = new Map<string, Loss>();
+  for (const loss of list) {
+    const key = JSON.stringify([loss.code, loss.field, loss.example]);
+    const known = merged.get(key);
+    merged.set(key, known ? { ...known, count: known.count + loss.count } : loss);
+  }
+  return [...merged.values()];
+}
+
 function describe(report: ConvertReport): string {
   if (report.upToDate) return "up to date\n";
   let text = "";
   for (const output of report.outputs) {
     text += `${output.path === "-" ? "stdout" : output.path}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
-  for (const notice of report.notices) text += lossLine("note", notice);
-  for (const loss of report.losses) text += lossLine("lost", loss);
+  for (const notice of together(report.notices)) text += lossLine("note", notice);
+  for (const loss of together(report.losses)) text += lossLine("lost", loss);
   if (report.rejected > 0) {
     text += `  ${plural(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : ""}\n`;
   }
   return text;
 }
 
-function records(outcome: Outcome): object[] {
-  if (outcome.error) {
-    const { code, kind, message } = outcome.error;
-    return [{ type: "error", input: outcome.input, output: outcome.output, code, exit: exitStatus[kind], message }];
-  }
+function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
   const { inputs, outputs, losses, notices, ...rest } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
@@ -42,19 +50,28 @@ function records(outcome: Outcome): object[] {
   ];
 }
 
-/** Tells what became of one input: on stderr for people, on stdout for programs. */
+const lines = (list: readonly object[]): string => list.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+/** Tells what went wrong with one input: on stderr for people, with `--json` on stdout for programs. */
+export function renderError(
+  error: GeoferryError,
+  args: CommonArguments,
+  of: { readonly input: string; readonly output?: string },
+): void {
+  const { code, kind, message } = error;
+  if (args.json) process.stdout.write(lines([{ type: "error", ...of, code, exit: exitStatus[kind], message }]));
+  process.stderr.write(`geoferry: ${message}\n`);
+  if (args.verbose) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
+}
+
+/** Tells what became of one input: on stderr for people, with `--json` on stdout for programs. */
 export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
-  if (args.json)
-    process.stdout.write(
-      records(outcome)
-        .map((record) => `${JSON.stringify(record)}\n`)
-        .join(""),
-    );
   if (outcome.error) {
-    process.stderr.write(`geoferry: ${outcome.error.message}\n`);
-    if (args.verbose)
-      process.stderr.write(`${(outcome.error.cause as Error | undefined)?.stack ?? outcome.error.stack}\n`);
-  } else if (!args.quiet) process.stderr.write(describe(outcome.report));
+    renderError(outcome.error, args, { input: outcome.input, output: outcome.output });
+    return;
+  }
+  if (args.json) process.stdout.write(lines(records(outcome)));
+  if (!args.quiet) process.stderr.write(describe(outcome.report));
 }
 
 /** The exit status of one conversion or many: the worst. */

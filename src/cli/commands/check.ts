@@ -35,6 +35,22 @@ function describe(layer: LayerReport): string {
   return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...suspicious, ...lines].join("\n")}\n`;
 }
 
+function records(layer: LayerReport): string {
+  const { input, layer: name, featureCount, suspicious, problems } = layer;
+  const all = [
+    ...inOrder(layer).map(({ code, reason, place }) => ({
+      type: "problem",
+      input,
+      layer: name,
+      code,
+      reason,
+      ...place,
+    })),
+    { type: "layer", input, layer: name, featureCount, suspicious, problems: problems.length },
+  ];
+  return all.map((record) => `${JSON.stringify(record)}\n`).join("");
+}
+
 export const checkCommand: Command<CheckArguments> = {
   usage: "check <inputs..>",
   summary: "Check INPUT: coordinate order and ranges, geometry validity",
@@ -48,22 +64,13 @@ export const checkCommand: Command<CheckArguments> = {
     ["check 'in/*.geojson' --json", "every problem as a record"],
   ],
   async run(args) {
-    const report = await inspectInputs(args, true);
-    for (const layer of report.layers) {
-      if (!args.json) process.stdout.write(describe(layer));
-      else {
-        const { input, layer: name, featureCount, suspicious, problems } = layer;
-        for (const { code, reason, place } of inOrder(layer)) {
-          process.stdout.write(`${JSON.stringify({ type: "problem", input, layer: name, code, reason, ...place })}\n`);
-        }
-        process.stdout.write(
-          `${JSON.stringify({ type: "layer", input, layer: name, featureCount, suspicious, problems: problems.length })}\n`,
-        );
+    return inspectInputs(args, true, ({ layers }) => {
+      for (const layer of layers) {
+        if (!args.json) process.stdout.write(describe(layer));
+        else process.stdout.write(records(layer));
       }
-    }
-    const bad = report.layers.some(
-      (layer) => layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0),
-    );
-    return bad ? exitStatus.rejected : 0;
+      const bad = layers.some((layer) => layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0));
+      return bad ? exitStatus.rejected : 0;
+    });
   },
 };

@@ -14,13 +14,13 @@ export interface ConvertArguments extends CommonArguments {
   readonly sourceCrs?: string;
   readonly targetCrs?: string;
   readonly reproject: boolean;
-  readonly accuracy?: number;
+  readonly accuracy?: string;
   readonly select?: readonly string[];
   readonly rename?: readonly string[];
   readonly cast?: readonly string[];
   readonly where?: string;
   readonly bbox?: string;
-  readonly limit?: number;
+  readonly limit?: string;
   readonly geometryType?: string;
   readonly makeValid?: boolean;
   readonly swapXy?: boolean;
@@ -35,8 +35,8 @@ export interface ConvertArguments extends CommonArguments {
   readonly replaceLayer?: boolean;
   readonly update?: boolean;
   readonly allowEmpty?: boolean;
-  readonly workers?: number;
-  readonly maxInput?: number;
+  readonly workers?: string;
+  readonly maxInput?: string;
 }
 
 const fieldTypes: readonly FieldType[] = [
@@ -90,12 +90,19 @@ export function parseBox(text: string | undefined): ConvertRequest["bbox"] {
   return [minX!, minY!, maxX!, maxY!];
 }
 
-function wholeNumber(option: string, value: number | undefined, least: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (!Number.isInteger(value) || value < least)
-    throw fault("option-invalid", { option, value: String(value), expected: `a whole number from ${least}` });
+/** Numbers are taken as text, so that what is none can be shown as it was written. @throws option-invalid */
+function numberOf(option: string, text: string | undefined, least: number, whole: boolean): number | undefined {
+  if (text === undefined) return undefined;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(value) || value < least || (whole && !Number.isInteger(value))) {
+    const expected = whole ? `a whole number from ${least}` : `a number from ${least}`;
+    throw fault("option-invalid", { option, value: text, expected });
+  }
   return value;
 }
+
+export const wholeNumber = (option: string, text: string | undefined, least: number): number | undefined =>
+  numberOf(option, text, least, true);
 
 /** The arguments as a request; what is not given is not in it. */
 export function requestOf(args: ConvertArguments): ConvertRequest {
@@ -112,7 +119,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     sourceCrs: args.sourceCrs,
     targetCrs: args.targetCrs,
     reproject: args.reproject,
-    accuracy: args.accuracy,
+    accuracy: numberOf("--accuracy", args.accuracy, 0, false),
     select: listOf(args.select),
     rename: pairs("--rename", listOf(args.rename)),
     cast: parseCasts(args.cast),
@@ -151,7 +158,6 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
 
 const several = { type: "string", array: true, requiresArg: true } as const;
 const text = { type: "string", requiresArg: true } as const;
-const number = { type: "number", requiresArg: true } as const;
 const flag = { type: "boolean" } as const;
 
 export const convertCommand: Command<ConvertArguments> = {
@@ -170,13 +176,13 @@ export const convertCommand: Command<ConvertArguments> = {
       defaultDescription: "WGS84 longitude/latitude",
     },
     reproject: { ...flag, default: true, describe: "--no-reproject carries the coordinates untouched" },
-    accuracy: { ...number, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
+    accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
     select: { ...several, describe: "Keep only these fields: a,b" },
     rename: { ...several, describe: "Rename a field: old=new" },
     cast: { ...several, describe: "Change a field's type: name=text" },
     where: { ...text, describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"" },
     bbox: { ...text, describe: "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output" },
-    limit: { ...number, describe: "Stop after so many features" },
+    limit: { ...text, describe: "Stop after so many features" },
     "geometry-type": { ...text, describe: "Keep one kind of geometry, or promote: point, line, polygon, multi" },
     "make-valid": { ...flag, describe: "Repair invalid geometries" },
     "swap-xy": { ...flag, describe: "Swap x and y of every position" },
@@ -191,8 +197,8 @@ export const convertCommand: Command<ConvertArguments> = {
     "replace-layer": { ...flag, describe: "Replace this layer of the output" },
     update: { ...flag, describe: "Leave outputs that are newer than their inputs" },
     "allow-empty": { ...flag, describe: "Let an empty input replace an output that is not" },
-    workers: { ...number, describe: "Threads", defaultDescription: "the number of cores" },
-    "max-input": { ...number, describe: "Largest download or stdin, in bytes" },
+    workers: { ...text, describe: "Threads", defaultDescription: "the number of cores" },
+    "max-input": { ...text, describe: "Largest download or stdin, in bytes" },
   },
   examples: [
     ["convert roads.shp roads.geojson", "Shapefile to GeoJSON in WGS84"],

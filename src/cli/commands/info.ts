@@ -1,7 +1,9 @@
-import type { LayerReport } from "../../pipeline/inspect.js";
+import { asGeoferryError, fault } from "../../errors.js";
+import type { InspectReport, LayerReport } from "../../pipeline/inspect.js";
 import { unprotect } from "../arguments.js";
+import { exitStatus, worst } from "../exit.js";
 import type { Command, CommonArguments } from "../run.js";
-import { pairs } from "./convert.js";
+import { pairs, wholeNumber } from "./convert.js";
 
 export interface InfoArguments extends CommonArguments {
   readonly inputs: readonly string[];
@@ -10,7 +12,7 @@ export interface InfoArguments extends CommonArguments {
   readonly in?: readonly string[];
   readonly sourceCrs?: string;
   readonly skipErrors?: boolean;
-  readonly workers?: number;
+  readonly workers?: string;
 }
 
 export const inspectOptions = {
@@ -19,36 +21,54 @@ export const inspectOptions = {
   in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
-  workers: { type: "number", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
+  workers: { type: "string", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
 } as const;
 
-/** Runs `inspect` for `info` and `check`. */
-export async function inspectInputs(args: InfoArguments, thorough: boolean) {
-  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }] = await Promise.all([
+/**
+ * Looks at one input after the other for `info` and `check`, and tells of each as soon as it is done. A bad one does not
+ * stop the others.
+ * @returns the exit status
+ */
+export async function inspectInputs(
+  args: InfoArguments,
+  thorough: boolean,
+  tell: (report: InspectReport) => number,
+): Promise<number> {
+  const readerOptions = pairs("--in", args.in);
+  const workers = wholeNumber("--workers", args.workers, 1);
+  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }, { renderError }] = await Promise.all([
     import("../../pipeline/inspect.js"),
     import("../../pipeline/expand.js"),
     import("../host.js"),
     import("../progress.js"),
+    import("../render.js"),
   ]);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
-  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry);
-  const readerOptions = pairs("--in", args.in);
-  const report = await inspect(
-    {
-      inputs: inputs.map((input) => input.address),
+  const statuses: number[] = [];
+  for (const { address } of await expandInputs(args.inputs.map(unprotect), host.registry)) {
+    const request = {
+      inputs: [address],
       ...(args.from === undefined ? {} : { from: args.from }),
       ...(args.layer === undefined ? {} : { layers: args.layer }),
       ...(args.sourceCrs === undefined ? {} : { sourceCrs: args.sourceCrs }),
-      ...(args.workers === undefined ? {} : { workers: args.workers }),
+      ...(workers === undefined ? {} : { workers }),
       ...(readerOptions === undefined ? {} : { readerOptions }),
       skipErrors: args.skipErrors ?? false,
-    },
-    host,
-    thorough,
-  );
-  display.clear();
-  return report;
+    };
+    try {
+      const report = await inspect(request, host, thorough);
+      display.clear();
+      statuses.push(tell(report));
+    } catch (thrown) {
+      display.clear();
+      const error = host.signal.aborted ? fault("interrupted", {}, thrown) : asGeoferryError(thrown);
+      renderError(error, args, { input: address });
+      statuses.push(exitStatus[error.kind]);
+      if (host.signal.aborted) break;
+    }
+  }
+  return worst(statuses);
 }
 
 const number = (value: number): string => String(Number(value.toFixed(7)));
@@ -90,15 +110,16 @@ export const infoCommand: Command<InfoArguments> = {
     ["info data.zip --json", "the same, for a program"],
   ],
   async run(args) {
-    const report = await inspectInputs(args, false);
-    for (const layer of report.layers) {
-      const { problems: _, ...told } = layer;
-      process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
-    }
-    for (const notice of report.notices) {
-      if (args.json) process.stdout.write(`${JSON.stringify({ type: "notice", ...notice })}\n`);
-      else if (!args.quiet) process.stderr.write(`note ${notice.code}: ${notice.example}\n`);
-    }
-    return 0;
+    return inspectInputs(args, false, (report) => {
+      for (const layer of report.layers) {
+        const { problems: _, ...told } = layer;
+        process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
+      }
+      for (const notice of report.notices) {
+        if (args.json) process.stdout.write(`${JSON.stringify({ type: "notice", ...notice })}\n`);
+        else if (!args.quiet) process.stderr.write(`note ${notice.code}: ${notice.example}\n`);
+      }
+      return 0;
+    });
   },
 };
