@@ -68,6 +68,7 @@ export class TextCells {
   private doubled(bytes: Uint8Array, from: number, to: number, field: string): void {
     const { out } = this;
     let start = from;
+    let dropped = false;
     for (let i = from; i < to; i++) {
       const byte = bytes[i]!;
       if (byte !== quote && byte !== 0) continue;
@@ -76,8 +77,9 @@ export class TextCells {
       if (byte === quote) {
         out.byte(quote);
         out.byte(quote);
-      } else this.context.lose("character-dropped", field, "U+0000, which a text file cannot hold");
+      } else dropped = true;
     }
+    if (dropped) this.context.lose("character-dropped", field, "U+0000, which a text file cannot hold");
     out.bytes(bytes, start, to);
   }
 }
