@@ -213,7 +213,7 @@ class ShapefileDataset implements Dataset {
         splits,
         async summary() {
           if (!shp || !shapeFiles || facts.options.fid !== undefined) return null;
-          return shapeSummary(shapeSplits(shapeFiles), shp, files.shx, table);
+          return shapeSummary(shapeSplits(shapeFiles), shp, files.shx, table, dbf);
         },
         async *batches(split?: Split) {
           if (split) yield* readSplit(facts, split as ShapeSplit, 0);

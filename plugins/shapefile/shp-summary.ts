@@ -26,6 +26,29 @@ function fieldSummary({ field }: TableFacts["fields"][number], rows: number): Fi
   return { ...field, values: rows, maxBytes: field.width ?? 24 };
 }
 
+/** What a cell has in it where it holds a value; other types are taken to hold one. */
+const valueIn: Readonly<Record<string, RegExp>> = { N: /\d/, F: /\d/, D: /[1-9]/, L: /[TtFfYyNn01]/ };
+
+/** Rows that are looked at for values. */
+const sampleRows = 1000;
+
+/**
+ * Whether every column has a value, as far as the first rows show. Text needs none: its type is the same without.
+ * A column that has none in them is worth a full reading, since other formats tell its type by its values.
+ */
+async function everyColumnHasValue({ header, availableRows }: TableFacts, dbf: SourceFile): Promise<boolean> {
+  const rows = Math.min(availableRows, sampleRows);
+  const bytes = await dbf.read(header.headerBytes, rows * header.recordBytes);
+  return header.columns.every(({ type, offset, width }) => {
+    const pattern = valueIn[type];
+    if (!pattern) return true;
+    for (let at = offset; at + width <= bytes.length; at += header.recordBytes) {
+      if (pattern.test(bytes.toString("latin1", at, at + width))) return true;
+    }
+    return false;
+  });
+}
+
 /** How many records each shape type has; null where one has heights or measures, which only decoding tells. */
 async function countTypes(
   splits: AsyncIterable<ShapeSplit>,
@@ -55,9 +78,11 @@ export async function shapeSummary(
   shp: SourceFile,
   shx: SourceFile | null,
   table: TableFacts | null,
+  dbf: SourceFile | null,
 ): Promise<LayerSummary | null> {
   const memo = table?.fields.some((field) => field.field.width === undefined && field.field.type === "text");
   if (!isUtf8(table) || memo) return null;
+  if (table && dbf && !(await everyColumnHasValue(table, dbf))) return null;
   const counts = await countTypes(splits, shp, shx);
   if (!counts) return null;
   const kinds: KindSummary[] = Array.from({ length: 8 }, () => ({
