@@ -55,6 +55,11 @@ export class GeometryCells {
     return this.wkt.closedRings + this.wkb.closedRings;
   }
 
+  /** Positions whose numbers beyond those of the first were dropped, over all cells. */
+  get shortened(): number {
+    return this.wkt.shortened;
+  }
+
   /** Adds one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     let start = from;

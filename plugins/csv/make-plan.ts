@@ -5,10 +5,12 @@ import { type Declared, parseCsvt } from "./csvt.js";
 import { comma, guessDecimal, guessDelimiter, point } from "./dialect.js";
 import { columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
 import { columnsOf, type GeometryPlan, planGeometry } from "./geometry-columns.js";
+import { geometrySurvey } from "./geometry-survey.js";
 import { decodedHead, fallback, type Head, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
 import type { CsvPlan } from "./plan.js";
 import { Scanner } from "./scanner.js";
+import { summaryOf } from "./summary.js";
 import { Survey, WrongEncoding } from "./survey.js";
 import { TextBlocks } from "./text-blocks.js";
 
@@ -76,7 +78,9 @@ async function planWith(
   const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
   const dialect = { delimiter, decimal, header, lines: head.lines };
   const survey = new Survey(source.name, dialect, names.length, context.skipErrors, wanted);
-  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column);
+  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column, options.keepGeometryColumns);
+  // Spaces in place of a coordinate are nothing, too.
+  survey.geometry = geometrySurvey(geometry, (c) => survey.isNumeric(c) && survey.sizes.blanks[c] === 0);
   const blocks = new TextBlocks(file, head.encoding, context);
   const splits = await survey.run(blocks, source.size, length, head.guessed);
   if (head.guessed && head.encoding.name === fallback) {
@@ -93,14 +97,20 @@ async function planWith(
     return options.types === "text" ? "text" : survey.typeOf(c);
   };
   const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => survey.isNumeric(c)));
+  const columns = names.map((name, c) => ({
+    name,
+    type: typeOf(c),
+    kept: !used.has(c) || options.keepGeometryColumns,
+  }));
   return {
     encoding: head.encoding,
     ...dialect,
-    columns: names.map((name, c) => ({ name, type: typeOf(c), kept: !used.has(c) || options.keepGeometryColumns })),
+    columns,
     geometry,
     crs,
     srid,
     features: splits && sure ? survey.rows : null,
     splits,
+    summary: splits && summaryOf(columns, survey),
   };
 }

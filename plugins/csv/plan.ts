@@ -1,5 +1,6 @@
 import type { Field, FieldType } from "../../src/model/field.js";
 import type { Crs, Split } from "../../src/model/layer.js";
+import type { LayerSummary } from "../../src/model/summary.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 import type { TextEncoding } from "./text-blocks.js";
 
@@ -33,6 +34,8 @@ export interface CsvPlan {
   readonly features: number | null;
   /** Where the file was scanned whole. */
   readonly splits: readonly CsvSplit[] | null;
+  /** What all features say together, where the scan could tell. */
+  readonly summary: LayerSummary | null;
 }
 
 export function fieldsOf(plan: CsvPlan): Field[] {

@@ -54,10 +54,11 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
     extent: null,
     bytes: source.size,
     splits,
+    summary: async () => plan.summary,
     async *batches(split?: Split) {
       const rows = new Rows(plan, source.name, context);
       for await (const piece of split ? [split as CsvSplit] : splits()) {
-          yield* rows.read(await blocks.read(piece.from, piece.to - piece.from), piece);
+        yield* rows.read(await blocks.read(piece.from, piece.to - piece.from), piece);
       }
       rows.finish();
     },

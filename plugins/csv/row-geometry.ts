@@ -55,7 +55,11 @@ export class RowGeometry {
 
   finish(): void {
     if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
-    const { closedRings } = this.cells;
+    const { closedRings, shortened } = this.cells;
+    if (shortened > 0) {
+      const example = "the first position of a geometry says how many numbers the others have";
+      this.context.lose("z-dropped", undefined, example, shortened);
+    }
     if (closedRings > 0) {
       this.context.notice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
     }

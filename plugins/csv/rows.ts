@@ -22,7 +22,7 @@ export class Rows {
   /** By column of the file; null for one that is no attribute. */
   private readonly columns: readonly (CellColumn | null)[];
   private readonly geometry: RowGeometry;
-  private builder = new GeometryBuilder();
+  private readonly builder = new GeometryBuilder();
   private rows = 0;
   private short = 0;
   private shortExample = "";
@@ -161,7 +161,7 @@ export class Rows {
       records: gapless ? null : Uint32Array.from(this.records.slice(0, length)),
       firstRecord: first,
     });
-    this.builder = new GeometryBuilder();
+    this.builder.reset();
     this.rows = 0;
     return batch;
   }

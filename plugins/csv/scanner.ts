@@ -14,6 +14,61 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
 
+/** Bytes after which the call that searches many is cheaper than looking at one after the other. */
+const nearBytes = 24;
+
+/** Where line ends and quotes are, by native search: long cells are most of a file of geometries. */
+class LineBreaks {
+  private bytes: Uint8Array = new Uint8Array();
+  private buffer: Buffer = Buffer.alloc(0);
+  /** From where on, and where up to, the next LF and CR are known. */
+  private from = 0;
+  private nextFeed = 0;
+  private nextReturn = 0;
+
+  private look(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.from = 0;
+    this.nextFeed = this.next(lineFeed, 0);
+    this.nextReturn = this.next(carriageReturn, 0);
+  }
+
+  private next(byte: number, from: number): number {
+    const found = this.buffer.indexOf(byte, from);
+    return found < 0 ? this.buffer.length : found;
+  }
+
+  /** The quote behind `from`, or `to`. */
+  quoteBehind(bytes: Uint8Array, from: number, to: number): number {
+    if (bytes !== this.bytes) this.look(bytes);
+    const found = this.buffer.indexOf(quote, from);
+    return found < 0 || found > to ? to : found;
+  }
+
+  /** Line ends in `bytes[from … to]`: LF, and CR that no LF follows. */
+  count(bytes: Uint8Array, from: number, to: number): number {
+    if (to - from <= nearBytes) {
+      let lines = 0;
+      for (let i = from; i < to; i++) {
+        const byte = bytes[i]!;
+        if (byte === lineFeed || (byte === carriageReturn && bytes[i + 1] !== lineFeed)) lines++;
+      }
+      return lines;
+    }
+    if (bytes !== this.bytes || from < this.from) this.look(bytes);
+    this.from = from;
+    let lines = 0;
+    if (this.nextFeed < from) this.nextFeed = this.next(lineFeed, from);
+    for (; this.nextFeed < to; this.nextFeed = this.next(lineFeed, this.nextFeed + 1)) lines++;
+    if (this.nextReturn < from) this.nextReturn = this.next(carriageReturn, from);
+    for (; this.nextReturn < to; this.nextReturn = this.next(carriageReturn, this.nextReturn + 1)) {
+      if (bytes[this.nextReturn + 1] !== lineFeed) lines++;
+    }
+    return lines;
+  }
+}
+
 export type Found = "record" | "incomplete" | "unterminated";
 
 /**
@@ -36,6 +91,8 @@ export class Scanner {
   /** Where the line after that quote begins. */
   recovery = 0;
   private readonly delimiter: number;
+  /** Line ends in quoted cells. */
+  private readonly breaks = new LineBreaks();
   /** 1 for bytes that end a plain cell. */
   private readonly ending = new Uint8Array(256);
 
@@ -77,11 +134,11 @@ export class Scanner {
         const openedAt = lines;
         let j = start;
         for (;;) {
-          for (; j < to; j++) {
-            const byte = bytes[j]!;
-            if (byte === quote) break;
-            if (byte === lineFeed || (byte === carriageReturn && bytes[j + 1] !== lineFeed)) lines++;
-          }
+          const from = j;
+          const near = Math.min(to, j + nearBytes);
+          while (j < near && bytes[j] !== quote) j++;
+          if (j === near && j < to) j = this.breaks.quoteBehind(bytes, j, to);
+          lines += this.breaks.count(bytes, from, j);
           if (j >= to) return this.unclosed(bytes, open, to, final, openedAt);
           if (j + 1 < to && bytes[j + 1] === quote) {
             mark |= Mark.doubled;

@@ -1,8 +1,10 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
 import type { FieldType } from "../../src/model/field.js";
+import { CellSizes } from "./cell-sizes.js";
 import { classify, Sort, typeOf } from "./classify.js";
 import { point } from "./dialect.js";
+import type { GeometrySurvey } from "./geometry-survey.js";
 import type { CsvPlan, CsvSplit } from "./plan.js";
 import { Mark, Scanner } from "./scanner.js";
 import { type BlockEnd, eachRecord, stretches, type Visit } from "./stretches.js";
@@ -19,6 +21,9 @@ export class Survey {
   private readonly unquoted: Uint8Array;
   /** Columns whose type is still open. */
   private active: number[];
+  /** Columns of text, of which only the sizes are still open. */
+  private settled: number[] = [];
+  readonly sizes: CellSizes;
   /** Rows that are not too long. */
   rows = 0;
   private headerPassed: boolean;
@@ -27,6 +32,10 @@ export class Survey {
   private plainNames = false;
   /** Whether text beyond ASCII was found to be UTF-8. */
   private isUtf8 = false;
+  /** Whether there are bytes that are no UTF-8; reading replaces them by longer text. */
+  isDamaged = false;
+  /** What looks at the geometries, where something does. */
+  geometry: GeometrySurvey | null = null;
 
   constructor(
     private readonly source: string,
@@ -38,13 +47,15 @@ export class Survey {
   ) {
     this.sorts = new Uint32Array(columns);
     this.unquoted = new Uint8Array(columns);
+    this.sizes = new CellSizes(columns);
     this.active = [...new Array(columns).keys()];
     this.headerPassed = !dialect.header;
   }
 
-  /** Leaves a column out: its type is known. */
-  ignore(column: number): void {
+  /** Leaves the type of a column out: it is known. */
+  ignore(column: number, sized: boolean): void {
     this.active = this.active.filter((c) => c !== column);
+    if (sized) this.settled.push(column);
   }
 
   /**
@@ -86,7 +97,7 @@ export class Survey {
 
   private verify(block: TextBlock, position: number, end: number, verify: boolean): void {
     const whole = end === block.bytes.length ? block.bytes : block.bytes.subarray(0, end);
-    if (verify && block.direct) this.verifyUtf8(whole);
+    if (block.direct) this.verifyUtf8(whole, verify);
     const nul = this.skipErrors ? -1 : whole.indexOf(0);
     if (nul < 0) return;
     throw fault("input-corrupt", {
@@ -97,10 +108,11 @@ export class Survey {
   }
 
   /** Damage in a text that is UTF-8 elsewhere is damage. */
-  private verifyUtf8(bytes: Buffer): void {
-    if (this.isUtf8 || isAscii(bytes)) return;
+  private verifyUtf8(bytes: Buffer, guessed: boolean): void {
+    if (isAscii(bytes)) return;
     if (isUtf8(bytes)) this.isUtf8 = true;
-    else if (isRatherOneByte(bytes)) throw new WrongEncoding();
+    else if (guessed && !this.isUtf8 && isRatherOneByte(bytes)) throw new WrongEncoding();
+    else this.isDamaged = true;
   }
 
   private record(bytes: Uint8Array, scanner: Scanner): void {
@@ -114,22 +126,38 @@ export class Survey {
     if (scanner.cells > this.columns && isTooLong(bytes, scanner, this.columns)) return;
     this.rows++;
     if (this.rows >= this.rowsWanted) this.stopped = true;
-    const { active, sorts, unquoted } = this;
+    this.geometry?.look(bytes, scanner);
+    const { active, settled, sorts, unquoted, sizes } = this;
+    const { texts } = sizes;
     const { decimal } = this.dialect;
-    let settled = false;
+    let found = false;
     for (let k = 0; k < active.length; k++) {
       const c = active[k]!;
       if (c >= scanner.cells) break;
       const from = starts[c]!;
       const to = ends[c]!;
-      if (from === to) continue;
       const mark = marks[c]!;
+      if (from === to) {
+        if (mark !== Mark.plain) sizes.addEmpty(c);
+        continue;
+      }
       const sort = mark > Mark.quoted ? Sort.text : classify(bytes, from, to, decimal);
       if (mark === Mark.plain && sort !== Sort.blank) unquoted[c] = 1;
       sorts[c]! |= sort;
-      if (sort === Sort.text) settled = true;
+      if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
+      if (sort === Sort.text) found = true;
+      else sizes.addTyped(c, sort, bytes, from, to);
     }
-    if (settled) this.active = active.filter((c) => (sorts[c]! & Sort.text) === 0);
+    for (let k = 0; k < settled.length; k++) {
+      const c = settled[k]!;
+      if (c >= scanner.cells) continue;
+      const size = ends[c]! - starts[c]!;
+      if (size > texts[c]!) sizes.addText(c, bytes, starts[c]!, ends[c]!, marks[c]!);
+      else if (size === 0 && marks[c] !== Mark.plain) sizes.addEmpty(c);
+    }
+    if (!found) return;
+    this.settled.push(...active.filter((c) => (sorts[c]! & Sort.text) !== 0));
+    this.active = active.filter((c) => (sorts[c]! & Sort.text) === 0);
   }
 
   /**

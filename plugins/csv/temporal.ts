@@ -70,6 +70,18 @@ export function temporalAt(bytes: Uint8Array, from: number, to: number): number 
   return end > 0 && isZone(bytes, end, to) ? Temporal.datetime : Temporal.none;
 }
 
+/** Bytes of the canonical text of the date and time `bytes[from … to]`, as `temporalAt` found it. */
+export function canonicalDatetimeBytes(bytes: Uint8Array, from: number, to: number): number {
+  const hasSeconds = bytes[from + 16] === 58;
+  let end = from + (hasSeconds ? 19 : 16);
+  if (hasSeconds && bytes[end] === 46) {
+    end++;
+    while (end < to && isDigit(digitAt(bytes, end))) end++;
+  }
+  const zone = to - end;
+  return end - from + (hasSeconds ? 0 : 3) + (zone > 1 ? 6 : zone);
+}
+
 /** The canonical text of what `temporalAt` found: `2020-01-02`, `10:30:00.5`, `2020-01-02T10:30:00+01:00`. */
 export function canonicalTemporal(bytes: Uint8Array, from: number, to: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");

@@ -38,12 +38,20 @@ const open = 40;
 const shut = 41;
 const comma = 44;
 
+const minus = 45;
+const point = 46;
+const zero = 48;
+
+/** Powers of ten that a double holds exactly, as far as `plain` needs them. */
+const powers = Float64Array.from({ length: 16 }, (_, n) => Number(`1e${n}`));
+
 const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
 const isLetter = (byte: number) => (byte | 32) >= 97 && (byte | 32) <= 122;
 
 /**
  * Reads WKT (OGC 06-103r4, clause 7) and EWKT (`SRID=4326;POINT (1 2)`), in any case, with `Z`, `M`, `ZM` apart,
- * joined or left out. Curves become lines; open rings are closed and counted.
+ * joined or left out. Curves become lines; open rings are closed and counted. Without a tag, the first position of a
+ * geometry says how many numbers there are (6.1.2 wants them alike): what others have beyond is dropped and counted.
  */
 export class WktReader {
   private bytes: Uint8Array = new Uint8Array();
@@ -53,6 +61,8 @@ export class WktReader {
   srid: number | null = null;
   /** Rings that had to be closed, over all texts. */
   closedRings = 0;
+  /** Positions with numbers that the first of their geometry does not have, over all texts. */
+  shortened = 0;
 
   /** `accepts` may refuse an SRID. */
   constructor(private readonly accepts: (srid: number) => boolean = () => true) {}
@@ -80,6 +90,7 @@ export class WktReader {
   }
 
   private readSrid(): void {
+    if ((this.peek() | 32) !== 115) return;
     const found = /^\s*SRID\s*=\s*(-?\d+)\s*;/i.exec(
       Buffer.from(this.bytes.buffer, this.bytes.byteOffset + this.at, Math.min(40, this.end - this.at)).toString(
         "latin1",
@@ -124,6 +135,9 @@ export class WktReader {
 
   /** The dimensions that the next positions have by their tag, "" where it does not say. */
   private dimensions = "";
+  /** The most numbers that a position of this geometry may have: by its tag, or by its first position. */
+  private most = 2;
+  private isFirst = true;
 
   /** Type and dimensions, the text standing before `(` or after EMPTY then: null for EMPTY. */
   private tag(): { type: string; empty: boolean } {
@@ -153,6 +167,8 @@ export class WktReader {
   private geometry(builder: GeometryBuilder, depth: number): void {
     const { type, empty } = this.tag();
     const kind = words[type]!;
+    this.most = 2 + this.dimensions.length;
+    this.isFirst = true;
     builder.begin(kind);
     if (kind === Kind.GeometryCollection) {
       const members = builder.collection();
@@ -281,22 +297,91 @@ export class WktReader {
 
   private positions(builder: GeometryBuilder): void {
     this.expect(open);
-    do this.position(builder);
-    while (this.more());
+    while (this.nextPosition(builder));
   }
 
   private closedPositions(builder: GeometryBuilder): void {
     this.expect(open);
-    this.position(builder);
+    let more = this.nextPosition(builder);
     const { x, y, z, m } = this;
-    let count = 1;
-    while (this.more()) {
-      this.position(builder);
-      count++;
-    }
-    if (count < 2 || (this.x === x && this.y === y)) return;
+    const isOne = !more;
+    while (more) more = this.nextPosition(builder);
+    if (isOne || (this.x === x && this.y === y)) return;
     builder.positionZM(x, y, z, m);
     this.closedRings++;
+  }
+
+  /** A position and the sign behind it; whether another one follows. */
+  private nextPosition(builder: GeometryBuilder): boolean {
+    const { bytes, at } = this;
+    const x = this.plain(bytes[at] === 32 ? at + 1 : at);
+    if (!Number.isNaN(x) && bytes[this.stop] === 32) {
+      const y = this.plain(this.stop + 1);
+      const byte = bytes[this.stop]!;
+      if (!Number.isNaN(y) && (byte === comma || byte === shut)) {
+        this.at = this.stop + 1;
+        this.x = x;
+        this.y = y;
+        this.z = Number.NaN;
+        this.m = Number.NaN;
+        this.isFirst = false;
+        builder.position(x, y);
+        return byte === comma;
+      }
+    }
+    this.position(builder);
+    return this.more();
+  }
+
+  /** Where the number that `plain` found ends. */
+  private stop = 0;
+
+  /**
+   * The number at `start` if it is digits and perhaps a point, 15 digits at most, and something follows them; NaN for
+   * any other, which is left to `parseNumber`.
+   */
+  private plain(start: number): number {
+    const { bytes } = this;
+    const negative = bytes[start] === minus;
+    const from = negative ? start + 1 : start;
+    let i = from;
+    let digit = bytes[i]! - zero;
+    let whole = 0;
+    while (digit >= 0 && digit <= 9) {
+      whole = (Math.imul(whole, 10) + digit) | 0;
+      digit = bytes[++i]! - zero;
+    }
+    const wholes = i - from;
+    let value = whole;
+    let decimals = 0;
+    if (digit === point - zero) {
+      const first = ++i;
+      // Integers of 32 bits hold nine digits, and are quicker than doubles.
+      const ninth = first + 9;
+      let fraction = 0;
+      digit = bytes[i]! - zero;
+      while (digit >= 0 && digit <= 9 && i < ninth) {
+        fraction = (Math.imul(fraction, 10) + digit) | 0;
+        digit = bytes[++i]! - zero;
+      }
+      decimals = i - first;
+      if (i < ninth || !(digit >= 0 && digit <= 9)) {
+        value = (whole * powers[decimals]! + fraction) / powers[decimals]!;
+      } else {
+        let rest = 0;
+        while (digit >= 0 && digit <= 9) {
+          rest = (Math.imul(rest, 10) + digit) | 0;
+          digit = bytes[++i]! - zero;
+        }
+        decimals = i - first;
+        if (decimals > 15) return Number.NaN;
+        const all = whole * powers[decimals]! + fraction * powers[decimals - 9]! + rest;
+        value = all / powers[decimals]!;
+      }
+    }
+    this.stop = i;
+    if (i >= this.end || wholes > 9 || wholes + decimals > 15 || wholes + decimals === 0) return Number.NaN;
+    return negative ? -value : value;
   }
 
   private position(builder: GeometryBuilder): void {
@@ -316,13 +401,28 @@ export class WktReader {
     this.z = Number.NaN;
     this.m = Number.NaN;
     const third = this.peek();
-    if (third === comma || third === shut) return;
-    const value = this.number(true);
-    if (this.dimensions === "M") this.m = value;
-    else this.z = value;
-    const fourth = this.peek();
-    if (fourth === comma || fourth === shut) return;
-    this.m = this.number(true);
+    let count = 2;
+    if (third !== comma && third !== shut) {
+      const value = this.number(true);
+      if (this.dimensions === "M") this.m = value;
+      else this.z = value;
+      count = 3;
+      const fourth = this.peek();
+      if (fourth !== comma && fourth !== shut) {
+        this.m = this.number(true);
+        count = 4;
+      }
+    }
+    if (this.isFirst) {
+      this.most = Math.max(this.most, count);
+      this.isFirst = false;
+    } else if (count > this.most) this.shorten();
+  }
+
+  private shorten(): void {
+    this.shortened++;
+    this.m = Number.NaN;
+    if (this.most < 3) this.z = Number.NaN;
   }
 
   private number(mayLack: boolean): number {

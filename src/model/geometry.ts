@@ -287,7 +287,18 @@ export class GeometryBuilder {
     }
   }
 
-  /** The column of all features so far; the builder must not be used after. */
+  /** Empties the builder after `finish`, so that its room serves the next features. */
+  reset(): void {
+    this.length = 0;
+    this.positionCount = 0;
+    this.partCount = 0;
+    this.ringCount = 0;
+    this.z = null;
+    this.m = null;
+    this.memberBuilder = null;
+  }
+
+  /** The column of all features so far; the builder must not be used after, unless by `reset`. */
   finish(): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
     return {

@@ -1,0 +1,52 @@
+import { Sort } from "./classify.js";
+import { CellText, Mark } from "./scanner.js";
+import { canonicalDatetimeBytes } from "./temporal.js";
+
+const integers = Sort.int32 | Sort.int64 | Sort.wide;
+const sized = integers | Sort.date | Sort.time | Sort.datetime;
+
+/** The longest values of each column, in bytes: as text, and as what their sort makes of them. */
+export class CellSizes {
+  /** As text; the caller asks `addText` only where a cell is longer than this. */
+  readonly texts: Uint32Array;
+  /** Integers, dates and times without the spaces around them, and in their canonical form. */
+  readonly typed: Uint32Array;
+  /** Whether a column has a cell of quotes with nothing between. */
+  readonly empties: Uint8Array;
+  /** Whether a column has a cell of nothing but spaces. */
+  readonly blanks: Uint8Array;
+  private readonly scratch = new CellText();
+
+  constructor(columns: number) {
+    this.texts = new Uint32Array(columns);
+    this.typed = new Uint32Array(columns);
+    this.empties = new Uint8Array(columns);
+    this.blanks = new Uint8Array(columns);
+  }
+
+  addEmpty(column: number): void {
+    this.empties[column] = 1;
+  }
+
+  addText(column: number, bytes: Uint8Array, from: number, to: number, mark: number): void {
+    let size = to - from;
+    if (mark > Mark.quoted) {
+      this.scratch.unquote(bytes, from, to, mark);
+      size = this.scratch.length;
+      // What is left between doubled quotes may be nothing.
+      if (size === 0) this.empties[column] = 1;
+    }
+    if (size > this.texts[column]!) this.texts[column] = size;
+  }
+
+  addTyped(column: number, sort: number, bytes: Uint8Array, from: number, to: number): void {
+    if (sort === Sort.blank) this.blanks[column] = 1;
+    else if ((sort & sized) === 0 || (to - from <= this.typed[column]! && sort !== Sort.datetime)) return;
+    let start = from;
+    let end = to;
+    while (start < end && bytes[start] === 32) start++;
+    while (end > start && bytes[end - 1] === 32) end--;
+    const size = sort === Sort.datetime ? canonicalDatetimeBytes(bytes, start, end) : end - start;
+    if (size > this.typed[column]!) this.typed[column] = size;
+  }
+}

@@ -1,0 +1,51 @@
+import type { FieldType } from "../../src/model/field.js";
+import type { FieldSummary, LayerSummary } from "../../src/model/summary.js";
+import { kindSummaries } from "./geometry-survey.js";
+import type { ColumnPlan } from "./plan.js";
+import type { Survey } from "./survey.js";
+
+/** The longest text of a double: sign, 17 digits, point, `e-308`. */
+const doubleBytes = 24;
+
+/** Whether every value found to be of one type can be read as the other. */
+const holds = (declared: FieldType, found: FieldType): boolean =>
+  declared === found ||
+  declared === "text" ||
+  (declared === "double" && (found === "int32" || found === "int64")) ||
+  (declared === "int64" && found === "int32");
+
+function fieldSummary({ name, type }: ColumnPlan, c: number, survey: Survey): FieldSummary | null {
+  const { texts, typed, empties } = survey.sizes;
+  const isText = type === "text";
+  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : survey.sorts[c]! !== 0;
+  if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
+  if (!holds(type, survey.typeOf(c))) return null;
+  const maxBytes = isText ? texts[c]! : type === "double" ? doubleBytes : type === "boolean" ? 5 : typed[c]!;
+  return { name, type, values: survey.rows, maxBytes };
+}
+
+/**
+ * What the features of a file scanned whole say together; null where only reading them tells. Counts are upper bounds:
+ * rows that are rejected later are among them.
+ */
+export function summaryOf(columns: readonly ColumnPlan[], survey: Survey): LayerSummary | null {
+  const geometry = survey.geometry?.facts();
+  if (!geometry || survey.isDamaged) return null;
+  const fields: FieldSummary[] = [];
+  for (const [c, column] of columns.entries()) {
+    if (!column.kept) continue;
+    const field = fieldSummary(column, c, survey);
+    if (!field) return null;
+    fields.push(field);
+  }
+  return {
+    featureCount: survey.rows,
+    fields,
+    kinds: kindSummaries(geometry),
+    hasZ: geometry.hasZ,
+    hasM: geometry.hasM,
+    extent: null,
+    idType: null,
+    idBytes: 0,
+  };
+}
