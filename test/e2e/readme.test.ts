@@ -13,7 +13,8 @@ import { type Block, blocksOf, Desk } from "../support/document.js";
 /** Lines of `sh no-run` blocks, each with the reason why it is not run here. */
 const notRun: Readonly<Record<string, string>> = {
   "npm install -g geoferry": "needs the registry",
-  "npm ci && npm run build && npm install -g .": "changes the machine; the packed package is installed by other tests",
+  "npm install && npm run build && npm install -g .":
+    "changes the machine; the packed package is installed by other tests",
   "npm run demo": "a step of .ci/run",
 };
 
