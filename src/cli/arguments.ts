@@ -5,7 +5,14 @@ const stdio = "stdio:";
 /** A value that looks like a flag (`--bbox -10,40,5,50`) is bound to its option; a lone `-` is kept as a positional. */
 export function protectArguments(argv: readonly string[]): string[] {
   const result: string[] = [];
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   for (const [i, argument] of argv.entries()) {
+    // Behind "--" everything is a path, which yargs would not count among the positionals.
+    if (i === end) continue;
+    if (i > end && argument.startsWith("-") && argument !== "-") {
+      result.push(`./${argument}`);
+      continue;
+    }
     if (argument === "-") {
       result.push(stdio);
       continue;

@@ -26,6 +26,12 @@ describe("a mistyped command line", () => {
   });
 });
 
+test("behind -- everything is a path", () => {
+  writeFileSync(scratch.path("-1.geojson"), '{"type":"Point","coordinates":[16.37,48.21]}');
+  const done = geoferry(["convert", "--to", "csv", "--", "-1.geojson", "-"], { cwd: scratch.folder });
+  expect(done).toMatchObject({ status: 0, stdout: "lon,lat\n16.37,48.21\n" });
+});
+
 describe("info and check of many", () => {
   const folder = scratch.path("many");
   mkdirSync(folder);
