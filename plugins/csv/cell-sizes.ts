@@ -2,14 +2,14 @@ import { Sort } from "./classify.js";
 import { CellText, Mark } from "./scanner.js";
 import { canonicalDatetimeBytes } from "./temporal.js";
 
-const integers = Sort.int32 | Sort.int64 | Sort.wide;
-const sized = integers | Sort.date | Sort.time | Sort.datetime;
-
 /** The longest values of each column, in bytes: as text, and as what their sort makes of them. */
 export class CellSizes {
   /** As text; the caller asks `addText` only where a cell is longer than this. */
   readonly texts: Uint32Array;
-  /** Integers, dates and times without the spaces around them, and in their canonical form. */
+  /**
+   * Without the spaces around them, dates and times in their canonical form; the caller asks `addTyped` only where a
+   * cell is longer than this, or blank, or a datetime.
+   */
   readonly typed: Uint32Array;
   /** Whether a column has a cell of quotes with nothing between. */
   readonly empties: Uint8Array;
@@ -41,7 +41,6 @@ export class CellSizes {
 
   addTyped(column: number, sort: number, bytes: Uint8Array, from: number, to: number): void {
     if (sort === Sort.blank) this.blanks[column] = 1;
-    else if ((sort & sized) === 0 || (to - from <= this.typed[column]! && sort !== Sort.datetime)) return;
     let start = from;
     let end = to;
     while (start < end && bytes[start] === 32) start++;

@@ -95,9 +95,12 @@ export class Scanner {
   private readonly breaks = new LineBreaks();
   /** 1 for bytes that end a plain cell. */
   private readonly ending = new Uint8Array(256);
+  /** The greatest of them. */
+  private readonly last: number;
 
   constructor(delimiter: number) {
     this.delimiter = delimiter;
+    this.last = Math.max(delimiter, carriageReturn);
     this.ending[delimiter] = 1;
     this.ending[lineFeed] = 1;
     this.ending[carriageReturn] = 1;
@@ -117,7 +120,7 @@ export class Scanner {
    * of it that counts, ends there too. Incomplete: more bytes are needed. Unterminated: a quote is never closed.
    */
   scan(bytes: Uint8Array, from: number, to: number, final: boolean): Found {
-    const { ending, delimiter } = this;
+    const { ending, delimiter, last } = this;
     let i = from;
     let cells = 0;
     let lines = 0;
@@ -157,7 +160,7 @@ export class Scanner {
           end = i;
         }
       } else {
-        while (i < to && ending[bytes[i]!] === 0) i++;
+        while (i < to && (bytes[i]! > last || ending[bytes[i]!] === 0)) i++;
         end = i;
       }
       this.starts[cells] = start;

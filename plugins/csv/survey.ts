@@ -128,7 +128,7 @@ export class Survey {
     if (this.rows >= this.rowsWanted) this.stopped = true;
     this.geometry?.look(bytes, scanner);
     const { active, settled, sorts, unquoted, sizes } = this;
-    const { texts } = sizes;
+    const { texts, typed } = sizes;
     const { decimal } = this.dialect;
     let found = false;
     for (let k = 0; k < active.length; k++) {
@@ -146,7 +146,8 @@ export class Survey {
       sorts[c]! |= sort;
       if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
       if (sort === Sort.text) found = true;
-      else sizes.addTyped(c, sort, bytes, from, to);
+      else if (to - from > typed[c]! || sort === Sort.datetime || sort === Sort.blank)
+        sizes.addTyped(c, sort, bytes, from, to);
     }
     for (let k = 0; k < settled.length; k++) {
       const c = settled[k]!;

@@ -146,3 +146,27 @@ test("a record may have any number of cells", () => {
   const row = [...new Array(1000).keys()].map(String);
   expect(records(`${row.join(",")}\n${row.join(",")}`)).toEqual([row, row]);
 });
+
+test("counts the line ends of quoted cells of any length", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("\n", "\r", "\r\n", '""'),
+    fc.nat(120).map((size) => "x".repeat(size)),
+  );
+  const cell = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }), (rows) => {
+      const text = rows.map((row) => `${row.map((of) => `"${of}"`).join(",")}\n`).join("");
+      const bytes = Buffer.from(text);
+      const scanner = new Scanner(44);
+      let at = 0;
+      for (const row of rows) {
+        expect(scanner.scan(bytes, at, bytes.length, true)).toBe("record");
+        expect(scanner.lines).toBe(1 + (row.join(" ").match(/\r\n|\r|\n/g)?.length ?? 0));
+        expect(scanner.cells).toBe(row.length);
+        at = scanner.next;
+      }
+      expect(at).toBe(bytes.length);
+    }),
+    { numRuns: 500 },
+  );
+});
