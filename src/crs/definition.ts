@@ -66,6 +66,8 @@ export interface Definition {
   readonly projection: Projection | null;
   /** Why it cannot be transformed though it could be read; null where it can. */
   readonly obstacle: string | null;
+  /** What heights count from, of a compound system. Nothing here transforms heights. */
+  readonly vertical?: string;
 }
 
 export const degree: Unit = { name: "degree", size: Math.PI / 180 };

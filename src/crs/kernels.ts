@@ -19,7 +19,7 @@ export const wrap = (longitude: number): number =>
     ? longitude
     : longitude - twoPi * Math.floor((longitude + Math.PI) / twoPi);
 
-const outside = (xy: Float64Array, i: number) => {
+export const outside = (xy: Float64Array, i: number): void => {
   xy[2 * i] = Number.NaN;
   xy[2 * i + 1] = Number.NaN;
 };

@@ -1,6 +1,7 @@
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { type Area, commonParts, contains, coverage, inArea, sizeOf } from "./area.js";
+import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { type Datum, type Definition, sameDatum, sameDefinition } from "./definition.js";
 import { resolve } from "./parse.js";
 import { idOf, type RegisteredOperation, type Registry } from "./registry.js";
@@ -60,9 +61,50 @@ const wgs84Datum = "6326";
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
   const pair = { from, to };
-  const refuse = (reason: string) => fault("crs-no-operation", { from: title(from), to: title(to), reason });
-  if (sameText(from, to)) return plain(pair, "identity", "the same system");
+  if (from === to || (sameText(from, to) && from.definition === to.definition))
+    return plain(pair, "identity", "the same system");
   const [source, target] = await Promise.all([resolve(from), resolve(to)]);
+  const found = sameText(from, to)
+    ? plain(pair, "identity", "the same system")
+    : await horizontalOperation(pair, assumeWgs84(source), assumeWgs84(target), options);
+  return told(found, source, target, options);
+}
+
+/** Says beside an operation what it leaves undone and takes for granted. */
+async function told(found: Operation, source: Definition, target: Definition, options: OperationOptions) {
+  const assumed = [source, target].filter((definition) => assumeWgs84(definition) !== definition);
+  const notices = found.notice === undefined ? [] : [found.notice];
+  if (assumed.length > 0) {
+    const { from, to } = found;
+    const limit = options.accuracy ?? 5;
+    const reason = `the datum is not named; taken for WGS 84, which its ellipsoid suggests, it would be known to ${assumedAccuracy} m at best, and --accuracy asks for ${limit} m`;
+    if (limit < assumedAccuracy && !options.ballpark)
+      throw fault("crs-no-operation", { from: title(from), to: title(to), reason });
+    const { registry } = await import("./registry.js");
+    const tables = await registry();
+    notices.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
+  }
+  notices.push(...heightNotices(source, target));
+  const accuracy =
+    assumed.length > 0 && found.accuracy !== null ? Math.max(found.accuracy, assumedAccuracy) : found.accuracy;
+  return notices.length === 0 ? found : { ...found, accuracy, notice: notices.join("; ") };
+}
+
+function heightNotices({ vertical: from }: Definition, { vertical: to }: Definition): string[] {
+  if (from === to) return [];
+  if (from === undefined) return [`heights stay as they are and are taken for ${to}`];
+  const kept = `heights stay as they are: the vertical part of the system, ${from}, is dropped`;
+  return [to === undefined ? kept : `${kept} for ${to}`];
+}
+
+async function horizontalOperation(
+  pair: Pair,
+  source: Definition,
+  target: Definition,
+  options: OperationOptions,
+): Promise<Operation> {
+  const { from, to } = pair;
+  const refuse = (reason: string) => fault("crs-no-operation", { from: title(from), to: title(to), reason });
   if (sameDefinition(source, target)) return plain(pair, "identity", "the same system");
   await checkComputable(source, from, refuse);
   await checkComputable(target, to, refuse);

@@ -75,7 +75,10 @@ async function read(text: string): Promise<Definition> {
   if (id === "EPSG:3857") return webMercatorDefinition;
   if (id !== null) {
     const { registry, readWkt } = await tables();
-    const found = registry.definition(id, readWkt);
+    // EPSG keeps to codes below 32768; a higher one is ESRI's, which many call EPSG's.
+    const found =
+      registry.definition(id, readWkt) ??
+      (Number(id.slice(5)) > 32767 ? registry.definition(`ESRI:${id.slice(5)}`, readWkt) : null);
     if (!found) throw unknown(text, "there is no such code in the tables");
     return found;
   }
@@ -125,10 +128,16 @@ function identified(found: Definition, registry: Registry): Definition {
   ];
   // The registered system then speaks for it, with its own names.
   for (const id of candidates) {
-    if (id === "EPSG:4326" && same(found, wgs84Definition)) return wgs84Definition;
-    if (id === "EPSG:3857" && same(found, webMercatorDefinition)) return webMercatorDefinition;
+    if (found.vertical === undefined) {
+      if (id === "EPSG:4326" && same(found, wgs84Definition)) return wgs84Definition;
+      if (id === "EPSG:3857" && same(found, webMercatorDefinition)) return webMercatorDefinition;
+    }
     const candidate = registry.definition(id, () => null);
-    if (candidate && same(found, candidate)) return candidate;
+    if (candidate && same(found, candidate)) {
+      return found.vertical === undefined || candidate.vertical !== undefined
+        ? candidate
+        : { ...candidate, vertical: found.vertical };
+    }
   }
   return { ...found, id: null };
 }

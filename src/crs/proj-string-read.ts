@@ -124,6 +124,8 @@ export function readProjString(text: string, registry: Registry): Definition | n
     unit: degree,
     threeD: false,
   };
+  const geoid = words.get("geoidgrids");
+  const heights = geoid === undefined ? {} : { vertical: `the geoid of ${geoid}` };
   const unknownWord = [...words.keys()].find((word) => !silent.has(word));
   const axis = words.get("axis");
   const obstacle =
@@ -133,7 +135,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
         ? `its axes are +axis=${axis}`
         : null;
   if (["longlat", "latlong", "lonlat", "latlon"].includes(kind)) {
-    return { id: null, name: geodetic.name, geodetic, projection: null, obstacle };
+    return { id: null, name: geodetic.name, geodetic, projection: null, obstacle, ...heights };
   }
   if (kind === "geocent" || kind === "cart")
     return { id: null, name: "geocentric", geodetic: null, projection: null, obstacle: "it is geocentric" };
@@ -158,6 +160,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
     geodetic,
     projection: { method: found?.method ?? null, methodName: `+proj=${kind}`, parameters, unit },
     obstacle,
+    ...heights,
   };
 }
 

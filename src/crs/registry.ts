@@ -89,7 +89,8 @@ export class Registry {
     }
     if (kind === "V") {
       const horizontal = this.definition(idOf(cells[5]!), wkt);
-      return horizontal && { ...horizontal, id, name };
+      // "Amersfoort / RD New + NAP height"
+      return horizontal && { ...horizontal, id, name, vertical: name.split(" + ").slice(1).join(" + ") || name };
     }
     if (kind === "C") return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
     if (kind !== "P") return { id, name, geodetic: this.geodetic(cells), projection: null, obstacle: null };
@@ -161,6 +162,13 @@ export class Registry {
       toWgs84: null,
       grid: null,
     };
+  }
+
+  /** The datums on one ellipsoid, by EPSG's code of it. */
+  datumsOn(ellipsoid: string): Datum[] {
+    return [...this.datums.values()]
+      .filter((cells) => cells[4] === ellipsoid && !cells[6])
+      .map(([code]) => this.datum(code!));
   }
 
   hasDatum(code: string): boolean {

@@ -18,15 +18,13 @@ import { child, children, numberAt, parseWkt, textAt, type WktNode } from "./wkt
 
 const geographic = ["GEOGCS", "GEOGCRS", "GEODCRS", "GEODETICCRS", "GEOGRAPHICCRS", "BASEGEOGCRS", "BASEGEODCRS"];
 const projected = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "BASEPROJCRS"];
+const verticals = ["VERT_CS", "VERTCS", "VERTCRS", "VERTICALCRS"];
 const carriedOnly = [
+  ...verticals,
   "LOCAL_CS",
   "ENGCRS",
   "ENGINEERINGCRS",
   "GEOCCS",
-  "VERT_CS",
-  "VERTCS",
-  "VERTCRS",
-  "VERTICALCRS",
   "DERIVEDPROJCRS",
   "PARAMETRICCRS",
   "TIMECRS",
@@ -58,7 +56,9 @@ export function readSystem(tree: WktNode, registry: Registry): Definition | null
   if (["COMPD_CS", "COMPOUNDCRS"].includes(tree.keyword)) {
     const horizontal = child(tree, ...geographic, ...projected, "BOUNDCRS");
     const found = horizontal && readSystem(horizontal, registry);
-    return found && { ...found, id: id ?? found.id, name };
+    if (!found) return null;
+    const vertical = textAt(child(tree, ...verticals), 0) || "an unnamed level";
+    return { ...found, id: id ?? found.id, name: id === null ? found.name : name, vertical };
   }
   if (tree.keyword === "BOUNDCRS") return readBound(tree, registry);
   if (carriedOnly.includes(tree.keyword)) {
@@ -228,16 +228,21 @@ function readBound(tree: WktNode, registry: Registry): Definition | null {
   const found = typeof inner === "object" ? readSystem(inner, registry) : null;
   if (!found?.geodetic || found.geodetic.datum.code !== null) return found;
   const shift = child(tree, "ABRIDGEDTRANSFORMATION");
+  if (!shift) return found;
   const target = child(tree, "TARGETCRS")?.values[0];
-  const name = shift ? plain(textAt(child(shift, "METHOD"), 0)) : "";
+  const name = plain(textAt(child(shift, "METHOD"), 0));
   const toWgs84Known = typeof target === "object" && plain(textAt(target, 0)).startsWith("wgs84");
-  const values = shift ? children(shift, "PARAMETER").map((parameter) => numberAt(parameter, 1)) : [];
-  if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return found;
+  const values = children(shift, "PARAMETER").map((parameter) => numberAt(parameter, 1));
+  const { geodetic } = found;
+  // A shift by a grid, or to elsewhere: not to be done without.
+  const grid = textAt(child(shift, "PARAMETERFILE"), 1) || textAt(shift, 0) || "of its transformation";
+  const notUnderstood: Definition = { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, grid } } };
+  if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return notUnderstood;
   if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
-  else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return found;
+  else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return notUnderstood;
   // An abridged transformation gives the scale as a factor (ISO 19162, 9.3).
   if (values.length === 7) values[6] = Number(((values[6]! - 1) * 1e6).toFixed(9));
-  return { ...found, geodetic: { ...found.geodetic, datum: { ...found.geodetic.datum, toWgs84: values } } };
+  return { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, toWgs84: values } } };
 }
 
 /** `EPSG:25832`, from AUTHORITY or ID. */

@@ -48,13 +48,20 @@ export function parseWkt(text: string): WktNode | null {
         word = null;
         if (sign !== ",") {
           depth--;
-          if (depth === 0) return /^[\s\0]*$/.test(text.slice(tokens.lastIndex)) ? root : null;
+          if (depth === 0) return withVertical(root, text.slice(tokens.lastIndex));
           stack.pop();
         }
       }
     }
   }
   return null;
+}
+
+/** ESRI sets the vertical system behind the horizontal one with a comma: read as the compound that is meant. */
+function withVertical(root: WktNode, rest: string): WktNode | null {
+  if (/^[\s\0]*$/.test(rest)) return root;
+  const vertical = /^\s*,\s*VERTCS\s*[[(]/i.test(rest) ? parseWkt(rest.slice(rest.indexOf(",") + 1)) : null;
+  return vertical && { keyword: "COMPD_CS", values: [textAt(root, 0), root, vertical] };
 }
 
 export const isNode = (value: string | number | WktNode | undefined): value is WktNode => typeof value === "object";

@@ -1,5 +1,5 @@
 /** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
-import { crsContext, findOperation, isWgs84, sameCrs } from "../crs/index.js";
+import { crsContext, findOperation, isWgs84 } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsOf } from "../stages/index.js";
@@ -59,13 +59,11 @@ async function planCrs(
   if (target === null) return { crs: said, assumed: false };
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
-  if (!sameCrs(source, target)) {
-    const operation = await findOperation(source, target, { accuracy: request.accuracy ?? 5 });
-    if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
-    add("reproject", { operation });
-  }
-  if (said !== null || !sameCrs(source, target))
-    add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
+  const operation = await findOperation(source, target, { accuracy: request.accuracy ?? 5 });
+  if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
+  const untouched = operation.kind === "identity";
+  if (!untouched) add("reproject", { operation });
+  if (said !== null || !untouched) add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
   return { crs: target, assumed: said === null };
 }
 

@@ -34,6 +34,15 @@ export async function gdalTransform(from: string, to: string, positions: Float64
   return Float64Array.from(text.trim().split(/\s+/).map(Number));
 }
 
+const answers = new Map<string, Promise<string>>();
+
 /** A system as gdalsrsinfo writes it: `wkt_esri`, `wkt1`, `wkt2_2018`, `projjson`, `proj4`. */
-export const srsInfo = async (definition: string, format: string): Promise<string> =>
-  (await run("gdalsrsinfo", ["-o", format, ...(format.startsWith("wkt") ? ["--single-line"] : []), definition])).trim();
+export function srsInfo(definition: string, format: string): Promise<string> {
+  const key = `${format} ${definition}`;
+  const known = answers.get(key);
+  if (known) return known;
+  const args = ["-o", format, ...(format.startsWith("wkt") ? ["--single-line"] : []), definition];
+  const answer = run("gdalsrsinfo", args).then((text) => text.trim());
+  answers.set(key, answer);
+  return answer;
+}

@@ -1,6 +1,6 @@
 // Writes the tables in this folder from PROJ's database: node src/crs/table/build.mjs /usr/share/proj/proj.db
 // Needs the sqlite3 command. Run it again with a newer proj.db to follow a newer EPSG dataset.
-// Origin and terms: docs/decisions/2026-11-20-crs-definitions.md.
+// Origin and terms: README.md in this folder.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 
