@@ -313,19 +313,30 @@ export class WktReader {
 
   /** A position and the sign behind it; whether another one follows. */
   private nextPosition(builder: GeometryBuilder): boolean {
-    const { bytes, at } = this;
-    const x = this.plain(bytes[at] === 32 ? at + 1 : at);
-    if (!Number.isNaN(x) && bytes[this.stop] === 32) {
-      const y = this.plain(this.stop + 1);
-      const byte = bytes[this.stop]!;
-      if (!Number.isNaN(y) && (byte === comma || byte === shut)) {
-        this.at = this.stop + 1;
-        this.x = x;
-        this.y = y;
+    const { bytes, at, found } = this;
+    let next = this.plain(bytes[at] === 32 ? at + 1 : at, 0);
+    if (next > 0 && bytes[next] === 32) {
+      next = this.plain(next + 1, 1);
+      let count = 2;
+      if (next > 0 && bytes[next] === 32) {
+        next = this.plain(next + 1, 2);
+        count = 3;
+      }
+      const byte = next > 0 ? bytes[next]! : 0;
+      if ((byte === comma || byte === shut) && (count <= this.most || this.isFirst)) {
+        this.at = next + 1;
+        this.x = found[0]!;
+        this.y = found[1]!;
         this.z = Number.NaN;
         this.m = Number.NaN;
+        if (this.isFirst && count > this.most) this.most = count;
         this.isFirst = false;
-        builder.position(x, y);
+        if (count === 2) builder.position(found[0]!, found[1]!);
+        else {
+          if (this.dimensions === "M") this.m = found[2]!;
+          else this.z = found[2]!;
+          builder.positionZM(this.x, this.y, this.z, this.m);
+        }
         return byte === comma;
       }
     }
@@ -333,19 +344,20 @@ export class WktReader {
     return this.more();
   }
 
-  /** Where the number that `plain` found ends. */
-  private stop = 0;
+  /** What `plain` found; here, as a number that a method returns is an object each. */
+  private readonly found = new Float64Array(3);
 
   /**
-   * The number at `start` if it is digits and perhaps a point, 15 digits at most, and something follows them; NaN for
-   * any other, which is left to `parseNumber`.
+   * Finds a number at `start`: digits and perhaps a point, 15 digits at most, and something behind. Gives where it ends;
+   * −1 for any other, which is left to `parseNumber`.
    */
-  private plain(start: number): number {
+  private plain(start: number, slot: number): number {
     const { bytes } = this;
     const negative = bytes[start] === minus;
     const from = negative ? start + 1 : start;
     let i = from;
     let digit = bytes[i]! - zero;
+    // Integers of 32 bits hold nine digits, and are quicker than doubles.
     let whole = 0;
     while (digit >= 0 && digit <= 9) {
       whole = (Math.imul(whole, 10) + digit) | 0;
@@ -356,7 +368,6 @@ export class WktReader {
     let decimals = 0;
     if (digit === point - zero) {
       const first = ++i;
-      // Integers of 32 bits hold nine digits, and are quicker than doubles.
       const ninth = first + 9;
       let fraction = 0;
       digit = bytes[i]! - zero;
@@ -364,24 +375,20 @@ export class WktReader {
         fraction = (Math.imul(fraction, 10) + digit) | 0;
         digit = bytes[++i]! - zero;
       }
-      decimals = i - first;
-      if (i < ninth || !(digit >= 0 && digit <= 9)) {
-        value = (whole * powers[decimals]! + fraction) / powers[decimals]!;
-      } else {
-        let rest = 0;
-        while (digit >= 0 && digit <= 9) {
-          rest = (Math.imul(rest, 10) + digit) | 0;
-          digit = bytes[++i]! - zero;
-        }
-        decimals = i - first;
-        if (decimals > 15) return Number.NaN;
-        const all = whole * powers[decimals]! + fraction * powers[decimals - 9]! + rest;
-        value = all / powers[decimals]!;
+      let rest = 0;
+      while (digit >= 0 && digit <= 9) {
+        rest = (Math.imul(rest, 10) + digit) | 0;
+        digit = bytes[++i]! - zero;
       }
+      decimals = i - first;
+      if (decimals > 15) return -1;
+      const power = powers[decimals]!;
+      value = decimals <= 9 ? whole * power + fraction : whole * power + fraction * powers[decimals - 9]! + rest;
+      value /= power;
     }
-    this.stop = i;
-    if (i >= this.end || wholes > 9 || wholes + decimals > 15 || wholes + decimals === 0) return Number.NaN;
-    return negative ? -value : value;
+    if (i >= this.end || wholes > 9 || wholes + decimals > 15 || wholes + decimals === 0) return -1;
+    this.found[slot] = negative ? -value : value;
+    return i;
   }
 
   private position(builder: GeometryBuilder): void {

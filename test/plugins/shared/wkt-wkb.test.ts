@@ -154,6 +154,54 @@ describe("WKT", () => {
     expect(column.xy.length).toBe(4);
   });
 
+  test("numbers in any form are those of Number(), and the first position says how many there are", () => {
+    const digits = (max: number) => fc.array(fc.nat(9), { minLength: 1, maxLength: max }).map((all) => all.join(""));
+    const number = fc
+      .oneof(
+        fc.tuple(digits(6), digits(9)).map(([a, b]) => `${a}.${b}`),
+        fc.tuple(digits(4), digits(13)).map(([a, b]) => `${a}.${b}`),
+        fc.tuple(digits(12), digits(12)).map(([a, b]) => `${a}.${b}`),
+        digits(18),
+        digits(3).chain((a) => fc.constantFrom(`${a}.`, `.${a}`, `${a}e2`, `${a}.5E-3`)),
+        fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => String(Math.abs(value))),
+      )
+      .chain((text) => fc.constantFrom(text, `-${text}`));
+    const position = fc.array(number, { minLength: 2, maxLength: 4 });
+    const space = fc.constantFrom(" ", "", "  ", "\n");
+    const signs = fc.tuple(
+      fc.array(position, { minLength: 2, maxLength: 6 }),
+      fc.constantFrom("", "Z", "M", "ZM"),
+      space,
+    );
+    fc.assert(
+      fc.property(signs, ([line, tag, gap]) => {
+        const text = `LINESTRING ${tag}(${gap}${line.map((p) => p.join(gap || " ")).join(`${gap},${gap}`)}${gap})`;
+        const { column, reader } = fromWkt(text);
+        const most = Math.max(2 + tag.length, line[0]!.length);
+        const isMeasured = tag === "M";
+        line.forEach((numbers, k) => {
+          const [x, y, ...more] = numbers.map(Number);
+          expect([column.xy[2 * k], column.xy[2 * k + 1]]).toEqual([x, y]);
+          const third = most > 2 ? (more[0] ?? Number.NaN) : Number.NaN;
+          const fourth = most > 3 ? more[1] : undefined;
+          expect(column.z?.[k] ?? Number.NaN).toBe(isMeasured ? Number.NaN : third);
+          // A fourth number under M is taken for it, and what is beyond the first position's numbers for nothing.
+          const isShort = numbers.length > most;
+          expect(column.m?.[k] ?? Number.NaN).toBe(fourth ?? (isMeasured && !isShort ? third : Number.NaN));
+        });
+        expect(reader.shortened).toBe(line.filter((numbers) => numbers.length > most).length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a text that ends within a number is refused, whatever stands behind it", () => {
+    const bytes = Buffer.from("LINESTRING (1 2,3 4)");
+    for (let to = 0; to < bytes.length; to++) {
+      expect(() => new WktReader().read(bytes, 0, to, new GeometryBuilder())).toThrow(GeometryTextError);
+    }
+  });
+
   test("rounds x and y when asked", () =>
     expect(toWkt(fromWkt("POINT Z (1.23456 -0.000001 9.87654)").column, 3)).toBe("POINT Z (1.235 0 9.87654)"));
 });
