@@ -89,7 +89,8 @@ export const registry = {
   ),
   "field-missing": entry<Named & { field: string; fields: readonly string[] }>(
     "input",
-    (e) => `${e.source}: has no field "${e.field}"; it has ${e.fields.map((f) => `"${f}"`).join(", ")}`,
+    (e) =>
+      `${e.source}: has no field "${e.field}"${e.fields.length > 0 ? `; it has ${e.fields.map((f) => `"${f}"`).join(", ")}` : ""}`,
   ),
 
   "format-unknown": entry<{ format: string; known: readonly string[] }>(

@@ -7,7 +7,7 @@ import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { localExecutor, threads } from "./choose-executor.js";
 import { convert } from "./convert.js";
 import { type Executor, PoolExecutor } from "./executor.js";
-import { type ExpandedInput, expandInputs } from "./expand.js";
+import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
 import { splitExtension } from "./outputs.js";
 import type { ConvertReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -22,6 +22,12 @@ export function isFolder(output: string): boolean {
   return /[/\\]$/.test(output) || (existsSync(output) && statSync(output).isDirectory());
 }
 
+/** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
+function meansFolder(request: ConvertRequest, host: Host): boolean {
+  if (request.output === "-" || host.registry.byExtension(request.output).length > 0) return false;
+  return request.inputs.some((input) => !isAddress(input) && (isPattern(input) || isFolder(input)));
+}
+
 /**
  * Converts, into one file or, where the output is a folder, every input into a file of its own there.
  * @param onOutcome told as soon as an input is done or has failed
@@ -33,7 +39,7 @@ export async function convertMany(
   onOutcome: (outcome: Outcome) => void = () => {},
 ): Promise<Outcome[]> {
   const expanded = await expandInputs(request.inputs, host.registry);
-  const single = !isFolder(request.output);
+  const single = !isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined);
   const conversions = single
     ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
     : planFolder(expanded, request, host);

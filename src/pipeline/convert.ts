@@ -5,7 +5,7 @@ import { chooseExecutor } from "./choose-executor.js";
 import type { Executor } from "./executor.js";
 import { existingTarget, isUpToDate } from "./existing.js";
 import { openInputs } from "./inputs.js";
-import { checkOutput, chooseWriter, planOutputs } from "./outputs.js";
+import { checkOutput, chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { parseRejectLimit, RejectsFile } from "./rejects.js";
 import { type ConvertReport, describeLoss, Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -17,8 +17,9 @@ import { targetCrs } from "./shape.js";
  * @param shared where to run, for several conversions at once; made for this one alone where absent
  * @throws GeoferryError of every kind but "rejected": rejected features are in the report
  */
-export async function convert(request: ConvertRequest, host: Host, shared?: Executor): Promise<ConvertReport> {
-  const writer = chooseWriter(request, host);
+export async function convert(asked: ConvertRequest, host: Host, shared?: Executor): Promise<ConvertReport> {
+  const writer = chooseWriter(asked, host);
+  const request = { ...asked, output: outputName(asked.output, writer.format) };
   const replace = Boolean(
     request.overwrite || request.append || request.update || replacesLayer(request, writer.accepts.layers),
   );

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { fromPlainError, type PlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
 import { type FindFormat, openTask, type Task, type TaskSpec, type Work, type WorkResult } from "./task.js";
@@ -9,6 +9,8 @@ export interface Executor extends AsyncDisposable {
   /** Pieces of work that it makes sense to have under way at once. */
   readonly width: number;
   open(spec: TaskSpec): Promise<OpenTask>;
+  /** Frees the memory of a result that has been written. It must not be touched after. */
+  release(result: WorkResult): void;
 }
 
 export interface OpenTask {
@@ -41,6 +43,8 @@ export class LocalExecutor implements Executor {
     };
   }
 
+  release(): void {}
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
@@ -64,8 +68,17 @@ interface Member {
   readonly opened: Set<number>;
 }
 
+function unheardPort(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  port2.close();
+  return port1;
+}
+
 // Always the built file: a worker cannot run TypeScript.
 const workerPath = createRequire(import.meta.url).resolve("#worker");
+
+/** Megabytes: batches live in buffers outside of the heap, and a small one is swept, and they with it, more often. */
+const youngHeap = { maxYoungGenerationSizeMb: 8 };
 
 /** Runs tasks on worker threads. A piece of work goes to the member with the least to do. */
 export class PoolExecutor implements Executor {
@@ -74,6 +87,8 @@ export class PoolExecutor implements Executor {
   private tasks = 0;
   private pieces = 0;
   private failure: unknown;
+  /** A port that nobody listens to: what is handed over to it is gone. */
+  private readonly drain = unheardPort();
 
   constructor(private readonly threads: number) {
     this.width = threads;
@@ -82,7 +97,11 @@ export class PoolExecutor implements Executor {
   private start(): void {
     if (this.members.length > 0) return;
     this.members = Array.from({ length: this.threads }, () => {
-      const member: Member = { worker: new Worker(workerPath), waiting: new Map(), opened: new Set() };
+      const member: Member = {
+        worker: new Worker(workerPath, { resourceLimits: youngHeap }),
+        waiting: new Map(),
+        opened: new Set(),
+      };
       member.worker.on("message", (reply: WorkerReply) => {
         const waiting = member.waiting.get(reply.id);
         member.waiting.delete(reply.id);
@@ -127,7 +146,13 @@ export class PoolExecutor implements Executor {
     });
   }
 
+  release(result: WorkResult): void {
+    // Left to the collector, the megabytes of one result after the other wait for it long after they were written.
+    this.drain.postMessage(null, transferables(result.chunks));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.drain.close();
     await Promise.all(this.members.map((member) => member.worker.terminate()));
   }
 }

@@ -41,7 +41,7 @@ function* walk(folder: string, registry: Registry): Generator<string> {
 }
 
 /** Whether a path has the characters of a pattern: `*`, `?`, `[a-z]`, `{a,b}`, `+(a|b)`. */
-const isPattern = (text: string): boolean => /[*?[\]{}]|[+@!]\(/.test(text);
+export const isPattern = (text: string): boolean => /[*?[\]{}]|[+@!]\(/.test(text);
 
 /** The part of a glob before its first magic character, up to a separator. */
 function fixedPart(pattern: string): string {

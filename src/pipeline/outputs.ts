@@ -1,6 +1,6 @@
 /** Which files a conversion writes, and what goes into each. */
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { fault } from "../errors.js";
 import type { Accepts, Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
@@ -31,6 +31,11 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
   const accepts = format.writer.accepts(options);
   if (request.output === "-" && !accepts.stream) throw fault("output-not-stream", { format: format.id });
   return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts };
+}
+
+/** The name that the output gets: one of several files that belong together needs the extension by which they do. */
+export function outputName(output: string, format: Format): string {
+  return output === "-" || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
 }
 
 /** A layer of the output and the layers of the input that go into it. */

@@ -13,7 +13,7 @@ import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, with
 import type { RejectsFile } from "./rejects.js";
 import type { Gathered, OutputReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
-import { planShape, type Shape } from "./shape.js";
+import { checkNames, missing, planShape, type Shape, wantedFields } from "./shape.js";
 import type { EncodeSpec, TaskSpec, Work, WorkResult } from "./task.js";
 
 /** A part of an output layer, and where its chunks go. */
@@ -71,6 +71,7 @@ export class Run {
   }
 
   private async plan(path: string, layer: OutputLayer): Promise<Planned> {
+    checkNames(layer.inputs, this.request);
     const inputs = [];
     for (const open of layer.inputs) {
       const shape = await planShape(open, this.request, this.target, this.gathered);
@@ -78,7 +79,7 @@ export class Run {
     }
     const crs = this.writableCrs(inputs.map((input) => input.shape.crs));
     const summary = needsSummary(this.writer.accepts) ? await this.summarise(inputs) : null;
-    const fit = planFit(summary, this.writer.accepts, this.writer.format.label);
+    const fit = planFit(summary, this.writer.accepts, this.writer.format.label, this.request.append === true);
     this.reportFit(layer.name, fit);
     const targets = fit.parts.map((part): Target => {
       const suffix = part.name === "" ? "" : `_${part.name}`;
@@ -212,14 +213,17 @@ export class Run {
       targets: planned.targets.map((target) => target.layer),
     };
     let left = this.request.limit ?? Number.POSITIVE_INFINITY;
+    const seen = new Set<string>();
+    let read = 0;
     for (const { open, shape } of planned.inputs) {
       let record = 0;
       let line = 0;
       let located = 0;
       for await (const result of this.results(open, shape, end, left)) {
         this.gathered.add(result);
-        this.gathered.read +=
-          result.read + result.rejects.filter((reject) => reject.code.startsWith("unreadable")).length;
+        this.gathered.read += result.read;
+        read += result.read;
+        for (const name of result.seen) seen.add(name);
         await this.rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
         for (const { part, features, chunk } of result.chunks) {
           const target = planned.targets[part]!;
@@ -228,6 +232,7 @@ export class Run {
           this.features += features;
           left -= features;
         }
+        this.executor.release(result);
         record += result.records;
         line += result.lines;
         located += result.located;
@@ -236,6 +241,7 @@ export class Run {
       }
       const said = withUnrepeated(open.context.take(0), this.scanned.get(open));
       this.gathered.add(said);
+      this.gathered.read += said.rejects.length;
       await this.rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
       if (shape.assumed && located > 0) {
         const example =
@@ -243,6 +249,7 @@ export class Run {
         this.gathered.notices.add("crs-assumed", open.layer.name, undefined, 1, example);
       }
     }
+    if (read > 0 && this.request.limit === undefined) this.checkSeen(planned, seen);
     if (planned.targets.every((target) => target.features === 0)) await this.reportFieldsOfNothing(planned);
   }
 
@@ -254,6 +261,16 @@ export class Run {
       if (names.length === 0) continue;
       const example = `${fit.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
       this.gathered.losses.add("fields-dropped", open.layer.name, undefined, names.length, example);
+    }
+  }
+
+  /** A field that is asked for and that no feature has is a mistake, not an empty result. */
+  private checkSeen(planned: Planned, seen: ReadonlySet<string>): void {
+    const layers = planned.inputs.map((input) => input.open);
+    const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
+    for (const name of wantedFields(this.request)) {
+      if (!seen.has(name) && !declared.includes(name))
+        throw missing(layers, name, planned.fit.fields?.map((field) => field.name) ?? []);
     }
   }
 
@@ -275,6 +292,7 @@ export class Run {
       layerName: open.layer.name,
       skipErrors: this.request.skipErrors ?? false,
       stages,
+      wanted: wantedFields(this.request),
       end,
       now: this.host.now.getTime(),
     });

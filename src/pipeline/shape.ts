@@ -24,14 +24,13 @@ export async function targetCrs(request: ConvertRequest, existing: Crs | null): 
   return existing ?? crsContext.wgs84;
 }
 
-/** @throws crs-unknown, crs-no-operation, field-missing, option-invalid */
+/** @throws crs-unknown, crs-no-operation, option-invalid */
 export async function planShape(
   open: OpenLayer,
   request: ConvertRequest,
   target: Crs | null,
   gathered: Gathered,
 ): Promise<Shape> {
-  checkNames(open, request);
   const stages: StageSpec[] = [];
   const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
 
@@ -67,20 +66,31 @@ async function planCrs(
   return { crs: target, assumed: said === null };
 }
 
-/** Names in the request are held against the layer's fields, where it declares them. */
-function checkNames(open: OpenLayer, request: ConvertRequest): void {
-  const { fields } = open.layer;
-  if (!fields) return;
-  const names = fields.map((field) => field.name);
-  if (open.fid !== undefined) names.push(open.fid);
+/** The fields of the source that the request speaks of. */
+export function wantedFields(request: ConvertRequest): string[] {
   const conditions = request.where === undefined ? [] : fieldsOf(request.where);
-  const wanted = [
-    ...conditions,
-    ...(request.select ?? []),
-    ...Object.keys(request.rename ?? {}),
-    ...Object.keys(request.cast ?? {}),
+  return [
+    ...new Set([
+      ...conditions,
+      ...(request.select ?? []),
+      ...Object.keys(request.rename ?? {}),
+      ...Object.keys(request.cast ?? {}),
+    ]),
   ];
-  for (const field of wanted) {
-    if (!names.includes(field)) throw fault("field-missing", { source: open.source.name, field, fields: names });
+}
+
+/** Names in the request are held against the fields of all layers that go into one, where each declares them. */
+export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest): void {
+  const names = new Set<string>();
+  for (const { layer, fid } of layers) {
+    if (!layer.fields) return;
+    for (const field of layer.fields) names.add(field.name);
+    if (fid !== undefined) names.add(fid);
   }
+  for (const field of wantedFields(request)) if (!names.has(field)) throw missing(layers, field, [...names]);
+}
+
+export function missing(layers: readonly OpenLayer[], field: string, fields: readonly string[]): Error {
+  const source = layers.map((open) => open.source.name).join(", ");
+  return fault("field-missing", { source, field, fields });
 }

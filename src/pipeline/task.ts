@@ -12,7 +12,7 @@ import type { Chunk, Encoder, Format, TargetLayer } from "../plugin/format.js";
 import type { OptionTable, OptionValues } from "../plugin/options.js";
 import { buildStage } from "../stages/build.js";
 import { type FitPlan, fitBatch } from "../stages/fit.js";
-import type { Stage, StageSpec } from "../stages/stage.js";
+import type { Stage, StageContext, StageSpec } from "../stages/stage.js";
 import { type Findings, HostContext } from "./context.js";
 
 /** A format and its options, so that another thread finds them: `module` is what it imports. */
@@ -33,6 +33,8 @@ export interface TaskSpec {
   readonly stages: readonly StageSpec[];
   /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
   readonly checks?: readonly StageSpec[];
+  /** Names of fields that the request speaks of. */
+  readonly wanted?: readonly string[];
   readonly end: { readonly kind: "summary"; readonly refine: boolean } | EncodeSpec;
   /** Milliseconds since 1970: what the run calls now. */
   readonly now: number;
@@ -59,8 +61,10 @@ export interface EncodedChunk {
 }
 
 export interface WorkResult extends Findings {
-  /** Features that the reader gave, before any stage. */
+  /** Features that the reader met, before any stage: those it gave and those it rejected. */
   readonly read: number;
+  /** Which of the fields asked for were there. */
+  readonly seen: readonly string[];
   readonly chunks: readonly EncodedChunk[];
   readonly summary: SummaryState | null;
   /** Features with a geometry that came out of the stages. */
@@ -77,8 +81,18 @@ export interface Task {
 
 export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
   const context = new HostContext(spec.layerName, signal, spec.skipErrors, spec.blueprint, new Date(spec.now));
-  const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, context)));
-  const checks = await Promise.all((spec.checks ?? []).map((stage) => buildStage(stage, context)));
+  let rejectedLater = 0;
+  const stageContext: StageContext = {
+    layer: spec.layerName,
+    lose: (code, field, example, count) => context.lose(code, field, example, count),
+    notice: (code, field, example, count) => context.notice(code, field, example, count),
+    reject(reject) {
+      rejectedLater++;
+      context.reject(reject);
+    },
+  };
+  const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, stageContext)));
+  const checks = await Promise.all((spec.checks ?? []).map((stage) => buildStage(stage, stageContext)));
   const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
   let dataset: Dataset | undefined;
 
@@ -111,6 +125,8 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   return {
     async run(work) {
       let read = 0;
+      rejectedLater = 0;
+      const seen = new Set<string>();
       let located = 0;
       let lastRecord = 0;
       const chunks: EncodedChunk[] = [];
@@ -118,6 +134,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
       for await (const batch of batches(work)) {
         signal.throwIfAborted();
         read += batch.length;
+        for (const name of spec.wanted ?? []) if (batch.fields.some((field) => field.name === name)) seen.add(name);
         if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
         const shaped = applyStages(stages, batch);
         if (shaped.length === 0) continue;
@@ -125,12 +142,14 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
         if (checks.length > 0) applyStages(checks, shaped);
         if (summariser) summariser.add(shaped);
         else if (spec.end.kind === "encode") {
-          for (const [part, fitted] of fitBatch(spec.end.fit, shaped, context)) {
+          for (const [part, fitted] of fitBatch(spec.end.fit, shaped, stageContext)) {
             chunks.push({ part, features: fitted.length, chunk: encoders[part]!.encode(fitted) });
           }
         }
       }
-      return { ...context.take(lastRecord), read, located, chunks, summary: summariser?.state ?? null };
+      const found = context.take(lastRecord);
+      read += found.rejects.length - rejectedLater;
+      return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
     },
     async close() {
       await dataset?.[Symbol.asyncDispose]();

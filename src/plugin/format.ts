@@ -120,7 +120,10 @@ export interface Encoder<C extends Chunk = Chunk> {
 }
 
 export interface Assembler<C extends Chunk = Chunk> {
-  /** Takes the chunks in order; `layer` is an index into the layers given to `assembler`. */
+  /**
+   * Takes the chunks in order; `layer` is an index into the layers given to `assembler`. The chunk's buffers are freed
+   * when the promise is fulfilled: what is kept of them must be copied.
+   */
   append(chunk: C, layer: number): Promise<void>;
   /** Writes what comes after the last feature. The host commits the sink after it. */
   finish(): Promise<void>;

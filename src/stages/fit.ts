@@ -5,7 +5,7 @@
 import { describePlace } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
-import { type Field, type FieldType, uniqueName } from "../model/field.js";
+import { type Field, type FieldType, uniqueName, unite } from "../model/field.js";
 import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
 import { type LayerSummary, summaryOfKinds } from "../model/summary.js";
 import type { Accepts } from "../plugin/format.js";
@@ -15,6 +15,8 @@ import type { StageContext } from "./stage.js";
 export interface FittedField {
   /** Name in the batches that arrive; null for the feature ids. */
   readonly source: string | null;
+  /** The feature ids go where this field has no value: what is appended to a file that has its ids as a field. */
+  readonly orIds?: boolean;
   readonly name: string;
   readonly type: FieldType;
   readonly width?: number;
@@ -90,7 +92,12 @@ function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, ta
   return fitted;
 }
 
-function planFields(known: readonly Field[], idType: FieldType | null, accepts: Accepts): FittedField[] {
+function planFields(
+  known: readonly Field[],
+  idType: FieldType | null,
+  accepts: Accepts,
+  mergeIds: boolean,
+): FittedField[] {
   const taken = new Set<string>();
   const limits = accepts.fieldNames ?? {};
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => ({
@@ -102,6 +109,14 @@ function planFields(known: readonly Field[], idType: FieldType | null, accepts: 
     ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
   });
   const ids: FittedField[] = [];
+  const held = mergeIds && idType ? known.find((field) => field.name === accepts.ids) : undefined;
+  if (held && idType) {
+    return known.map((field) =>
+      field === held
+        ? { ...toTarget(field.name, field.name, { ...field, type: unite(field.type, idType) }), orIds: true }
+        : toTarget(field.name, field.name, field),
+    );
+  }
   if (idType && typeof accepts.ids === "string") {
     const name = uniqueName(accepts.ids, new Set(known.map((field) => field.name)));
     ids.push(toTarget(null, name, { name, type: idType }));
@@ -126,8 +141,9 @@ function planParts(accepts: Accepts, summary: LayerSummary | null): FitPart[] {
 /**
  * What a layer becomes in a target.
  * @param summary what a scan of the features told, where the writer needs it
+ * @param mergeIds feature ids go into the field that the target keeps ids in, where there is one already
  */
-export function planFit(summary: LayerSummary | null, accepts: Accepts, target: string): FitPlan {
+export function planFit(summary: LayerSummary | null, accepts: Accepts, target: string, mergeIds = false): FitPlan {
   const known = summary?.fields;
   const parts = planParts(accepts, summary);
   const partOfKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
@@ -135,7 +151,7 @@ export function planFit(summary: LayerSummary | null, accepts: Accepts, target: 
   return {
     parts,
     partOfKind,
-    fields: known ? planFields(known, summary?.idType ?? null, accepts) : null,
+    fields: known ? planFields(known, summary?.idType ?? null, accepts, mergeIds) : null,
     fieldTypes: accepts.fieldTypes,
     dropZ: !accepts.z,
     dropM: !accepts.m,
@@ -188,7 +204,8 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   const byName = new Map(batch.fields.map((field, f) => [field.name, f]));
   const columns = plan.fields.map((field) => {
     const f = field.source === null ? undefined : byName.get(field.source);
-    const column = field.source === null ? batch.ids : f === undefined ? null : batch.columns[f]!;
+    const own = f === undefined ? null : batch.columns[f]!;
+    const column = field.source === null || (field.orIds && batch.ids) ? batch.ids : own;
     if (!column) return absentColumn(field.type, batch.length);
     return castTo(column, field.source ?? field.name, field.type, context);
   });

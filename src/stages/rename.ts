@@ -1,3 +1,4 @@
+import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { mapSetting, type Settings } from "./settings.js";
 import type { Stage } from "./stage.js";
@@ -7,16 +8,28 @@ export interface RenameSettings {
   readonly map: Readonly<Record<string, string>> | ReadonlyMap<string, string>;
 }
 
+/** @throws option-invalid where two fields of a batch would get one name */
 export function build(settings: Settings): Stage {
   const names = mapSetting(settings, "map");
   return {
     apply(batch: Batch): Batch {
-      return batch.with({
-        fields: batch.fields.map((field) => {
-          const name = names.get(field.name);
-          return name === undefined ? field : { ...field, name };
-        }),
+      const taken = new Set<string>();
+      const fields = batch.fields.map((field) => {
+        const name = names.get(field.name) ?? field.name;
+        if (taken.has(name)) throw clash(names, name);
+        taken.add(name);
+        return name === field.name ? field : { ...field, name };
       });
+      return batch.with({ fields });
     },
   };
+}
+
+function clash(names: ReadonlyMap<string, string>, name: string): Error {
+  const value = [...names].filter(([, to]) => to === name).map(([from, to]) => `${from}=${to}`);
+  return fault("option-invalid", {
+    option: "--rename",
+    value: value.join(","),
+    expected: "a name that no other field has",
+  });
 }

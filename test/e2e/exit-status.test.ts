@@ -168,7 +168,8 @@ describe("exit statuses", () => {
     const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
     writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
     const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    // Its temporary files tell that it is at work.
+    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
     child.kill(signal);
     const status = await new Promise((resolve) => child.on("exit", resolve));
     expect(status).toBe(130);

@@ -342,7 +342,8 @@ describe("headers", () => {
     const twice = [...fields, ...fields, { name: "A_1", type: "C", width: 3 }];
     const path = put(scratch, "twice", { dbf: dbf(twice, [" abcdefghi"]) });
     const [feature] = await readFeatures(path);
-    expect(feature!.properties).toEqual({ A: "abc", A_1: "def", A_1_1: "ghi" });
+    // GDAL 3.6 calls the second A2 too.
+    expect(feature!.properties).toEqual({ A: "abc", A2: "def", A_1: "ghi" });
   });
 
   it.each([
