@@ -87,6 +87,26 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     });
   }
 
+  it("Robinson's map over the whole globe, on its nodes and beside them", async () => {
+    const globe: number[] = [];
+    for (let latitude = -90; latitude <= 90; latitude += 0.61)
+      globe.push(-179.9, latitude, -1e-3, latitude, 149, latitude);
+    for (let node = -90; node <= 90; node += 5) {
+      for (const beside of [-1e-9, 0, 1e-9]) globe.push(77.7, Math.max(-90, Math.min(90, node + beside)));
+    }
+    const definition = "+proj=robin +lon_0=11 +x_0=1000 +datum=WGS84";
+    const mine = await through("EPSG:4326", definition, globe);
+    const [theirs, back, theirBack] = await Promise.all([
+      gdalTransform("EPSG:4326", definition, Float64Array.from(globe)),
+      through(definition, "EPSG:4326", [...mine]),
+      gdalTransform(definition, "EPSG:4326", mine),
+    ]);
+    expect(farthest(mine, theirs)).toBeLessThan(1e-6);
+    expect(farthest(back, theirBack)).toBeLessThan(1e-11);
+    // Beside the map there is nothing.
+    expect(await through(definition, "EPSG:4326", [17e6, 8e6, 0, 8.7e6])).toEqual(new Float64Array(4).fill(Number.NaN));
+  });
+
   const pairs: [string, string, number[]][] = [
     ["EPSG:4230", "EPSG:25830", [-3.7, 40.4, -6, 37.4, -1, 41.6]],
     ["EPSG:31467", "EPSG:25832", [3500000, 5500000, 3570000, 5400000]],
