@@ -58,7 +58,7 @@ export class RowGeometry {
     const { closedRings, shortened } = this.cells;
     if (shortened > 0) {
       const example = "the first position of a geometry says how many numbers the others have";
-      this.context.lose("z-dropped", undefined, example, shortened);
+      this.context.lose("position-surplus", undefined, example, shortened);
     }
     if (closedRings > 0) {
       this.context.notice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
