@@ -110,7 +110,8 @@ class ShapeDecoder {
     }
     this.ringOffsets = new Uint32Array(rings + 1);
     this.positionOffsets = new Uint32Array(rings + 1);
-    this.xy = new Float64Array(2 * positions);
+    // Not cleared first: every position kept is written, and the others are trimmed.
+    this.xy = new Float64Array(Buffer.allocUnsafeSlow(16 * positions).buffer);
     if (hasZ) this.z = new Float64Array(positions).fill(Number.NaN);
     if (hasM) this.m = new Float64Array(positions).fill(Number.NaN);
   }

@@ -77,7 +77,8 @@ class ShapeEncoder {
       this.contents[i] = this.contentBytes(i);
       size += recordHead + this.contents[i]!;
     }
-    this.bytes = new Uint8Array(size);
+    // Not cleared first: every byte of a record is written, its number by the assembler.
+    this.bytes = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer);
     this.view = new DataView(this.bytes.buffer);
   }
 

@@ -87,6 +87,11 @@ function planFolder(
   host: Host,
 ): { inputs: string[]; output: string }[] {
   const { registry } = host;
+  if (request.rejects !== undefined) {
+    throw fault("usage", {
+      reason: "--rejects names one file; with a folder as output each one has its own beside it",
+    });
+  }
   if (request.to === undefined) {
     const known = registry
       .all()

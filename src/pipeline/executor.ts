@@ -18,9 +18,33 @@ export interface OpenTask {
   close(): Promise<void>;
 }
 
+/**
+ * Frees the buffers of results at once. Left to the collector, the megabytes of one after the other wait for it long
+ * after they were written, and make it run more often.
+ */
+class Drain {
+  private readonly port: MessagePort;
+
+  constructor() {
+    const { port1, port2 } = new MessageChannel();
+    port2.close();
+    this.port = port1;
+  }
+
+  /** Hands the buffers over to nobody. */
+  free(result: WorkResult): void {
+    this.port.postMessage(null, transferables(result.chunks));
+  }
+
+  close(): void {
+    this.port.close();
+  }
+}
+
 /** Runs tasks on the calling thread, one piece of work of a task at a time. */
 export class LocalExecutor implements Executor {
   readonly width = 1;
+  private readonly drain = new Drain();
 
   constructor(
     private readonly findFormat: FindFormat,
@@ -43,9 +67,13 @@ export class LocalExecutor implements Executor {
     };
   }
 
-  release(): void {}
+  release(result: WorkResult): void {
+    this.drain.free(result);
+  }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drain.close();
+  }
 }
 
 export type WorkerRequest =
@@ -68,12 +96,6 @@ interface Member {
   readonly opened: Set<number>;
 }
 
-function unheardPort(): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  port2.close();
-  return port1;
-}
-
 // Always the built file: a worker cannot run TypeScript.
 const workerPath = createRequire(import.meta.url).resolve("#worker");
 
@@ -87,8 +109,7 @@ export class PoolExecutor implements Executor {
   private tasks = 0;
   private pieces = 0;
   private failure: unknown;
-  /** A port that nobody listens to: what is handed over to it is gone. */
-  private readonly drain = unheardPort();
+  private readonly drain = new Drain();
 
   constructor(private readonly threads: number) {
     this.width = threads;
@@ -147,8 +168,7 @@ export class PoolExecutor implements Executor {
   }
 
   release(result: WorkResult): void {
-    // Left to the collector, the megabytes of one result after the other wait for it long after they were written.
-    this.drain.postMessage(null, transferables(result.chunks));
+    this.drain.free(result);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

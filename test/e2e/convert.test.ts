@@ -103,6 +103,57 @@ describe("convert", () => {
     expect(lines("both.csv")).toHaveLength(1 + 5);
   });
 
+  test("appends feature ids to the field that has them already", () => {
+    geoferry(["convert", `${samples}/passes.geojson`, scratch.path("ids.csv"), "--select", "name"]);
+    const status = geoferry([
+      "convert",
+      `${samples}/passes.geojson`,
+      scratch.path("ids.csv"),
+      "--select",
+      "id,name",
+      "--append",
+      "--in",
+      "fid=id",
+    ]).status;
+    expect(status).toBe(0);
+    expect(
+      lines("ids.csv")[0]!
+        .split(",")
+        .filter((name) => /^id/.test(name)),
+    ).toEqual(["id"]);
+    expect(lines("ids.csv")).toHaveLength(1 + 14);
+  });
+
+  test("refuses a new name that another field has, and fields that no feature has", () => {
+    const output = scratch.path("refused.geojson");
+    const run = (...args: string[]) => geoferry(["convert", `${samples}/capitals.geojson`, output, ...args]);
+    expect(run("--rename", "name=country")).toMatchObject({ status: 2 });
+    expect(run("--select", "nope").stderr).toContain('"nope"');
+    expect(run("--where", "nope = 1")).toMatchObject({ status: 3 });
+    expect(readdirSync(scratch.folder)).not.toContain("refused.geojson");
+  });
+
+  test("gives a file of companions its extension", () => {
+    expect(geoferry(["convert", `${samples}/passes.geojson`, scratch.path("bare"), "--to", "shapefile"]).status).toBe(
+      0,
+    );
+    expect(
+      readdirSync(scratch.folder)
+        .filter((name) => name.startsWith("bare"))
+        .sort(),
+    ).toEqual(["bare.cpg", "bare.dbf", "bare.prj", "bare.shp", "bare.shx"]);
+  });
+
+  test("takes options from the environment, a flag before them", () => {
+    const env = { GEOFERRY_LIMIT: "2", GEOFERRY_OVERWRITE: "yes" };
+    const run = (...args: string[]) =>
+      geoferry(["convert", `${samples}/passes.geojson`, scratch.path("env.csv"), ...args], { env });
+    expect(run().status).toBe(0);
+    expect(lines("env.csv")).toHaveLength(1 + 2);
+    expect(run("--limit", "3").status).toBe(0);
+    expect(lines("env.csv")).toHaveLength(1 + 3);
+  });
+
   test("merges several inputs into one file, fields united", () => {
     writeFileSync(scratch.path("a.csv"), "lon,lat,name\n1,2,x\n");
     writeFileSync(scratch.path("b.csv"), "lon,lat,size\n3,4,7\n");
@@ -155,6 +206,14 @@ describe("convert into a folder", () => {
       "deep",
       "deep/parks.geojson",
     ]);
+  });
+
+  test("a folder as input makes a new name without an extension a folder too", () => {
+    expect(
+      geoferry(["convert", `${samples}/csv`, scratch.path("named"), "--to", "geojsonseq", "--source-crs", "EPSG:4326"])
+        .status,
+    ).toBe(5);
+    expect(readdirSync(scratch.path("named"))).toContain("capitals.geojsonl");
   });
 
   test("takes globs that the shell did not expand", () => {
