@@ -1,4 +1,6 @@
 /** The story of a conversion: open, decide, scan where needed, write, check, commit. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { fault } from "../errors.js";
 import { Spool } from "../io/spool.js";
 import { chooseExecutor } from "./choose-executor.js";
@@ -24,6 +26,7 @@ export async function convert(asked: ConvertRequest, host: Host, shared?: Execut
     request.overwrite || request.append || request.update || replacesLayer(request, writer.accepts.layers),
   );
   checkOutput(request.output, request.inputs, replace);
+  checkRejects(request);
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
   await using spool = new Spool();
@@ -79,6 +82,15 @@ export async function convert(asked: ConvertRequest, host: Host, shared?: Execut
 
 const replacesLayer = (request: ConvertRequest, layers: "one" | "many") =>
   request.replaceLayer === true && layers === "one";
+
+/** A rejects file that was named must not be another file of the person's. @throws output-exists, output-is-input */
+function checkRejects({ rejects, inputs, output, overwrite }: ConvertRequest): void {
+  if (rejects === undefined) return;
+  if (resolve(rejects) === resolve(output))
+    throw fault("usage", { reason: `${rejects}: is named as output and for --rejects; give two names` });
+  if (!statSync(rejects, { throwIfNoEntry: false })?.isFile()) return;
+  checkOutput(rejects, inputs, overwrite === true);
+}
 
 function rejectsPath(request: ConvertRequest): string | null {
   return request.rejects ?? (request.output === "-" ? null : `${request.output}.rejects.geojsonl`);

@@ -90,7 +90,7 @@ async function inspectLayer(
     end: { kind: "summary", refine },
     now: host.now.getTime(),
   });
-  for await (const result of inOrder(pieces(open), executor.width * 2, (work) =>
+  for await (const result of inOrder(pieces(open), executor.width + 1, (work) =>
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;

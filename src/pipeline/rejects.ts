@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { fault } from "../errors.js";
 import { createSink, type HostSink } from "../io/sink.js";
@@ -87,7 +88,9 @@ export class RejectsFile {
       await this.sink.commit();
       return this.path;
     }
-    if (this.path !== null) await rm(this.path, { force: true });
+    // A device or pipe that was named is not ours to remove.
+    const old = this.path === null ? undefined : lstatSync(this.path, { throwIfNoEntry: false });
+    if (old?.isFile()) await rm(this.path!);
     return null;
   }
 

@@ -298,8 +298,8 @@ export class Run {
     });
     this.total += open.layer.bytes;
     try {
-      // As many pieces again as there are threads wait for their turn.
-      const width = this.executor.width * 2;
+      // One piece more than there are threads: none waits for work, and few results wait for their turn.
+      const width = this.executor.width + 1;
       yield* inOrder(pieces(open), width, async (work) => {
         this.host.signal.throwIfAborted();
         const result = await task.run(work);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, samples, startGeoferry } from "../support/command.js";
 import { Scratch } from "../support/recording.js";
@@ -132,6 +132,17 @@ describe("exit statuses", () => {
       rejected: 1,
       rejects: scratch.path("flawed.csv.rejects.geojsonl"),
     });
+  });
+
+  test("2: a rejects file that is another file, and a device is left alone", () => {
+    writeFileSync(scratch.path("mine.txt"), "mine");
+    const run = (rejects: string) =>
+      geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("with-rejects.csv"), "--rejects", rejects]);
+    expect(run(scratch.path("mine.txt")).status).toBe(2);
+    expect(run(scratch.path("with-rejects.csv")).status).toBe(2);
+    expect(readFileSync(scratch.path("mine.txt"), "utf8")).toBe("mine");
+    expect(run("/dev/null").status).toBe(0);
+    expect(statSync("/dev/null").isFile()).toBe(false);
   });
 
   test("6: an output that cannot be written", () => {
