@@ -22,8 +22,8 @@ meaning[34] = quote;
 meaning[91] = meaning[123] = opening;
 meaning[93] = meaning[125] = closing;
 
-const blockSize = 1 << 22;
-export const splitSize = 1 << 22;
+const blockSize = 1 << 21;
+export const splitSize = 1 << 21;
 /** No feature may be larger: the whole of one is held in memory. */
 const mostBytes = 2 ** 30;
 const recordSeparator = 0x1e;

@@ -34,7 +34,7 @@ export interface ShapeFiles {
 }
 
 /** A split ends at this much input or this many rows, whichever comes first. */
-const splitBytes = 4 * 1024 * 1024;
+const splitBytes = 2 * 1024 * 1024;
 const splitRows = 20_000;
 const indexBlock = 8192;
 const windowBytes = 1024 * 1024;
