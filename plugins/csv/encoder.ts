@@ -58,7 +58,20 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       if (this.options.eol === "crlf") out.byte(13);
       out.byte(10);
     }
+    this.tellWhatIsMissing(this.wkt);
+    this.tellWhatIsMissing(this.wkb);
     return { bytes: out.finish() };
+  }
+
+  private tellWhatIsMissing(writer: WktWriter | WkbWriter): void {
+    const { missingZ, missingM } = writer;
+    if (missingZ > 0) {
+      this.context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    }
+    if (missingM > 0) {
+      this.context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    }
+    writer.missingZ = writer.missingM = 0;
   }
 
   /**

@@ -308,8 +308,15 @@ export class WkbReader {
   }
 }
 
-/** Writes geometries as little-endian WKB, types by their ISO numbers (Point Z is 1001). */
+/**
+ * Writes geometries as little-endian WKB, types by their ISO numbers (Point Z is 1001). Positions without a height or
+ * measure, in a geometry with them, have 0.
+ */
 export class WkbWriter {
+  /** Positions that got the height 0, over all geometries. */
+  missingZ = 0;
+  /** Positions that got the measure 0. */
+  missingM = 0;
   private buffer = Buffer.allocUnsafeSlow(1024);
   private at = 0;
   private z = false;
@@ -437,8 +444,16 @@ export class WkbWriter {
     const { buffer } = this;
     let at = buffer.writeDoubleLE(column.xy[2 * k]!, this.at);
     at = buffer.writeDoubleLE(column.xy[2 * k + 1]!, at);
-    if (this.z) at = buffer.writeDoubleLE(column.z ? column.z[k]! : Number.NaN, at);
-    if (this.m) at = buffer.writeDoubleLE(column.m ? column.m[k]! : Number.NaN, at);
+    if (this.z) {
+      const z = column.z ? column.z[k]! : Number.NaN;
+      if (Number.isNaN(z)) this.missingZ++;
+      at = buffer.writeDoubleLE(Number.isNaN(z) ? 0 : z, at);
+    }
+    if (this.m) {
+      const m = column.m ? column.m[k]! : Number.NaN;
+      if (Number.isNaN(m)) this.missingM++;
+      at = buffer.writeDoubleLE(Number.isNaN(m) ? 0 : m, at);
+    }
     this.at = at;
   }
 }

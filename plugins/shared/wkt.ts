@@ -481,10 +481,17 @@ export function dimensionsOf(column: GeometryColumn, i: number): { readonly z: b
   return { z, m };
 }
 
-/** Writes geometries as WKT, with `Z`, `M` and `ZM` tags; positions without a height in a geometry with them say NaN. */
+/**
+ * Writes geometries as WKT, with `Z`, `M` and `ZM` tags. Positions without a height or measure, in a geometry with them,
+ * have 0: numbers of WKT are never NaN (OGC 06-103r4, 7.2.2).
+ */
 export class WktWriter {
   private z = false;
   private m = false;
+  /** Positions that got the height 0, over all geometries. */
+  missingZ = 0;
+  /** Positions that got the measure 0. */
+  missingM = 0;
 
   /** `decimals` of x and y; null writes the shortest text that is exact, as it always does for z and m. */
   constructor(
@@ -494,13 +501,18 @@ export class WktWriter {
 
   /** Feature i, which must not be a null geometry. */
   write(column: GeometryColumn, i: number): void {
-    const { out } = this;
-    const kind = column.kinds[i]!;
     const { z, m } = dimensionsOf(column, i);
-    out.ascii(names[kind]!);
-    if (z || m) out.ascii(z && m ? " ZM" : z ? " Z" : " M");
     this.z = z;
     this.m = m;
+    this.geometry(column, i);
+  }
+
+  /** Members of a collection have its dimensions. */
+  private geometry(column: GeometryColumn, i: number): void {
+    const { out, z, m } = this;
+    const kind = column.kinds[i]!;
+    out.ascii(names[kind]!);
+    if (z || m) out.ascii(z && m ? " ZM" : z ? " Z" : " M");
     if (kind === Kind.GeometryCollection) {
       this.members(column, i);
       return;
@@ -534,7 +546,7 @@ export class WktWriter {
     out.byte(32);
     for (let k = from; k < to; k++) {
       out.byte(k === from ? open : comma);
-      this.write(column.members, k);
+      this.geometry(column.members, k);
     }
     out.byte(shut);
   }
@@ -580,11 +592,15 @@ export class WktWriter {
     }
     if (this.z) {
       out.byte(32);
-      out.number(column.z ? column.z[k]! : Number.NaN);
+      const z = column.z ? column.z[k]! : Number.NaN;
+      if (Number.isNaN(z)) this.missingZ++;
+      out.number(Number.isNaN(z) ? 0 : z);
     }
     if (this.m) {
       out.byte(32);
-      out.number(column.m ? column.m[k]! : Number.NaN);
+      const m = column.m ? column.m[k]! : Number.NaN;
+      if (Number.isNaN(m)) this.missingM++;
+      out.number(Number.isNaN(m) ? 0 : m);
     }
   }
 }

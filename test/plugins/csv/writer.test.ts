@@ -11,6 +11,8 @@ import {
   type Feature,
   type Field,
   type Geometry,
+  GeometryBuilder,
+  Kind,
   packFeatures,
   Summariser,
 } from "../../../src/model/index.js";
@@ -74,6 +76,51 @@ describe("the geometry", () => {
   test("z is a third column where any point has one", async () => {
     const { text: csv } = await write([feature(point(1, 2, 3.25)), feature(point(4, 5))]);
     expect(csv).toBe("lon,lat,z\n1,2,3.25\n4,5,\n");
+  });
+
+  test.each(["wkt", "wkb"])(
+    "positions without a height in a geometry with some get 0, as %s has no NaN",
+    async (geometry) => {
+      const line: Geometry = {
+        type: "LineString",
+        coordinates: [
+          [0, 0],
+          [1, 1, 5],
+          [2, 2],
+        ],
+      };
+      const members: Geometry = { type: "GeometryCollection", geometries: [point(1, 2), point(3, 4, 5)] };
+      const { text: csv, recording } = await write(
+        [feature(line, { n: "a" }), feature(members, { n: "b" })],
+        [text("n")],
+        { geometry },
+      );
+      if (geometry === "wkt") {
+        expect(csv).toBe(
+          'wkt,n\n"LINESTRING Z (0 0 0,1 1 5,2 2 0)",a\n"GEOMETRYCOLLECTION Z (POINT Z (1 2 0),POINT Z (3 4 5))",b\n',
+        );
+      }
+      expect(recording.losses).toMatchObject([{ code: "z-missing", count: 3 }]);
+      const said = execFileSync("ogrinfo", ["-ro", "-al", "-oo", "GEOM_POSSIBLE_NAMES=wkt,wkb", path], {
+        encoding: "utf8",
+      });
+      expect(said).toContain("LINESTRING Z (0 0 0,1 1 5,2 2 0)");
+    },
+  );
+
+  test("positions without a measure in a geometry with some get 0", async () => {
+    const builder = new GeometryBuilder();
+    builder.begin(Kind.LineString);
+    builder.part();
+    builder.ring();
+    builder.positionZM(0, 0, Number.NaN, Number.NaN);
+    builder.positionZM(1, 1, Number.NaN, 7);
+    builder.end();
+    const geometry = builder.finish();
+    const batch = new Batch({ length: 1, ids: null, fields: [], columns: [], geometry, records: null, firstRecord: 1 });
+    const { text: csv, recording } = await writeBatches([batch], []);
+    expect(csv).toBe('wkt\n"LINESTRING M (0 0 0,1 1 7)"\n');
+    expect(recording.losses).toMatchObject([{ code: "m-missing", count: 1 }]);
   });
 
   test("anything else becomes WKT", async () => {
