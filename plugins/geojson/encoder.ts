@@ -66,6 +66,7 @@ export class FeatureEncoder {
     const names = batch.fields.filter((_, f) => f !== idIndex).map((field) => field.name);
     const prefixes = names.map((name) => this.prefix(name));
     this.report(columns, names);
+    if (ids) this.report([ids], ["id"]);
     const bounds = new Bounds();
     let infinite = 0;
     for (let row = 0; row < batch.length; row++) {

@@ -184,6 +184,20 @@ describe("values", () => {
     expect(context.losses).toMatchObject([{ code: "int64-as-text", field: "big", count: 2 }]);
   });
 
+  it("does the same with ids", async () => {
+    const values = BigInt64Array.from([9007199254740991n, 9007199254740993n, -9223372036854775808n]);
+    const ids: Column = { type: "int64", presence: present(3), values };
+    const { fields, columns, geometry } = table({
+      n: { type: "int64", presence: present(3), values: new BigInt64Array(3) },
+    });
+    const batch = new Batch({ length: 3, ids, fields, columns, geometry, records: null, firstRecord: 1 });
+    const { text, context } = await writeBatches(scratch, [batch]);
+    expect(text).toContain('"id":9007199254740991,');
+    expect(text).toContain('"id":"9007199254740993",');
+    expect(text).toContain('"id":"-9223372036854775808",');
+    expect(context.losses).toMatchObject([{ code: "int64-as-text", field: "id", count: 2 }]);
+  });
+
   it("writes numbers so that they read back the same, and non-finite ones as null", async () => {
     const numbers = [0.1, -0, 1e21, 1e-7, 123456789.125, 5e-324, Number.NaN, Number.POSITIVE_INFINITY];
     const { text, context } = await writeBatches(scratch, [
