@@ -41,6 +41,9 @@ export class FeatureParser {
   private problem: string | null = null;
   private hasGeometry = false;
   private hasProperties = false;
+  private hasGeometryMember = false;
+  /** How often a name occurred again in one feature, by name. */
+  private readonly duplicates = new Map<string, number>();
   private readonly foreign = new Map<string, number>();
   private untyped = 0;
 
@@ -71,7 +74,8 @@ export class FeatureParser {
     const start = this.cursor.at;
     this.records++;
     this.problem = null;
-    this.hasGeometry = this.hasProperties = false;
+    this.hasGeometry = this.hasProperties = this.hasGeometryMember = false;
+    this.properties.repeated.length = 0;
     try {
       if (this.cursor.bytes[start] === 123) {
         if (this.object(start, collections)) return;
@@ -95,6 +99,7 @@ export class FeatureParser {
     if (this.hasGeometry) this.geometries.end();
     else this.geometries.none();
     this.rowRecords[this.rows++] = this.records;
+    for (const name of this.properties.repeated) this.duplicates.set(name, (this.duplicates.get(name) ?? 0) + 1);
   }
 
   private takeBack(): void {
@@ -184,6 +189,7 @@ export class FeatureParser {
     const token = cursor.value();
     if (token === Token.null) this.ids.clear(this.rows);
     else if (isIdToken(token)) {
+      if (this.ids.has(this.rows)) this.properties.repeated.push("id");
       this.ids.set(this.rows, token, start, cursor.at);
       this.hasIds = true;
     } else this.context.notice("id-ignored", undefined, "an id that is neither text nor a number was left out");
@@ -196,7 +202,10 @@ export class FeatureParser {
 
   private featureProperties(byte: number): void {
     // Of a member that occurs twice the last one counts.
-    if (this.hasProperties) this.properties.clear(this.rows);
+    if (this.hasProperties) {
+      this.properties.clear(this.rows);
+      this.properties.repeated.push("properties");
+    }
     this.hasProperties = true;
     if (byte === 123) {
       this.properties.read(this.cursor, this.rows);
@@ -207,6 +216,8 @@ export class FeatureParser {
 
   private featureGeometry(byte: number): void {
     if (this.hasGeometry) this.geometries.cancel();
+    if (this.hasGeometryMember) this.properties.repeated.push("geometry");
+    this.hasGeometryMember = true;
     this.hasGeometry = false;
     if (byte === 123) {
       this.hasGeometry = true;
@@ -329,6 +340,10 @@ export class FeatureParser {
       context.notice("foreign-member", name, "a member of a feature beside its properties was left out", count);
     }
     this.foreign.clear();
+    for (const [name, count] of this.duplicates) {
+      context.lose("duplicate-key", name, "a feature has this name more than once; the last value was kept", count);
+    }
+    this.duplicates.clear();
     if (shapes.surplus > 0) {
       context.lose(
         "position-surplus",

@@ -12,6 +12,8 @@ export class Properties {
   private readonly byName = new Map<string, RawColumn>();
   private readonly first = new RawColumn("", new Uint8Array(0));
   private active: RawColumn[] = [];
+  /** Names that occurred again in the object read last, once for each time. */
+  readonly repeated: string[] = [];
 
   /** Columns of the batch under way. */
   get count(): number {
@@ -38,6 +40,7 @@ export class Properties {
       if (cursor.bytes[cursor.at]! <= 32) cursor.space();
       const start = cursor.at;
       const token = cursor.value();
+      if (column.has(row)) this.repeated.push(column.name);
       column.set(row, token, start, cursor.at);
       byte = cursor.space();
       if (byte === 125) {

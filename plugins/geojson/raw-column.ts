@@ -38,6 +38,11 @@ export class RawColumn {
     this.ends[row] = end;
   }
 
+  /** Whether `row` has a value, null among them. */
+  has(row: number): boolean {
+    return row < this.tokens.length && this.tokens[row] !== Token.absent;
+  }
+
   private grow(row: number): void {
     let length = this.tokens.length;
     while (length <= row) length *= 2;

@@ -293,6 +293,25 @@ describe("properties", () => {
     expect(context.notices.map((n) => n.code)).toEqual(["control-character", "control-character"]);
   });
 
+  it("keeps the last value of a name that occurs twice, and tells it", async () => {
+    const { rows, context } = await properties('{"a":1,"b":1,"a":null,"a":3}', '{"a":4,"\\u0061":5}', '{"a":6,"b":7}');
+    expect(rows).toEqual([{ a: 3, b: 1 }, { a: 5 }, { a: 6, b: 7 }]);
+    expect(context.losses).toMatchObject([{ code: "duplicate-key", field: "a", count: 3 }]);
+  });
+
+  it("tells members of a feature that occur twice", async () => {
+    const { features, context } = await read(
+      scratch,
+      '{"type":"Feature","id":1,"geometry":null,"properties":{"a":1},"id":2,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"b":2}}',
+    );
+    expect(features).toMatchObject([{ id: 2, geometry: point(1, 2), properties: { b: 2 } }]);
+    expect(context.losses).toMatchObject([
+      { code: "duplicate-key", field: "id", count: 1 },
+      { code: "duplicate-key", field: "geometry", count: 1 },
+      { code: "duplicate-key", field: "properties", count: 1 },
+    ]);
+  });
+
   it("names what stands in features beside properties", async () => {
     const { context } = await read(
       scratch,
