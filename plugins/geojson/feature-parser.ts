@@ -52,6 +52,8 @@ export class FeatureParser {
     private readonly refuse: Refuse,
     /** The name of a field that shows the ids, or undefined. */
     private readonly idField: string | undefined,
+    /** The crs member of the first value, as JSON, that all features are read by; undefined where there is none. */
+    private readonly crs?: string,
   ) {}
 
   /** Goes on with these bytes; what the batch under way took from the bytes before must be out. */
@@ -196,8 +198,21 @@ export class FeatureParser {
   }
 
   private passForeign(name: string): void {
+    const start = this.cursor.at;
     this.cursor.value();
+    if (name === "crs" && this.crs !== undefined && this.isCrs(start)) return;
     this.foreign.set(name, (this.foreign.get(name) ?? 0) + 1);
+  }
+
+  /** Whether the value that began at `start` is the crs member that is followed. */
+  private isCrs(start: number): boolean {
+    const { bytes, at } = this.cursor;
+    try {
+      const value: unknown = JSON.parse(bytes.toString("utf8", start, at));
+      return JSON.stringify(value) === JSON.stringify(JSON.parse(this.crs!));
+    } catch {
+      return false;
+    }
   }
 
   private featureProperties(byte: number): void {

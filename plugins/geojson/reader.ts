@@ -147,7 +147,10 @@ class GeoJsonLayer implements Layer {
 
   async *batches(split?: Split): AsyncGenerator<Batch> {
     const passed = { records: 0, lines: 0 };
-    const settings = { source: this.source.name, mark: this.blueprint.survey.mark, idField: this.options.fid };
+    const { mark, layout, members } = this.blueprint.survey;
+    // In a FeatureCollection it is the collection's member that counts.
+    const crs = layout === "documents" ? undefined : members.crs;
+    const settings = { source: this.source.name, mark, idField: this.options.fid, crs };
     for await (const piece of split ? [split as FeatureSplit] : this.splits()) {
       const reader = new SplitReader(this.file, piece, { ...settings, before: { ...passed } }, this.context);
       yield* reader.batches();

@@ -15,6 +15,8 @@ export interface SplitSettings {
   readonly source: string;
   readonly mark: FeatureMark;
   readonly idField: string | undefined;
+  /** The crs member of a feature that all are read by. */
+  readonly crs: string | undefined;
   /** What has been counted before the split: nothing where places are relative to it. */
   readonly before: { readonly records: number; readonly lines: number };
 }
@@ -43,6 +45,7 @@ export class SplitReader {
       context,
       (reason, from, to) => this.reject("feature-invalid", reason, from, from, to),
       settings.idField,
+      settings.crs,
     );
     this.parser.records = settings.before.records;
     this.lines = settings.before.lines;

@@ -293,6 +293,21 @@ describe("properties", () => {
     expect(context.notices.map((n) => n.code)).toEqual(["control-character", "control-character"]);
   });
 
+  it("does not call a crs member foreign that it follows", async () => {
+    const crs = '"crs": {"type":"name","properties":{"name":"EPSG:25832"}}';
+    const one = `{"type":"Feature",${crs},"geometry":null,"properties":{}}`;
+    const bare = `{${crs},"type":"Point","coordinates":[500000,5700000]}`;
+    for (const text of [one, bare, `${one}\n${one}\n`]) {
+      const result = await read(scratch, text);
+      expect(result.crs).toBe("EPSG:25832");
+      expect(result.context.notices).toEqual([]);
+    }
+    const inside = await read(scratch, `{"type":"FeatureCollection","features":[${one}]}`);
+    expect(inside.context.notices).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
+    const other = await read(scratch, `${one}\n${one.replace("25832", "25833")}\n`);
+    expect(other.context.notices).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
+  });
+
   it("keeps the last value of a name that occurs twice, and tells it", async () => {
     const { rows, context } = await properties('{"a":1,"b":1,"a":null,"a":3}', '{"a":4,"\\u0061":5}', '{"a":6,"b":7}');
     expect(rows).toEqual([{ a: 3, b: 1 }, { a: 5 }, { a: 6, b: 7 }]);
