@@ -6,8 +6,17 @@ import type { WriterOptions } from "./options.js";
 
 const quote = 34;
 
-/** What a spreadsheet takes for the start of a formula: = + - @ TAB CR (OWASP, CSV injection). */
-const formulaStarts = new Set([61, 43, 45, 64, 9, 13]);
+/** What a spreadsheet takes for the start of a formula: = + - @ TAB CR LF (OWASP, CSV injection). */
+const formulaStarts = new Set([61, 43, 45, 64, 9, 13, 10]);
+/** The last bytes of the full-width = + - @ (U+FF1D, U+FF0B, U+FF0D, U+FF20), which begin with EF BC. */
+const wideStarts = new Set([0x9d, 0x8b, 0x8d, 0xa0]);
+
+/** Whether a spreadsheet may run a text as a formula; a telephone number such as +49 is none. */
+export function isFormula(bytes: Uint8Array, from: number, to: number): boolean {
+  if (from >= to) return false;
+  const isWide = bytes[from] === 0xef && to - from > 2 && bytes[from + 1] === 0xbc && wideStarts.has(bytes[from + 2]!);
+  return isWide || (formulaStarts.has(bytes[from]!) && !isSignedNumber(bytes, from, to));
+}
 
 /** Writes text cells (RFC 4180, 2.5 to 2.7). */
 export class TextCells {
@@ -38,8 +47,7 @@ export class TextCells {
       const example = `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" may be read as another type; csvt=yes declares it`;
       context.lose("type-undeclared", field, example);
     }
-    const isFormula = options.escapeFormulas && from < to && formulaStarts.has(bytes[from]!) && !looksTyped;
-    if (isFormula && !isSignedNumber(bytes, from, to)) {
+    if (options.escapeFormulas && !looksTyped && isFormula(bytes, from, to)) {
       context.lose("formula-escaped", field, `an apostrophe was put before "${sample(bytes, from, to)}"`);
       this.put(bytes, from, to, true, true, field);
     } else this.put(bytes, from, to, looksTyped, false, field);

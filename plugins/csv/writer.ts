@@ -1,6 +1,6 @@
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
-import { TextCells } from "./cells.js";
+import { isFormula, TextCells } from "./cells.js";
 import { classify, Sort } from "./classify.js";
 import { csvtWord } from "./csvt.js";
 import { comma, point } from "./dialect.js";
@@ -11,12 +11,22 @@ import { delimiterByte, type WriterOptions } from "./options.js";
 /** Signs that a reader may take for the delimiter, and so stand in quotes in names. */
 const anyDelimiter = /[,;|\t]/;
 
+/** A name with an apostrophe before it where a spreadsheet would run it. */
+function guarded(name: string, context: WriteContext): string {
+  const bytes = Buffer.from(name);
+  const isNumber = classify(bytes, 0, bytes.length, point) !== Sort.text;
+  if (isNumber || !isFormula(bytes, 0, bytes.length)) return name;
+  context.lose("formula-escaped", name, "an apostrophe was put before the name of the column");
+  return `'${name}`;
+}
+
 /** The names of the columns, written so that a reader knows them for names and finds the delimiter between them. */
 function headerLine(layout: Layout, options: WriterOptions, context: WriteContext): Uint8Array {
   const out = new TextBuffer(1024);
   const delimiter = delimiterByte(options.delimiter);
   const cells = new TextCells(out, delimiter, options, context);
-  const names = [...layout.geometryNames, ...layout.fields.map((field) => field.name)];
+  const fieldNames = layout.fields.map(({ name }) => (options.escapeFormulas ? guarded(name, context) : name));
+  const names = [...layout.geometryNames, ...fieldNames];
   const sorts = names.map((name) => {
     const bytes = Buffer.from(name);
     return (
