@@ -20,6 +20,11 @@ export async function textOfSibling(source: Source, extension: string, context: 
 }
 
 async function crsOfPrj(source: Source, context: ReadContext, notices: Notices): Promise<Crs | null> {
+  if (source.sibling("shp")) {
+    if (source.sibling("prj"))
+      notices.push(["prj-of-shapefile", undefined, "the .prj belongs to the .shp beside it and was left aside"]);
+    return null;
+  }
   const text = (await textOfSibling(source, "prj", context))?.replace(/^\uFEFF/, "").trim();
   if (!text) return null;
   try {

@@ -139,7 +139,10 @@ async function survey(
   return { shape, indexed, table, crs: await readCrs(files.main, context) };
 }
 
-/** A table whose header counts more rows than it has is cut off, unless all else says that the count is wrong. */
+/**
+ * A table whose header counts more rows than it has is cut off, unless all else says that the count is wrong; where it
+ * counts fewer, the others count as soon as there is a shape for each.
+ */
 async function corrected(
   table: TableFacts,
   file: SourceFile,
@@ -147,11 +150,16 @@ async function corrected(
   context: ReadContext,
 ): Promise<TableFacts> {
   const { promisedRows, availableRows, header } = table;
+  const wrong = `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`;
+  if (promisedRows < availableRows && indexed === availableRows) {
+    context.notice("count-wrong", undefined, wrong);
+    return { ...table, promisedRows: availableRows };
+  }
   if (promisedRows <= availableRows) return table;
   const end = header.headerBytes + availableRows * header.recordBytes;
   const ended = file.size === end + 1 && (await file.read(end, 1))[0] === 0x1a;
   if (!ended && indexed !== availableRows) return table;
-  context.notice("count-wrong", undefined, `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`);
+  context.notice("count-wrong", undefined, wrong);
   return { ...table, promisedRows: availableRows };
 }
 

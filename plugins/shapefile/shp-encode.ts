@@ -90,7 +90,7 @@ class ShapeEncoder {
         this.view.setInt32(at + recordHead, this.shape.type, true);
         if (this.shape.plain === Shape.point) this.point(i, at + recordHead);
         else this.many(i, at + recordHead);
-      }
+      } else this.view.setInt32(at + recordHead, Shape.null, true);
       this.view.setInt32(at + 4, content / 2);
       at += recordHead + content;
     }

@@ -146,6 +146,9 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
 }
 
 /** @throws usage, unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
+/** Digits up to which GDAL takes a column of whole numbers for 64-bit integers. */
+const gdalIntegerWidth = 18;
+
 export async function assembler(
   sink: Sink,
   layers: readonly TargetLayer[],
@@ -170,6 +173,14 @@ export async function assembler(
   if (planned.table.numbered) {
     const [{ name }] = planned.table.columns as [OutColumn];
     context.notice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
+  }
+  for (const { name, fieldType, width } of planned.table.columns) {
+    if (fieldType !== "int64" || width <= gdalIntegerWidth) continue;
+    context.notice(
+      "integer-wide",
+      name,
+      `${width} digits wide: exact here, but GDAL reads it as a rounded real number`,
+    );
   }
   if (prj !== null) await (await sink.create("prj")).write(Buffer.from(prj, "utf8"));
   await (await sink.create("cpg")).write(Buffer.from(page.word, "latin1"));

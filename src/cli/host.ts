@@ -3,6 +3,7 @@ import { fault } from "../errors.js";
 import type { Host, Progress } from "../pipeline/request.js";
 import { loadPlugin } from "../plugin/load.js";
 import { Registry } from "../plugin/registry.js";
+import { interrupted } from "./signals.js";
 
 /** The formats at hand: those that come with geoferry and those of `--plugin`. */
 export async function openRegistry(plugins: readonly string[]): Promise<Registry> {
@@ -26,24 +27,10 @@ export function now(): Date {
   return new Date(seconds * 1000);
 }
 
-/** A signal that the first SIGINT or SIGTERM aborts; the second ends the process at once. */
-export function interruptible(): AbortSignal {
-  const aborter = new AbortController();
-  let count = 0;
-  const interrupt = () => {
-    count++;
-    if (count > 1) process.exit(130);
-    aborter.abort();
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
-  return aborter.signal;
-}
-
 export async function openHost(plugins: readonly string[], onProgress?: (progress: Progress) => void): Promise<Host> {
   return {
     registry: await openRegistry(plugins),
-    signal: interruptible(),
+    signal: interrupted,
     now: now(),
     ...(onProgress ? { onProgress } : {}),
   };

@@ -8,6 +8,7 @@ import { type ConvertArguments, convertCommand } from "./commands/convert.js";
 import { type FormatsArguments, formatsCommand } from "./commands/formats.js";
 import { type InfoArguments, infoCommand } from "./commands/info.js";
 import { exitStatus } from "./exit.js";
+import { interrupted } from "./signals.js";
 
 /** What a command's file gives: its place in the help and what it does, loaded when it runs. */
 export interface Command<A> {
@@ -99,7 +100,11 @@ function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, n
 export function reportError(thrown: unknown, argv: readonly string[]): number {
   // yargs throws errors of its own for what a person typed wrong.
   const isUsage = thrown instanceof Error && thrown.name === "YError";
-  const error = isUsage ? fault("usage", { reason: thrown.message }) : asGeoferryError(thrown);
+  const error = interrupted.aborted
+    ? fault("interrupted", {}, thrown)
+    : isUsage
+      ? fault("usage", { reason: thrown.message })
+      : asGeoferryError(thrown);
   const status = exitStatus[error.kind];
   process.stderr.write(`geoferry: ${error.message}\n`);
   if (argv.includes("--json")) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);

@@ -264,6 +264,16 @@ export class Summariser {
     state.idBytes = Math.max(state.idBytes, other.idBytes);
   }
 
+  /** The state with its dates recognised: to be merged with that of a source that declares its types. */
+  settled(): SummaryState {
+    if (!this.refine) return this.state;
+    const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
+      name,
+      { ...field, type: (field.type === "text" && field.temporal) || field.type },
+    ]);
+    return { ...this.state, fields: new Map(fields) };
+  }
+
   summary(): LayerSummary {
     const { fields, kinds, idType, idBytes } = this.state;
     return {

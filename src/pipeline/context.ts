@@ -1,7 +1,9 @@
 import { crsContext } from "../crs/index.js";
+import { GeoferryError } from "../errors.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
+import type { Crs } from "../model/layer.js";
 import { type Loss, type Reject, Tally } from "../model/report.js";
-import type { ReadContext, WriteContext } from "../plugin/format.js";
+import type { CrsContext, ReadContext, WriteContext } from "../plugin/format.js";
 import type { StageContext } from "../stages/stage.js";
 
 /** What was said while one piece of work was done, as plain data. Records and lines are relative to the piece. */
@@ -16,7 +18,9 @@ export interface Findings {
 
 /** The host's side of every context: it keeps what plugins and stages say until it is asked. */
 export class HostContext implements ReadContext, WriteContext, StageContext {
-  readonly crs = crsContext;
+  /** What the source named as its CRS and nobody understands; null where it named none. */
+  unknownCrs: string | null = null;
+  readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly decoder = decoderOf;
   readonly encoder = encoderOf;
   private losses = new Tally();
@@ -32,6 +36,15 @@ export class HostContext implements ReadContext, WriteContext, StageContext {
     readonly blueprint: unknown,
     readonly now: Date,
   ) {}
+
+  private async parseCrs(definition: string): Promise<Crs> {
+    try {
+      return await crsContext.parse(definition);
+    } catch (error) {
+      if (error instanceof GeoferryError && error.code === "crs-unknown") this.unknownCrs = definition;
+      throw error;
+    }
+  }
 
   lose(code: string, field: string | undefined, example: string, count = 1): void {
     this.losses.add(code, this.layer, field, count, example);

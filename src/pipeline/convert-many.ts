@@ -45,12 +45,13 @@ export async function convertMany(
     : planFolder(expanded, request, host);
 
   await using executor = conversions.length > 1 ? sharedExecutor(request, host) : undefined;
+  const claims = new Set<string>();
   const limit = pLimit(Math.max(1, executor?.width ?? 1));
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
   return await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(async () => {
-        const outcome = await attempt({ ...request, inputs, output }, host, executor, !single);
+        const outcome = await attempt({ ...request, inputs, output }, host, executor, claims, !single);
         onOutcome(outcome);
         return outcome;
       }),
@@ -67,6 +68,7 @@ async function attempt(
   request: ConvertRequest,
   host: Host,
   executor: Executor | undefined,
+  claims: Set<string>,
   folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
@@ -74,7 +76,7 @@ async function attempt(
   try {
     host.signal.throwIfAborted();
     if (folder) await mkdir(dirname(output), { recursive: true });
-    return { input, output, report: await convert(request, host, executor) };
+    return { input, output, report: await convert(request, host, executor, claims) };
   } catch (error) {
     return { input, output, error: host.signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error) };
   }

@@ -5,40 +5,44 @@ import { fault } from "../errors.js";
 import { Spool } from "../io/spool.js";
 import { chooseExecutor } from "./choose-executor.js";
 import type { Executor } from "./executor.js";
-import { existingTarget, isUpToDate } from "./existing.js";
+import { isUpToDate, openExisting, outputCrs } from "./existing.js";
 import { openInputs } from "./inputs.js";
-import { checkOutput, chooseWriter, outputName, planOutputs } from "./outputs.js";
+import { checkCompanions, checkOutput, chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { parseRejectLimit, RejectsFile } from "./rejects.js";
 import { type ConvertReport, describeLoss, Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
-import { targetCrs } from "./shape.js";
 
 /**
  * Converts the inputs into one output, which appears whole or not at all.
  * @param shared where to run, for several conversions at once; made for this one alone where absent
+ * @param claims the outputs of all of them, lest two write one
  * @throws GeoferryError of every kind but "rejected": rejected features are in the report
  */
-export async function convert(asked: ConvertRequest, host: Host, shared?: Executor): Promise<ConvertReport> {
+export async function convert(
+  asked: ConvertRequest,
+  host: Host,
+  shared?: Executor,
+  claims: Set<string> = new Set(),
+): Promise<ConvertReport> {
   const writer = chooseWriter(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };
-  const replace = Boolean(
-    request.overwrite || request.append || request.update || replacesLayer(request, writer.accepts.layers),
-  );
-  checkOutput(request.output, request.inputs, replace);
+  const replace = replaces(request, writer.accepts.layers);
+  checkOutput(request.output, request.inputs, replace || request.append === true);
+  checkCompanions(request.output, request.inputs, writer.format);
   checkRejects(request);
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
   await using spool = new Spool();
-  const existing = await existingTarget(request, writer, host, spool);
-  const addresses = existing ? [request.output, ...request.inputs] : request.inputs;
+  await using existing = await openExisting(request, writer, host, spool);
   const gathered = new Gathered();
-  await using inputs = await openInputs(addresses, request, host, spool);
+  await using inputs = await openInputs(request.inputs, request, host, spool);
   for (const found of inputs.findings) gathered.add(found);
-  const files = planOutputs(inputs.layers, { ...request, inputs: addresses }, writer);
+  const layers = [...(existing?.layers ?? []), ...inputs.layers];
+  const files = planOutputs(layers, request, writer);
   for (const file of files) if (file.path !== request.output) checkOutput(file.path, request.inputs, replace);
 
-  const owned = shared ? undefined : await chooseExecutor(request, host, inputs.layers);
+  const owned = shared ? undefined : await chooseExecutor(request, host, layers);
   const executor = shared ?? owned!;
   const rejects = new RejectsFile(rejectsPath(request), parseRejectLimit(request.maxRejects));
   const run = new Run(
@@ -46,9 +50,11 @@ export async function convert(asked: ConvertRequest, host: Host, shared?: Execut
     host,
     executor,
     writer,
-    await targetCrs(request, existing?.crs ?? null),
+    await outputCrs(request, existing),
     gathered,
     rejects,
+    replace,
+    claims,
   );
   try {
     for (const file of files) await run.write(file);
@@ -80,8 +86,9 @@ export async function convert(asked: ConvertRequest, host: Host, shared?: Execut
   }
 }
 
-const replacesLayer = (request: ConvertRequest, layers: "one" | "many") =>
-  request.replaceLayer === true && layers === "one";
+/** Whether files that are there may be replaced by the outputs. */
+const replaces = (request: ConvertRequest, layers: "one" | "many"): boolean =>
+  Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
 
 /** A rejects file that was named must not be another file of the person's. @throws output-exists, output-is-input */
 function checkRejects({ rejects, inputs, output, overwrite }: ConvertRequest): void {

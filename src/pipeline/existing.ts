@@ -1,33 +1,52 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { crsContext, findOperation } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
-import { openInputs } from "./inputs.js";
+import { type OpenInputs, openInputs } from "./inputs.js";
 import type { ChosenWriter } from "./outputs.js";
 import type { ConvertRequest, Host } from "./request.js";
+import { targetCrs } from "./shape.js";
 
 /**
- * The output that `--append` adds to: its features are read again and written before the new ones, so that the file is
- * replaced whole like any other, and fields and types unite. Null where there is none.
- * @returns the CRS that the new features must come into
+ * The output that `--append` adds to: its features are read again and written before the new ones, untouched, so that
+ * the file is replaced whole like any other, and fields and types unite. Null where there is none.
  */
-export async function existingTarget(
+export async function openExisting(
   request: ConvertRequest,
   writer: ChosenWriter,
   host: Host,
   spool: Spool,
-): Promise<{ crs: Crs | null } | null> {
-  if (!request.append || request.output === "-" || !existsSync(request.output)) return null;
-  if (writer.accepts.layers === "many") {
-    throw fault("unsupported", {
-      source: request.output,
-      reason: `appending to ${writer.format.label} is not possible`,
-    });
-  }
-  await using open = await openInputs([request.output], { from: writer.format.id }, host, spool);
-  if (open.layers.length !== 1)
-    throw fault("unsupported", { source: request.output, reason: "it has several layers; appending needs one" });
-  return { crs: open.layers[0]!.layer.crs };
+): Promise<OpenInputs | null> {
+  const { output } = request;
+  if (!request.append || output === "-" || !existsSync(output)) return null;
+  const refuse = (reason: string) => fault("unsupported", { source: output, reason });
+  if (writer.accepts.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
+  const open = await openInputs([output], { from: writer.format.id }, host, spool, true);
+  if (open.layers.length === 1) return open;
+  await open[Symbol.asyncDispose]();
+  throw refuse("it has several layers; appending needs one");
+}
+
+/** The CRS of what comes out. What is appended comes into that of the file. @throws crs-unknown, usage */
+export async function outputCrs(request: ConvertRequest, existing: OpenInputs | null): Promise<Crs | null> {
+  const wanted = await targetCrs(request);
+  if (!existing || wanted === null) return wanted;
+  const held = existing.layers[0]!.layer.crs ?? crsContext.wgs84;
+  if (request.targetCrs === undefined) return held;
+  const operation = await findOperation(held, wanted, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
+  if (operation?.kind === "identity") return held;
+  const reason = `${request.output} is in ${held.id ?? held.name}, and what is appended comes into that; leave --target-crs away`;
+  throw fault("usage", { reason });
+}
+
+/** When a file, or one that belongs to it (of the same name but for the extension), was changed last. */
+function lastChange(path: string): number {
+  const folder = dirname(path);
+  const stem = basename(path, extname(path));
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${stem}.`));
+  return Math.max(...names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
 /** Whether the output is there and newer than every input that is a file. */
@@ -35,7 +54,9 @@ export function isUpToDate(output: string, inputs: readonly string[]): boolean {
   const written = statSync(output, { throwIfNoEntry: false });
   if (!written) return false;
   return inputs.every((input) => {
-    const read = statSync(input, { throwIfNoEntry: false });
-    return read !== undefined && read.mtimeMs < written.mtimeMs;
+    if (!statSync(input, { throwIfNoEntry: false })) return false;
+    return dirname(input) === dirname(output) && basename(input, extname(input)) === basename(output, extname(output))
+      ? statSync(input).mtimeMs < written.mtimeMs
+      : lastChange(input) < written.mtimeMs;
   });
 }

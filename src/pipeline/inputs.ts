@@ -16,6 +16,8 @@ export interface OpenLayer {
   readonly source: FileSource;
   readonly reader: FormatRef;
   readonly blueprint: unknown;
+  /** What is in the output already and is added to: it passes untouched. */
+  readonly existing: boolean;
   /** The feature ids shall become this attribute. */
   readonly fid: string | undefined;
   /** What the reader says on this thread: looking for splits, or reading where it has none. */
@@ -39,6 +41,7 @@ export async function openInputs(
   request: InputRequest,
   host: Host,
   spool: Spool,
+  existing = false,
 ): Promise<OpenInputs> {
   const datasets: Dataset[] = [];
   const findings: Findings[] = [];
@@ -66,6 +69,7 @@ export async function openInputs(
         blueprint: dataset.blueprint,
         fid: ownFid ? undefined : fid,
         context,
+        existing,
       });
     });
   }

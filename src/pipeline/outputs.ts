@@ -35,7 +35,8 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
 
 /** The name that the output gets: one of several files that belong together needs the extension by which they do. */
 export function outputName(output: string, format: Format): string {
-  return output === "-" || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
+  const stream = output === "-" || (existsSync(output) && !statSync(output).isFile());
+  return stream || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
 }
 
 /** A layer of the output and the layers of the input that go into it. */
@@ -82,7 +83,7 @@ export function planOutputs(layers: readonly OpenLayer[], request: ConvertReques
       { path: output, layers: layers.map((open) => ({ name: unused(named(open.layer.name), taken), inputs: [open] })) },
     ];
   }
-  const several = request.inputs.length > 1;
+  const several = request.inputs.length > 1 || layers.some((open) => open.existing);
   if (several || layers.length === 1)
     return [{ path: output, layers: [{ name: named(several ? stem : layers[0]!.layer.name), inputs: layers }] }];
   if (output === "-") {
@@ -112,4 +113,19 @@ export function checkOutput(path: string, inputs: readonly string[], replace: bo
   if (!replace) throw fault("output-exists", { output: path });
   if (inputs.some((input) => resolve(input) === resolve(path) || same(input)))
     throw fault("output-is-input", { output: path });
+}
+
+/**
+ * A set of files must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`.
+ * @throws output-is-input
+ */
+export function checkCompanions(output: string, inputs: readonly string[], format: Format): void {
+  const [stem] = splitExtension(resolve(output), format);
+  for (const input of inputs) {
+    const path = resolve(input);
+    if (!existsSync(path) || path.slice(0, -extname(path).length) !== stem) continue;
+    const taken = format.companions?.find((extension) => existsSync(`${stem}.${extension}`));
+    if (taken !== undefined)
+      throw fault("output-is-input", { output: `${splitExtension(output, format)[0]}.${taken}` });
+  }
 }

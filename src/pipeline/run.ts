@@ -1,8 +1,9 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { fault } from "../errors.js";
 import { createSink, type HostSink } from "../io/sink.js";
-import { Batch, type Crs, Kind, type LayerSummary, packFeatures, Summariser } from "../model/index.js";
-import type { Accepts, Assembler, TargetLayer } from "../plugin/format.js";
+import { Batch, type Crs, Kind, type LayerSummary, packFeatures, type Reject, Summariser } from "../model/index.js";
+import type { Accepts, Assembler, Format, TargetLayer } from "../plugin/format.js";
 import { buildStage } from "../stages/build.js";
 import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
@@ -54,6 +55,8 @@ export class Run {
     private readonly target: Crs | null,
     private readonly gathered: Gathered,
     private readonly rejects: RejectsFile,
+    private readonly replace: boolean,
+    private readonly claims: Set<string>,
   ) {}
 
   /** Writes one output file; nothing is seen of it before `commit`. */
@@ -81,16 +84,13 @@ export class Run {
     const summary = needsSummary(this.writer.accepts) ? await this.summarise(inputs) : null;
     const fit = planFit(summary, this.writer.accepts, this.writer.format.label, this.request.append === true);
     this.reportFit(layer.name, fit);
+    const adds = layer.inputs.some((open) => open.existing);
     const targets = fit.parts.map((part): Target => {
       const suffix = part.name === "" ? "" : `_${part.name}`;
       const own =
         this.writer.accepts.layers === "one" && suffix !== "" ? withSuffix(path, suffix, this.writer.format) : path;
-      if (own !== path)
-        checkOutput(
-          own,
-          this.request.inputs,
-          Boolean(this.request.overwrite || this.request.append || this.request.update || this.request.replaceLayer),
-        );
+      if (own !== path && adds) throw this.otherGeometry(path, fit);
+      if (own !== path) checkOutput(own, this.request.inputs, this.replace);
       return {
         layer: {
           name: `${layer.name}${suffix}`,
@@ -107,6 +107,12 @@ export class Run {
     return { inputs, fit, crs, targets };
   }
 
+  private otherGeometry(path: string, fit: FitPlan): Error {
+    const kinds = fit.parts.map((part) => part.name).join(", ");
+    const reason = `${fit.target} holds one kind of geometry a file, and with what is appended there would be ${kinds}`;
+    return fault("unsupported", { source: path, reason });
+  }
+
   /** What the writer's limits ask of every geometry before the layer is summed up. */
   private stagesOfWriter(): StageSpec[] {
     const collections = this.writer.accepts.geometryTypes.includes("GeometryCollection");
@@ -116,7 +122,12 @@ export class Run {
   /** The CRS that the output says: what the layers have in common, if the format can hold it. */
   private writableCrs(all: readonly (Crs | null)[]): Crs | null {
     const first = all[0] ?? null;
-    const common = all.every((crs) => crs?.definition === first?.definition) ? first : null;
+    const alike = all.every((crs) => crs?.definition === first?.definition);
+    if (!alike && this.target === null && all.every((crs) => crs !== null)) {
+      const names = [...new Set(all.map((crs) => crs?.id ?? crs?.name))].join(" and ");
+      throw fault("usage", { reason: `--no-reproject would put coordinates in ${names} into one layer` });
+    }
+    const common = alike ? first : null;
     if (common === null || this.writer.accepts.crs === "any") return common;
     const isPlain = common.id === "EPSG:4326" || common.id === "OGC:CRS84";
     if (isPlain) return common;
@@ -157,13 +168,16 @@ export class Run {
     const open = async (at: string, of: readonly Target[]) => {
       const context = new HostContext(of[0]?.layer.name ?? "", this.host.signal, false, undefined, this.host.now);
       this.contexts.push(context);
+      this.claim(at);
+      const adds = this.request.append === true && at === path;
       const sink = await createSink(at, {
-        overwrite: true,
+        overwrite: this.replace || adds,
         zip: /\.(zip|shz)$/i.test(at),
         now: this.host.now,
         ...(format.companions ? { companions: format.companions } : {}),
       });
       this.sinks.push(sink);
+      checkForeignPrj(at, of[0]?.layer.crs ?? null, format);
       const assembler = await module.assembler(
         sink,
         of.map((target) => target.layer),
@@ -182,27 +196,38 @@ export class Run {
     return assemblers;
   }
 
+  /** @throws output-collision where another conversion of the same run writes there */
+  private claim(path: string): void {
+    const key = resolve(path).toLowerCase();
+    if (path !== "-" && this.claims.has(key)) {
+      throw fault("output-collision", { output: path, inputs: [this.request.inputs.join(", "), "another input"] });
+    }
+    this.claims.add(key);
+  }
+
   /** What all features that come out of the stages say together: a first reading of the inputs. */
   private async summarise(inputs: Planned["inputs"]): Promise<LayerSummary> {
     const told = inputs.length === 1 ? await toldSummary(inputs[0]!) : null;
     if (told) return told;
-    const refine = inputs.every(({ open }) => open.layer.fields === null);
-    const summariser = new Summariser(refine);
+    const all = new Summariser(false);
     let left = this.request.limit ?? Number.POSITIVE_INFINITY;
     for (const { open, shape } of inputs) {
+      const refine = open.layer.fields === null;
+      const summariser = new Summariser(refine);
       const declared = await declaredFields(open, shape);
       if (declared) summariser.add(declared);
       for await (const result of this.results(open, shape, { kind: "summary", refine }, left)) {
         if (result.summary) {
           summariser.merge(result.summary);
-          left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
+          if (!open.existing) left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
         }
         this.host.onProgress?.({ done: this.done, total: this.total, features: 0, phase: "scan" });
         if (left <= 0) break;
       }
       this.scanned.set(open, open.context.take(0));
+      all.merge(summariser.settled());
     }
-    return summariser.summary();
+    return all.summary();
   }
 
   private async writeLayer(planned: Planned): Promise<void> {
@@ -221,8 +246,11 @@ export class Run {
       let located = 0;
       for await (const result of this.results(open, shape, end, left)) {
         this.gathered.add(result);
-        this.gathered.read += result.read;
-        read += result.read;
+        if (open.existing && result.rejects.length > 0) throw unreadable(open, result.rejects[0]!);
+        if (!open.existing) {
+          this.gathered.read += result.read;
+          read += result.read;
+        }
         for (const name of result.seen) seen.add(name);
         await this.rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
         for (const { part, features, chunk } of result.chunks) {
@@ -230,7 +258,7 @@ export class Run {
           await target.assembler!.append(chunk, target.index);
           target.features += features;
           this.features += features;
-          left -= features;
+          if (!open.existing) left -= features;
         }
         this.executor.release(result);
         record += result.records;
@@ -269,8 +297,7 @@ export class Run {
     const layers = planned.inputs.map((input) => input.open);
     const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
     for (const name of wantedFields(this.request)) {
-      if (!seen.has(name) && !declared.includes(name))
-        throw missing(layers, name, planned.fit.fields?.map((field) => field.name) ?? []);
+      if (!seen.has(name) && !declared.includes(name)) throw missing(layers, name, []);
     }
   }
 
@@ -281,9 +308,10 @@ export class Run {
     end: TaskSpec["end"],
     limit: number,
   ): AsyncGenerator<WorkResult> {
-    const stages = Number.isFinite(limit)
-      ? [...shape.stages, { name: "limit", settings: { count: limit } }]
-      : shape.stages;
+    const stages =
+      Number.isFinite(limit) && !open.existing
+        ? [...shape.stages, { name: "limit", settings: { count: limit } }]
+        : shape.stages;
     const task = await this.executor.open({
       source: open.source.spec,
       reader: open.reader,
@@ -313,7 +341,7 @@ export class Run {
 
   /** @throws guard-empty where an empty result would replace a file that is not empty */
   guardEmpty(): void {
-    if (!this.request.overwrite || this.request.allowEmpty) return;
+    if (this.request.allowEmpty || this.request.append) return;
     for (const { target } of this.written) {
       const old = target.path === "-" ? undefined : statSync(target.path, { throwIfNoEntry: false });
       if (target.features === 0 && old && old.size > 0) throw fault("guard-empty", { output: target.path });
@@ -334,6 +362,22 @@ export class Run {
   async abort(): Promise<void> {
     await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
   }
+}
+
+/** What is appended to must come through whole. */
+function unreadable(open: OpenLayer, reject: Reject): Error {
+  const reason = `${reject.reason}; nothing was appended, since what is there must be read whole first`;
+  return fault("input-corrupt", { source: open.source.name, place: reject.place, reason });
+}
+
+/**
+ * A .prj beside the output that belongs to a Shapefile of the same name is not replaced by that of a table.
+ * @throws output-exists
+ */
+function checkForeignPrj(path: string, crs: Crs | null, format: Format): void {
+  if (crs === null || crs.id === "EPSG:4326" || format.companions?.includes("prj")) return;
+  const prj = withSuffix(path, "", format).replace(/\.[^./\\]+$/, ".prj");
+  if (existsSync(prj) && existsSync(prj.replace(/prj$/, "shp"))) throw fault("output-exists", { output: prj });
 }
 
 /** What was found in the second reading, and of the first what only it said. */

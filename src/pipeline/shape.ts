@@ -18,10 +18,9 @@ export interface Shape {
 }
 
 /** The CRS that the output shall have; null where coordinates are carried untouched. */
-export async function targetCrs(request: ConvertRequest, existing: Crs | null): Promise<Crs | null> {
+export async function targetCrs(request: ConvertRequest): Promise<Crs | null> {
   if (request.reproject === false) return null;
-  if (request.targetCrs !== undefined) return crsContext.parse(request.targetCrs);
-  return existing ?? crsContext.wgs84;
+  return request.targetCrs === undefined ? crsContext.wgs84 : crsContext.parse(request.targetCrs);
 }
 
 /** @throws crs-unknown, crs-no-operation, option-invalid */
@@ -31,6 +30,7 @@ export async function planShape(
   target: Crs | null,
   gathered: Gathered,
 ): Promise<Shape> {
+  if (open.existing) return { stages: [], crs: target ?? open.layer.crs, assumed: false };
   const stages: StageSpec[] = [];
   const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
 
@@ -56,6 +56,11 @@ async function planCrs(
 ): Promise<Pick<Shape, "crs" | "assumed">> {
   const said = request.sourceCrs === undefined ? open.layer.crs : await crsContext.parse(request.sourceCrs);
   if (target === null) return { crs: said, assumed: false };
+  const { unknownCrs } = open.context;
+  if (said === null && unknownCrs !== null && open.layer.geometryTypes?.length !== 0) {
+    const reason = `${open.source.name} names it; carry the coordinates untouched with --no-reproject, or`;
+    throw fault("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
+  }
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
   const operation = await findOperation(source, target, { accuracy: request.accuracy ?? 5 });
@@ -82,7 +87,7 @@ export function wantedFields(request: ConvertRequest): string[] {
 /** Names in the request are held against the fields of all layers that go into one, where each declares them. */
 export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest): void {
   const names = new Set<string>();
-  for (const { layer, fid } of layers) {
+  for (const { layer, fid } of layers.filter((open) => !open.existing)) {
     if (!layer.fields) return;
     for (const field of layer.fields) names.add(field.name);
     if (fid !== undefined) names.add(fid);

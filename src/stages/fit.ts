@@ -75,8 +75,11 @@ export function cutToBytes(name: string, bytes: number): string {
   return cut;
 }
 
-/** A name the target takes: shortened and made unique, the same way every time. */
-function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Set<string>): string {
+/**
+ * A name the target takes: shortened and made unique, the same way every time.
+ * @param taken the names that are taken, each with the last number that was tried for it
+ */
+function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Map<string, number>): string {
   const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern } = limits;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
@@ -86,9 +89,15 @@ function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, ta
     const text = cutToBytes(stem, bytes);
     return takes(text) ? text : text.trim();
   };
-  let fitted = cut(maxBytes);
-  for (let n = 1; taken.has(key(fitted)); n++) fitted = `${cut(maxBytes - `_${n}`.length)}_${n}`;
-  taken.add(key(fitted));
+  const first = cut(maxBytes);
+  let fitted = first;
+  let n = taken.get(key(first)) ?? 0;
+  while (taken.has(key(fitted))) {
+    n++;
+    fitted = `${cut(maxBytes - `_${n}`.length)}_${n}`;
+  }
+  taken.set(key(first), n);
+  taken.set(key(fitted), taken.get(key(fitted)) ?? 0);
   return fitted;
 }
 
@@ -98,7 +107,7 @@ function planFields(
   accepts: Accepts,
   mergeIds: boolean,
 ): FittedField[] {
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   const limits = accepts.fieldNames ?? {};
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => ({
     source,
@@ -165,10 +174,11 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
   const bySource = new Map(summary.fields.map((field) => [field.name, field]));
   const fields = (plan.fields ?? []).map((field) => {
     const from = field.source === null ? undefined : bySource.get(field.source);
+    const own = from ? castBytes(from.type, field.type, from.maxBytes) : 0;
     return {
       ...field,
       values: from?.values ?? summary.featureCount,
-      maxBytes: from ? castBytes(from.type, field.type, from.maxBytes) : summary.idBytes,
+      maxBytes: Math.max(own, from && !field.orIds ? 0 : summary.idBytes),
     };
   });
   return { ...summaryOfKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };

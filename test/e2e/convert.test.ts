@@ -100,7 +100,7 @@ describe("convert", () => {
     expect(
       geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("both.csv"), "--limit", "5", "--append"]).status,
     ).toBe(0);
-    expect(lines("both.csv")).toHaveLength(1 + 5);
+    expect(lines("both.csv")).toHaveLength(1 + 2 + 5);
   });
 
   test("appends feature ids to the field that has them already", () => {
@@ -122,6 +122,39 @@ describe("convert", () => {
         .filter((name) => /^id/.test(name)),
     ).toEqual(["id"]);
     expect(lines("ids.csv")).toHaveLength(1 + 14);
+  });
+
+  test("appending leaves what is there untouched, whatever is asked of the new features", () => {
+    const output = scratch.path("grown.csv");
+    geoferry(["convert", `${samples}/capitals.geojson`, output]);
+    const before = lines("grown.csv");
+    const run = (...args: string[]) =>
+      geoferry(["convert", `${samples}/capitals.geojson`, output, "--append", ...args]).status;
+    expect(run("--limit", "1")).toBe(0);
+    expect(run("--where", "iso2 = 'FR'")).toBe(0);
+    expect(run("--select", "name", "--bbox", "0,45,5,50")).toBe(0);
+    expect(lines("grown.csv").slice(0, before.length)).toEqual(before);
+    expect(lines("grown.csv").length).toBeGreaterThan(before.length + 2);
+    expect(run("--target-crs", "EPSG:3857")).toBe(2);
+  });
+
+  test("refuses to append what would need another file", () => {
+    geoferry(["convert", `${samples}/passes.geojson`, scratch.path("dots.shp")]);
+    const before = readFileSync(scratch.path("dots.shp"));
+    expect(geoferry(["convert", `${samples}/parks.geojson`, scratch.path("dots.shp"), "--append"]).status).toBe(4);
+    expect(readFileSync(scratch.path("dots.shp")).equals(before)).toBe(true);
+  });
+
+  test("a set of files does not replace what belongs to its input, or to another file", () => {
+    cpSync(`${samples}/csv/survey.csv`, scratch.path("own.csv"));
+    cpSync(`${samples}/csv/survey.prj`, scratch.path("own.prj"));
+    const before = readFileSync(scratch.path("own.prj"), "utf8");
+    expect(geoferry(["convert", scratch.path("own.csv"), scratch.path("own.shp")]).status).toBe(2);
+    expect(geoferry(["convert", scratch.path("own.csv"), scratch.path("own.shp"), "--overwrite"]).status).toBe(2);
+    expect(readFileSync(scratch.path("own.prj"), "utf8")).toBe(before);
+    writeFileSync(scratch.path("precious.dbf"), "precious");
+    expect(geoferry(["convert", `${samples}/passes.geojson`, scratch.path("precious.shp")]).status).toBe(2);
+    expect(readFileSync(scratch.path("precious.dbf"), "utf8")).toBe("precious");
   });
 
   test("refuses a new name that another field has, and fields that no feature has", () => {

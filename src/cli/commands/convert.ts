@@ -55,13 +55,16 @@ const fieldTypes: readonly FieldType[] = [
 /** `a=b` pairs, given once or more, separated by commas too. */
 export function pairs(option: string, given: readonly string[] | undefined): Record<string, string> | undefined {
   if (!given) return undefined;
-  return Object.fromEntries(
-    given.map((pair) => {
-      const at = pair.indexOf("=");
-      if (at < 1) throw fault("option-invalid", { option, value: pair, expected: "of the form name=value" });
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
+  const found = new Map<string, string>();
+  for (const pair of given) {
+    const at = pair.indexOf("=");
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (at < 1 || value === "")
+      throw fault("option-invalid", { option, value: pair, expected: "of the form name=value" });
+    if (found.has(name)) throw fault("option-invalid", { option, value: pair, expected: `the only one for ${name}` });
+    found.set(name, value);
+  }
+  return Object.fromEntries(found);
 }
 
 function parseCasts(given: readonly string[] | undefined): Record<string, FieldType> | undefined {
@@ -131,7 +134,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     swapXy: args.swapXy,
     readerOptions: pairs("--in", args.in),
     writerOptions: pairs("--out", args.out),
-    rejects: args.rejects,
+    rejects: args.rejects && unprotect(args.rejects),
     maxRejects: args.maxRejects,
     strict: args.strict,
     skipErrors: args.skipErrors,
@@ -143,6 +146,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     workers: wholeNumber("--workers", args.workers, 1),
     maxInputBytes: wholeNumber("--max-input", args.maxInput, 1),
   };
+  if (request.rejects === "-") throw fault("usage", { reason: "--rejects takes the name of a file" });
   if (request.append && request.overwrite)
     throw fault("usage", { reason: "--append adds to the output, --overwrite replaces it: choose one" });
   if (request.reproject === false && request.targetCrs)
