@@ -13,6 +13,12 @@ function textOf(head: Buffer): Buffer | null {
   return Buffer.from((name === "utf-16le" ? even : even.swap16()).toString("utf16le"), "utf8");
 }
 
+/** A head with a few NULs, without them: damage in a table, whose place the reader tells. Null where they are many. */
+function withoutNuls(head: Buffer): Buffer | null {
+  const text = head.filter((byte) => byte !== 0);
+  return head.length - text.length <= Math.max(1, head.length / 500) ? Buffer.from(text) : null;
+}
+
 /** Control characters that no table has. */
 function isBinary(text: Buffer): boolean {
   let count = 0;
@@ -25,11 +31,12 @@ function isBinary(text: Buffer): boolean {
  * the records equally long.
  */
 function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
-  const text = textOf(head);
+  const named = /\.(csv|tsv|tab|psv)$/i.test(source.name);
+  const text = textOf(head) ?? (named ? withoutNuls(head) : null);
   if (!text || text.length === 0 || isBinary(text)) return "no";
   const start = text.toString("latin1", 0, 200).trimStart();
   if (/^[{[<]/.test(start) || start.startsWith("%PDF")) return "no";
-  if (/\.(csv|tsv|tab|psv)$/i.test(source.name)) return "maybe";
+  if (named) return "maybe";
   if (!isUtf8(text) && head.length === source.size) return "no";
   const { columns, share, records } = guessDelimiter(text, head.length === source.size);
   return columns > 1 && records > 1 && share >= 0.9 ? "maybe" : "no";

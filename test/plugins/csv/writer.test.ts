@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import format from "../../../plugins/csv/index.js";
@@ -286,6 +286,20 @@ describe("cells", () => {
     expect(recording.losses).toMatchObject([{ code: "character-dropped", field: "a", count: 1 }]);
   });
 
+  test("escapeFormulas guards names, full-width signs and line feeds, too", async () => {
+    const values = ["\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(1)", "\n=1", "\uff21"];
+    const name = "=HYPERLINK(1)";
+    const { text: csv, recording } = await write(
+      values.map((t) => feature(null, { [name]: t, "-5": "y", n: "x" })),
+      [text(name), text("-5"), text("n")],
+      { escapeFormulas: "yes" },
+    );
+    expect(csv).toBe(
+      `'${name},"-5",n\n"'\uff1d1+1",y,x\n"'\uff0b1",y,x\n"'\uff0d1",y,x\n"'\uff20SUM(1)",y,x\n"'\n=1",y,x\n\uff21,y,x\n`,
+    );
+    expect(recording.losses).toMatchObject([{ code: "formula-escaped", field: name, count: 6 }]);
+  });
+
   test("escapeFormulas guards text, not numbers", async () => {
     const values = ["=1+1", "+cmd", "-2", "+5", "@x", "-x", "\tx", "a=b"];
     const { text: csv, recording } = await write(
@@ -554,5 +568,13 @@ describe("identify", () => {
     expect(likeness(Buffer.from("a,b\n1,2\n", "utf16le"), "data.csv")).toBe("maybe");
     expect(likeness(Buffer.from([1, 2, 3, 4, 5, 6, 7]), "data.csv")).toBe("no");
     expect(likeness("<html>", "data.csv")).toBe("no");
+  });
+  test("by its name, a text with a NUL is a damaged table, and reading tells where", async () => {
+    const damaged = "a,b\n1,x\0\n";
+    expect(likeness(damaged, "data.csv")).toBe("maybe");
+    expect(likeness("a,b\0\0\n1,2\n", "data.csv")).toBe("no");
+    const name = scratch.path("nul.csv");
+    writeFileSync(name, damaged);
+    await expect(readFile(name)).rejects.toThrow(/nul\.csv.*byte 7.*a NUL byte/);
   });
 });
