@@ -57,7 +57,7 @@ const latitudeFirst =
 const longitudeFirst = /^(lonlat|lnglat|longlat|longitudelatitude|xy)$/;
 
 export const isGeometryName = (name: string) => geometryName.test(name) || geometryWords.test(plainName(name));
-const isPairName = (name: string) => latitudeFirst.test(plainName(name)) || longitudeFirst.test(plainName(name));
+export const isPairName = (name: string) => latitudeFirst.test(plainName(name)) || longitudeFirst.test(plainName(name));
 
 /** Whether a reader would take the column for one of coordinates in place of `lon` and `lat`, or of `x` and `y`. */
 export function rivalsCoordinates(name: string, planar: boolean): boolean {
@@ -83,6 +83,12 @@ const pair = new RegExp(
   "i",
 );
 const commaPair = /^[([]?\s*([+-]?\d+(?:,\d+)?)\s*(?:;\s*|\s)\s*([+-]?\d+(?:,\d+)?)\s*[)\]]?$/;
+
+/** Whether a text is two numbers, of any size. */
+export function isPair(text: string): boolean {
+  const plain = text.trim();
+  return plain.length <= 128 && (pair.test(plain) || commaPair.test(plain));
+}
 
 /** Longitude and latitude from one text; null where it is not two of them within their ranges. */
 export function parsePair(text: string, latitudeIsFirst: boolean): readonly [number, number] | null {

@@ -8,6 +8,7 @@ import { columnsOf, type GeometryPlan, planGeometry } from "./geometry-columns.j
 import { geometrySurvey } from "./geometry-survey.js";
 import { decodedHead, fallback, type Head, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
+import { pairNotice } from "./pair-notice.js";
 import type { CsvPlan } from "./plan.js";
 import { Scanner } from "./scanner.js";
 import { summaryOf } from "./summary.js";
@@ -72,6 +73,8 @@ async function planWith(
   const declared = names.map((_, c) => csvt[c] ?? null);
   const choice = { source: source.name, names, samples, decimal: String.fromCharCode(decimal) };
   const geometry = declaredGeometry(declared, options) ?? planGeometry(choice, options);
+  const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
+  if (pairs) notices.push(pairs);
   const srid = sridOf(geometry, samples);
   const crs = await crsOf(source, geometry, srid, samples, context, notices);
 

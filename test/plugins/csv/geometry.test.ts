@@ -195,3 +195,26 @@ test("a .prj gives the CRS of coordinates, none to a table", async () => {
   expect(bad.layer.crs).toBeNull();
   expect(bad.recording.notices).toMatchObject([{ code: "crs-unreadable" }]);
 });
+
+describe("a column of pairs", () => {
+  test("is told in which order it is taken, unless its name says so", async () => {
+    const unsaid = await readText(scratch, 'n,coordinates\na,"51.5, 7.5"\n');
+    expect(geometries(unsaid)).toEqual([{ type: "Point", coordinates: [7.5, 51.5] }]);
+    expect(unsaid.recording.notices.filter((n) => n.code.startsWith("pair"))).toMatchObject([
+      { code: "pair-order", field: "coordinates", example: expect.stringContaining('"latitude, longitude"') },
+    ]);
+    const said = await readText(scratch, 'n,lat_lon\na,"51.5, 7.5"\n');
+    expect(said.recording.notices.filter((n) => n.code.startsWith("pair"))).toEqual([]);
+  });
+
+  test.each([
+    ["-122.4, 37.8", "lon_lat"],
+    ["500000, 5700000", "columns x and y"],
+  ])("that is out of range, as %s, is told to be left out", async (pair, remedy) => {
+    const { features, recording } = await readText(scratch, `n,coordinates\na,"${pair}"\n`);
+    expect(features[0]).toMatchObject({ geometry: null, properties: { coordinates: pair } });
+    expect(recording.notices.filter((n) => n.code.startsWith("pair"))).toMatchObject([
+      { code: "pair-left-out", field: "coordinates", example: expect.stringContaining(remedy) },
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import type { Notices } from "./first-record.js";
+import { type GeometryPlan, isPair, isPairName, parsePair, plainName, type Samples } from "./geometry-columns.js";
+
+/** Names that say themselves which number comes first. */
+const saysOrder = /^(lat|lon|lng|xy)/;
+
+/**
+ * What a person should know of a column of pairs: the order in which they were taken, where its name does not say it,
+ * or why they were not taken. `isAsked` where an option says what the geometry is.
+ */
+export function pairNotice(
+  plan: GeometryPlan,
+  names: readonly string[],
+  samples: Samples,
+  isAsked: boolean,
+): Notices[number] | null {
+  if (plan.kind === "pair") {
+    const name = names[plan.column]!;
+    if (saysOrder.test(plainName(name))) return null;
+    return ["pair-order", name, 'taken as "latitude, longitude"; a column named lon_lat is taken the other way'];
+  }
+  if (plan.kind !== "none" || isAsked) return null;
+  const column = names.findIndex(
+    (name, c) => isPairName(name) && samples[c]!.length > 0 && samples[c]!.every((text) => isPair(text)),
+  );
+  if (column < 0) return null;
+  const name = names[column]!;
+  const latitudeIsFirst = !/^(lon|lng|xy)/.test(plainName(name));
+  const order = latitudeIsFirst ? "latitude, longitude" : "longitude, latitude";
+  const isSwapped = samples[column]!.every((text) => parsePair(text, !latitudeIsFirst));
+  const remedy = isSwapped
+    ? `; the other way they would fit: name the column ${latitudeIsFirst ? "lon_lat" : "lat_lon"}`
+    : "; put the numbers into columns x and y";
+  return ["pair-left-out", name, `no geometry: as "${order}" some would be out of range${remedy}`];
+}
