@@ -77,8 +77,7 @@ class ShapeEncoder {
       this.contents[i] = this.contentBytes(i);
       size += recordHead + this.contents[i]!;
     }
-    // Not cleared first: every byte of a record is written, its number by the assembler.
-    this.bytes = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer);
+    this.bytes = new Uint8Array(size);
     this.view = new DataView(this.bytes.buffer);
   }
 
@@ -90,7 +89,7 @@ class ShapeEncoder {
         this.view.setInt32(at + recordHead, this.shape.type, true);
         if (this.shape.plain === Shape.point) this.point(i, at + recordHead);
         else this.many(i, at + recordHead);
-      } else this.view.setInt32(at + recordHead, Shape.null, true);
+      }
       this.view.setInt32(at + 4, content / 2);
       at += recordHead + content;
     }
