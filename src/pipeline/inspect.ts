@@ -8,10 +8,10 @@ import { suspectSwap } from "../stages/swapped-order.js";
 import { chooseExecutor } from "./choose-executor.js";
 import { inOrder } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
+import { pieces } from "./reading.js";
 import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
-import { pieces } from "./run.js";
 
 export interface LayerReport {
   readonly input: string;

@@ -2,20 +2,20 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fault } from "../errors.js";
 import { createSink, type HostSink } from "../io/sink.js";
-import { Batch, type Crs, Kind, type LayerSummary, packFeatures, type Reject, Summariser } from "../model/index.js";
-import type { Accepts, Assembler, Format, TargetLayer } from "../plugin/format.js";
-import { buildStage } from "../stages/build.js";
+import { type Crs, type LayerSummary, type Reject, Summariser } from "../model/index.js";
+import type { Assembler, Format, TargetLayer } from "../plugin/format.js";
 import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
 import { type Findings, HostContext } from "./context.js";
 import { type Executor, inOrder } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, withSuffix } from "./outputs.js";
+import { declaredFields, needsSummary, pieces, toldSummary, withUnrepeated } from "./reading.js";
 import type { RejectsFile } from "./rejects.js";
 import type { Gathered, OutputReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { checkNames, missing, planShape, type Shape, wantedFields } from "./shape.js";
-import type { EncodeSpec, TaskSpec, Work, WorkResult } from "./task.js";
+import type { EncodeSpec, TaskSpec, WorkResult } from "./task.js";
 
 /** A part of an output layer, and where its chunks go. */
 interface Target {
@@ -207,7 +207,7 @@ export class Run {
 
   /** What all features that come out of the stages say together: a first reading of the inputs. */
   private async summarise(inputs: Planned["inputs"]): Promise<LayerSummary> {
-    const told = inputs.length === 1 ? await toldSummary(inputs[0]!) : null;
+    const told = inputs.length === 1 ? await toldSummary(inputs[0]!.open, inputs[0]!.shape) : null;
     if (told) return told;
     const all = new Summariser(false);
     let left = this.request.limit ?? Number.POSITIVE_INFINITY;
@@ -378,60 +378,4 @@ function checkForeignPrj(path: string, crs: Crs | null, format: Format): void {
   if (crs === null || crs.id === "EPSG:4326" || format.companions?.includes("prj")) return;
   const prj = withSuffix(path, "", format).replace(/\.[^./\\]+$/, ".prj");
   if (existsSync(prj) && existsSync(prj.replace(/prj$/, "shp"))) throw fault("output-exists", { output: prj });
-}
-
-/** What was found in the second reading, and of the first what only it said. */
-function withUnrepeated(second: Findings, first: Findings | undefined): Findings {
-  const only = (of: "losses" | "notices") =>
-    (first?.[of] ?? []).filter(
-      (one) => !second[of].some((other) => other.code === one.code && other.field === one.field),
-    );
-  return { ...second, losses: [...second.losses, ...only("losses")], notices: [...second.notices, ...only("notices")] };
-}
-
-/** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
-const needsSummary = (accepts: Accepts): boolean =>
-  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || typeof accepts.ids === "string";
-
-/** Stages that leave fields, types and kinds as they are. */
-const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "merge-collections"]);
-
-/** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
-async function toldSummary({ open, shape }: Planned["inputs"][number]): Promise<LayerSummary | null> {
-  if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
-  const summary = await open.layer.summary();
-  if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
-  const moved = shape.stages.some((stage) => stage.name !== "check-coordinates");
-  return moved ? { ...summary, extent: null } : summary;
-}
-
-/** The pieces of a layer: its splits, or batch after batch where it has none. */
-export async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
-  const { layer } = open;
-  if (layer.splits) {
-    for await (const split of layer.splits()) yield { split };
-    return;
-  }
-  let record = 1;
-  for await (const batch of layer.batches()) {
-    if (batch instanceof Batch) yield { batch: batch.data() };
-    else {
-      yield { batch: packFeatures(batch, record, layer.fields).data() };
-      record += batch.length;
-    }
-  }
-}
-
-/** The stages that change which fields there are. */
-const fieldStages = new Set(["select", "rename", "cast"]);
-
-/** The layer's declared fields as the stages leave them, as a batch of no features; null where it declares none. */
-async function declaredFields(open: OpenLayer, shape: Shape): Promise<Batch | null> {
-  if (!open.layer.fields) return null;
-  const context = new HostContext(open.layer.name, new AbortController().signal, false, undefined, new Date(0));
-  let batch = packFeatures([], 1, open.layer.fields);
-  for (const stage of shape.stages) {
-    if (fieldStages.has(stage.name)) batch = (await buildStage(stage, context)).apply(batch);
-  }
-  return batch;
 }

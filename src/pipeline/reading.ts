@@ -1,0 +1,64 @@
+/** How a layer is read: in which pieces, how often, and what of it is known beforehand. */
+import { Batch, Kind, type LayerSummary, packFeatures } from "../model/index.js";
+import type { Accepts } from "../plugin/format.js";
+import { buildStage } from "../stages/build.js";
+import { type Findings, HostContext } from "./context.js";
+import type { OpenLayer } from "./inputs.js";
+import type { Shape } from "./shape.js";
+import type { Work } from "./task.js";
+
+/** What was found in the second reading, and of the first what only it said. */
+export function withUnrepeated(second: Findings, first: Findings | undefined): Findings {
+  const only = (of: "losses" | "notices") =>
+    (first?.[of] ?? []).filter(
+      (one) => !second[of].some((other) => other.code === one.code && other.field === one.field),
+    );
+  return { ...second, losses: [...second.losses, ...only("losses")], notices: [...second.notices, ...only("notices")] };
+}
+
+/** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
+export const needsSummary = (accepts: Accepts): boolean =>
+  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || typeof accepts.ids === "string";
+
+/** Stages that leave fields, types and kinds as they are. */
+const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "merge-collections"]);
+
+/** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
+export async function toldSummary(open: OpenLayer, shape: Shape): Promise<LayerSummary | null> {
+  if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
+  const summary = await open.layer.summary();
+  if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
+  const moved = shape.stages.some((stage) => stage.name !== "check-coordinates");
+  return moved ? { ...summary, extent: null } : summary;
+}
+
+/** The pieces of a layer: its splits, or batch after batch where it has none. */
+export async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
+  const { layer } = open;
+  if (layer.splits) {
+    for await (const split of layer.splits()) yield { split };
+    return;
+  }
+  let record = 1;
+  for await (const batch of layer.batches()) {
+    if (batch instanceof Batch) yield { batch: batch.data() };
+    else {
+      yield { batch: packFeatures(batch, record, layer.fields).data() };
+      record += batch.length;
+    }
+  }
+}
+
+/** The stages that change which fields there are. */
+const fieldStages = new Set(["select", "rename", "cast"]);
+
+/** The layer's declared fields as the stages leave them, as a batch of no features; null where it declares none. */
+export async function declaredFields(open: OpenLayer, shape: Shape): Promise<Batch | null> {
+  if (!open.layer.fields) return null;
+  const context = new HostContext(open.layer.name, new AbortController().signal, false, undefined, new Date(0));
+  let batch = packFeatures([], 1, open.layer.fields);
+  for (const stage of shape.stages) {
+    if (fieldStages.has(stage.name)) batch = (await buildStage(stage, context)).apply(batch);
+  }
+  return batch;
+}
