@@ -153,12 +153,7 @@ export class FeatureParser {
         default:
           this.passForeign(name);
       }
-      byte = cursor.space();
-      if (byte === 44) {
-        cursor.at++;
-        byte = cursor.space();
-        if (byte !== 34) cursor.fail("a name in quotes");
-      } else if (byte !== 125) cursor.fail("',' or '}'");
+      byte = cursor.nextMember();
     }
     cursor.at++;
     this.checkType(type, typeAt, typical);
@@ -275,12 +270,7 @@ export class FeatureParser {
       if (name === "features" && byte === 91) this.features();
       else if (name === "features") cursor.fail("an array of features");
       else cursor.value();
-      byte = cursor.space();
-      if (byte === 44) {
-        cursor.at++;
-        byte = cursor.space();
-        if (byte !== 34) cursor.fail("a name in quotes");
-      } else if (byte !== 125) cursor.fail("',' or '}'");
+      byte = cursor.nextMember();
     }
     cursor.at++;
     return true;

@@ -47,12 +47,7 @@ export class GeometryParser {
         if (name === "geometries") geometriesAt = at;
         cursor.value();
       }
-      byte = cursor.space();
-      if (byte === 44) {
-        cursor.at++;
-        byte = cursor.space();
-        if (byte !== 34) cursor.fail("a name in quotes");
-      } else if (byte !== 125) cursor.fail("',' or '}'");
+      byte = cursor.nextMember();
     }
     cursor.at++;
     if (kind === 0) {

@@ -213,6 +213,19 @@ export class JsonCursor {
     return literal.token;
   }
 
+  /** Behind a member of an object: moves to the quote of the next name, or to the brace that ends it, and gives it. */
+  nextMember(): number {
+    const byte = this.space();
+    if (byte !== 44) {
+      if (byte !== 125) this.fail("',' or '}'");
+      return byte;
+    }
+    this.at++;
+    const name = this.space();
+    if (name !== quote) this.fail("a name in quotes");
+    return name;
+  }
+
   private object(depth: number): void {
     if (depth >= maxDepth) this.tooDeep();
     this.at++;

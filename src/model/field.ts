@@ -14,6 +14,20 @@ export type FieldType =
   | "binary"
   | "json";
 
+/** All field types. */
+export const fieldTypes: readonly FieldType[] = [
+  "boolean",
+  "int32",
+  "int64",
+  "double",
+  "text",
+  "date",
+  "time",
+  "datetime",
+  "binary",
+  "json",
+];
+
 export interface Field {
   readonly name: string;
   readonly type: FieldType;

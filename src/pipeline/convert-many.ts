@@ -8,7 +8,7 @@ import { localExecutor, threads } from "./choose-executor.js";
 import { convert } from "./convert.js";
 import { type Executor, PoolExecutor } from "./executor.js";
 import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
-import { splitExtension } from "./outputs.js";
+import { splitExtension, writable } from "./outputs.js";
 import type { ConvertReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
@@ -94,13 +94,7 @@ function planFolder(
       reason: "--rejects names one file; with a folder as output each one has its own beside it",
     });
   }
-  if (request.to === undefined) {
-    const known = registry
-      .all()
-      .filter((format) => format.writer)
-      .map((format) => format.id);
-    throw fault("format-undecided", { output: request.output, known });
-  }
+  if (request.to === undefined) throw fault("format-undecided", { output: request.output, known: writable(host) });
   const target = registry.get(request.to);
   const planned = new Map<string, { inputs: string[]; output: string }>();
   for (const input of inputs) {

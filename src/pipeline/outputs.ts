@@ -15,17 +15,19 @@ export interface ChosenWriter {
   readonly accepts: Accepts;
 }
 
+/** The ids of the formats that can be written. */
+export const writable = ({ registry }: Host): string[] =>
+  registry
+    .all()
+    .filter((format) => format.writer)
+    .map((format) => format.id);
+
 /** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
   const { registry } = host;
-  const writers = () =>
-    registry
-      .all()
-      .filter((format) => format.writer)
-      .map((format) => format.id);
   const byName = registry.byExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
-  if (!format) throw fault("format-undecided", { output: request.output, known: writers() });
+  if (!format) throw fault("format-undecided", { output: request.output, known: writable(host) });
   if (!format.writer) throw fault("format-cannot-write", { format: format.id });
   const options = parseOptions(format.id, format.writer.options, request.writerOptions ?? {});
   const accepts = format.writer.accepts(options);

@@ -1,5 +1,5 @@
 import { fault } from "../errors.js";
-import type { FieldType } from "../model/field.js";
+import { type FieldType, fieldTypes } from "../model/field.js";
 
 /** The settings of a stage as its spec carries them: plain data, checked once when the stage is built. */
 export type Settings = Readonly<Record<string, unknown>>;
@@ -54,19 +54,6 @@ export function mapSetting(settings: Settings, name: string): Map<string, string
   }
   throw invalid(name, value, "names with a text each");
 }
-
-const fieldTypes: readonly FieldType[] = [
-  "boolean",
-  "int32",
-  "int64",
-  "double",
-  "text",
-  "date",
-  "time",
-  "datetime",
-  "binary",
-  "json",
-];
 
 export function fieldTypeMapSetting(settings: Settings, name: string): Map<string, FieldType> {
   const types = new Map<string, FieldType>();

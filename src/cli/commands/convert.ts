@@ -1,5 +1,5 @@
 import { fault } from "../../errors.js";
-import type { FieldType } from "../../model/field.js";
+import { type FieldType, fieldTypes } from "../../model/field.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import { listOf, unprotect } from "../arguments.js";
@@ -38,19 +38,6 @@ export interface ConvertArguments extends CommonArguments {
   readonly workers?: string;
   readonly maxInput?: string;
 }
-
-const fieldTypes: readonly FieldType[] = [
-  "boolean",
-  "int32",
-  "int64",
-  "double",
-  "text",
-  "date",
-  "time",
-  "datetime",
-  "binary",
-  "json",
-];
 
 /** `a=b` pairs, given once or more, separated by commas too. */
 export function pairs(option: string, given: readonly string[] | undefined): Record<string, string> | undefined {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { GeoferryError } from "../../errors.js";
-import type { FieldType } from "../../model/field.js";
+import { fieldTypes } from "../../model/field.js";
 import { geometryTypes } from "../../model/geometry.js";
 import type { Accepts } from "../../plugin/format.js";
 import { type OptionSpec, type OptionTable, parseOptions } from "../../plugin/options.js";
@@ -66,19 +66,6 @@ function checkOptions(id: string, table: OptionTable): void {
     "an option that the table does not have must be refused",
   );
 }
-
-const fieldTypes: readonly FieldType[] = [
-  "boolean",
-  "int32",
-  "int64",
-  "double",
-  "text",
-  "date",
-  "time",
-  "datetime",
-  "binary",
-  "json",
-];
 
 function checkAccepts(accepts: Accepts): void {
   const { families, fieldNames } = accepts;
