@@ -114,6 +114,7 @@ class Part implements SinkFile {
  * main file last. What stepped aside is put back if anything fails, by this process or by the next that writes here.
  */
 export class FileSink implements HostSink {
+  readonly update = null;
   private readonly mark = newMark();
   private readonly parts: Part[] = [];
   private readonly main: string;

@@ -10,6 +10,7 @@ const capacity = 1 << 16;
 
 /** Straight out, with back-pressure: stdout, a named pipe, a device. */
 export class StreamSink implements HostSink {
+  readonly update = null;
   private buffer: Buffer | null = null;
   private filled = 0;
   private size = 0;

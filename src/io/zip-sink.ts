@@ -24,6 +24,7 @@ const mainExtensions: Readonly<Record<string, string>> = { ".shz": "shp", ".kmz"
 
 /** A set of files packed into one zip, which gets its name when all is in it. */
 export class ZipSink implements HostSink {
+  readonly update = null;
   private readonly mark = newMark();
   private readonly members = new Map<string, { readonly file: BufferedFile; readonly keep: () => void }>();
 

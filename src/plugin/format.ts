@@ -99,6 +99,8 @@ export interface Accepts {
   readonly needs: "nothing" | "summary";
   /** It can write to a stream that cannot go back: no patches, no companions. */
   readonly stream: boolean;
+  /** It can add layers and rows to an existing file, inside one transaction. */
+  readonly updates?: true;
 }
 
 /** A layer as the writer shall write it: already fitted to what it accepts. */
@@ -127,12 +129,36 @@ export interface Assembler<C extends Chunk = Chunk> {
   append(chunk: C, layer: number): Promise<void>;
   /** Writes what comes after the last feature. The host commits the sink after it. */
   finish(): Promise<void>;
+  /** Makes lasting what was changed in place (`sink.update`); called once, after `finish` of every output of the run. */
+  commit?(): Promise<void>;
+  /**
+   * Lets go of everything and leaves what was changed in place as it was; called once after any failure, be it of
+   * `append`, of `finish`, of `commit`, or elsewhere before or after `finish`. Of a file in the making it only closes
+   * what is open: the host removes it.
+   */
+  abort?(): Promise<void>;
+}
+
+/** An existing file that is changed in place. */
+export interface InPlace {
+  readonly path: string;
+  /**
+   * `append`: rows are added to layers of the same name, other layers stay. `replace`: layers of the same name are
+   * replaced, others stay. Names differ whatever their case; a layer that is there keeps the spelling it has, and the
+   * target layer comes with it. One that is not there is added.
+   */
+  readonly mode: "append" | "replace";
 }
 
 /** One output with its companions. Nothing is seen under its name before the host commits it. */
 export interface Sink {
   /** The path that it will have, for messages. */
   readonly name: string;
+  /**
+   * An existing file to change in place instead of making one: only for writers whose `accepts.updates` is true. Nothing
+   * is created then. Fields that the layer has come with the types it has; those it lacks are new.
+   */
+  readonly update: InPlace | null;
   /** The main file, or the companion with this extension (`"dbf"`). */
   create(extension?: string): Promise<SinkFile>;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
-import type { Sink, SinkFile } from "../plugin/format.js";
+import type { InPlace, Sink, SinkFile } from "../plugin/format.js";
 
 /** A folder of its own for one test, removed by `remove`. */
 export class Scratch {
@@ -22,7 +22,11 @@ export class Scratch {
 export class FolderSink implements Sink {
   private readonly handles: FileHandle[] = [];
 
-  constructor(readonly name: string) {}
+  /** @param update an existing file to change in place */
+  constructor(
+    readonly name: string,
+    readonly update: InPlace | null = null,
+  ) {}
 
   async create(extension?: string): Promise<SinkFile> {
     const path = extension === undefined ? this.name : this.companion(extension);

@@ -139,13 +139,19 @@ export async function writeLayers(
     options,
     context,
   );
-  for (const [index, { target, batches }] of layers.entries()) {
-    const encoder: Encoder = await module.encoder(target, options, context);
-    for (const batch of batches) {
-      const own = throughThreads ? new Batch(structuredClone<BatchData>(batch.data())) : batch;
-      const chunk = encoder.encode(own);
-      await assembler.append(throughThreads ? throughThread(chunk) : chunk, index);
+  try {
+    for (const [index, { target, batches }] of layers.entries()) {
+      const encoder: Encoder = await module.encoder(target, options, context);
+      for (const batch of batches) {
+        const own = throughThreads ? new Batch(structuredClone<BatchData>(batch.data())) : batch;
+        const chunk = encoder.encode(own);
+        await assembler.append(throughThreads ? throughThread(chunk) : chunk, index);
+      }
     }
+    await assembler.finish();
+    if (sink.update) await assembler.commit?.();
+  } catch (error) {
+    await assembler.abort?.();
+    throw error;
   }
-  await assembler.finish();
 }

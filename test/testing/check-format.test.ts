@@ -326,6 +326,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
         let marked: Awaited<ReturnType<typeof sink.create>> | undefined;
         const own: typeof sink = {
           name: sink.name,
+          update: sink.update,
           create: async (extension) => {
             marked = await sink.create(extension);
             return marked;

@@ -97,6 +97,7 @@ function streamSink(): { sink: Sink; bytes: () => Buffer } {
   const refuse = () => fault("output-not-stream", { format: "the format (its accepts.stream is true)" });
   const sink: Sink = {
     name: "stdout",
+    update: null,
     async create(extension) {
       if (extension !== undefined) throw refuse();
       return {

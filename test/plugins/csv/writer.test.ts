@@ -209,6 +209,7 @@ test("a stream has no .prj, so its CRS is a loss", async () => {
   };
   const sink = {
     name: "-",
+    update: null,
     create: (extension?: string) =>
       extension ? Promise.reject(new Error("a stream is one file")) : Promise.resolve(file),
   };

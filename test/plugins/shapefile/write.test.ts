@@ -375,6 +375,7 @@ describe("a layer", () => {
     const context = new Recording();
     const sink: Sink = {
       name: "huge.shp",
+      update: null,
       create: async () => ({ path: null, size: 2 ** 31 - 20, write: async () => {}, patch: async () => {} }),
     };
     const options = { encoding: "UTF-8" };
