@@ -33,6 +33,7 @@ export default defineFormat({
   id: "shapefile",
   label: "ESRI Shapefile",
   extensions: ["shp", "shz", "shp.zip", "dbf"],
+  archive: { extensions: ["shz", "shp.zip"] },
   companions: [
     "shx",
     "dbf",

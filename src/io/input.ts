@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { fault, GeoferryError } from "../errors.js";
+import type { Archive } from "../plugin/format.js";
 import { FileSource, isZip, readHead, systemReason } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
 import type { ZipLimits } from "./zip.js";
@@ -10,6 +11,8 @@ import type { ZipLimits } from "./zip.js";
 /** One file to be read, on disk, with its siblings beside it. */
 export interface InputMember {
   readonly source: FileSource;
+  /** Inputs by their names that are in the same archive and were not taken. */
+  readonly passedOver?: readonly string[];
 }
 
 export interface InputOptions {
@@ -21,7 +24,9 @@ export interface InputOptions {
   readonly progress?: (done: number, total: number | null) => void;
   /** Milliseconds that a server may stay silent; 60,000 where absent. */
   readonly timeout?: number;
-  /** Whether a zip is itself a file of some format (`.kmz`) and must not be unpacked. `head` is its first 64 KiB. */
+  /** What a zip of this name is a file of, where it is no parcel of files: `.kmz`. */
+  readonly archiveOf?: (name: string) => Archive | undefined;
+  /** Whether a zip is itself a file of some format (`.xlsx`) and must not be unpacked. `head` is its first 64 KiB. */
   readonly keepZipped?: (source: FileSource, head: Buffer) => boolean;
   /** Whether a file with this name, taken from a zip, is an input; every file where absent. */
   readonly isPrimary?: (name: string) => boolean;
@@ -86,6 +91,12 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
   return pipe ? spoolReadable(createReadStream(address), address, "pipe", options) : FileSource.at(address);
 }
 
+/** Whether a file is a zip whose entries are read, and not the zip itself. `head` is its first 64 KiB. */
+export function isParcel(source: FileSource, head: Buffer, { archiveOf, keepZipped }: InputOptions): boolean {
+  if (!isZip(head)) return false;
+  return archiveOf?.(source.name)?.main !== undefined || !keepZipped?.(source, head);
+}
+
 /**
  * The files that an address stands for: a path, `-` for stdin, or an http(s) address; of a zip, those of its entries
  * that are inputs. Everything but a plain path is spooled to disk first.
@@ -94,7 +105,7 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
 export async function openInput(address: string, options: InputOptions): Promise<InputMember[]> {
   const source = await locate(address, options);
   const head = await readHead(source);
-  if (!isZip(head) || options.keepZipped?.(source, head)) return [{ source }];
+  if (!isParcel(source, head, options)) return [{ source }];
   // What most inputs do not need is loaded when one does: it takes longer than a small conversion.
   const { openZip } = await import("./zip.js");
   return openZip(source, options);

@@ -15,10 +15,8 @@ export interface HostSink extends Sink, AsyncDisposable {
 export interface SinkOptions {
   /** Whether what is there may be replaced. */
   readonly overwrite: boolean;
-  /** Pack the main file and its companions into one zip of this name. */
-  readonly zip?: boolean;
-  /** Extension of the main file in a zip whose name does not tell it, as `roads.shp.zip` does. */
-  readonly mainExtension?: string;
+  /** Pack the main file, which gets the name `main` in it, and its companions into one zip. */
+  readonly zip?: { readonly main: string };
   /**
    * Extensions of files that a reader would take for companions of this output: those left from an older one go when
    * it is replaced, and stand in the way of a new one. `["shx", "dbf", "sbn", "qix", "shp.xml"]`
@@ -58,5 +56,5 @@ export async function createSink(path: string, options: SinkOptions): Promise<Ho
   if (stream) return new StreamSink(path, createWriteStream(path), options);
   if (!options.zip) return FileSink.at(path, options);
   const { ZipSink } = await import("./zip-sink.js");
-  return ZipSink.at(path, options);
+  return ZipSink.at(path, options.zip.main, options);
 }

@@ -7,7 +7,7 @@ import { BufferedFile } from "./buffered-file.js";
 import { FileSink, outputFailure } from "./file-sink.js";
 import { newMark, removeOnExit } from "./leftovers.js";
 import type { HostSink, SinkOptions } from "./sink.js";
-import { stemOf, temporaryPath } from "./target.js";
+import { temporaryPath } from "./target.js";
 
 /** A zip keeps wall-clock time without a zone (APPNOTE 4.4.6); UTC makes the bytes the same everywhere. */
 class UtcWallClock extends Date {
@@ -19,9 +19,6 @@ class UtcWallClock extends Date {
   override getSeconds = () => this.getUTCSeconds();
 }
 
-/** What the main file is called in it, where the zip's own name does not say (`roads.shp.zip` does). */
-const mainExtensions: Readonly<Record<string, string>> = { ".shz": "shp", ".kmz": "kml" };
-
 /** A set of files packed into one zip, which gets its name when all is in it. */
 export class ZipSink implements HostSink {
   readonly update = null;
@@ -30,20 +27,17 @@ export class ZipSink implements HostSink {
 
   private constructor(
     readonly name: string,
+    private readonly main: string,
     private readonly archive: FileSink,
     private readonly options: SinkOptions,
   ) {}
 
-  static async at(name: string, options: SinkOptions): Promise<ZipSink> {
-    return new ZipSink(name, await FileSink.at(name, { ...options, companions: [] }), options);
+  static async at(name: string, main: string, options: SinkOptions): Promise<ZipSink> {
+    return new ZipSink(name, main, await FileSink.at(name, { ...options, companions: [] }), options);
   }
 
   private entryName(extension: string | undefined): string {
-    const outer = extname(this.name).toLowerCase();
-    const inner = extname(basename(this.name, extname(this.name))).slice(1);
-    const main = this.options.mainExtension ?? mainExtensions[outer] ?? inner;
-    const suffix = extension ?? main;
-    return suffix === "" ? stemOf(this.name) : `${stemOf(this.name)}.${suffix}`;
+    return extension === undefined ? this.main : `${basename(this.main, extname(this.main))}.${extension}`;
   }
 
   async create(extension?: string): Promise<SinkFile> {

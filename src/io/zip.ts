@@ -3,8 +3,9 @@ import { pipeline } from "node:stream/promises";
 import { crc32, createInflateRaw } from "node:zlib";
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl";
 import { fault, GeoferryError } from "../errors.js";
-import type { InputMember, InputOptions } from "./input.js";
-import { FileSource, isZip, readHead } from "./source.js";
+import type { Archive } from "../plugin/format.js";
+import { type InputMember, type InputOptions, isParcel } from "./input.js";
+import { FileSource, readHead } from "./source.js";
 import { spoolStream } from "./spool.js";
 
 /** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
@@ -37,6 +38,12 @@ interface ZipEntry {
   /** Relative, with `/`, as safe to join to a folder. */
   readonly path: string;
   readonly entry: Entry;
+}
+
+/** The entries that are unpacked, and those of them that are inputs. */
+interface Chosen {
+  readonly extract: readonly ZipEntry[];
+  readonly members: readonly ZipEntry[];
 }
 
 /**
@@ -126,12 +133,15 @@ class Unpacking {
       throw zipFault(source.name, error);
     }
     try {
-      const chosen = this.choose(await this.list(zip, source), source);
+      const found = await this.list(zip, source);
+      const main = this.options.archiveOf?.(source.name)?.main;
+      const chosen = main ? this.chooseMain(found, main, source) : this.choose(found, source);
       this.weigh(chosen.extract, source);
       const root = this.options.spool.folder();
       const files = new Map<string, FileSource>();
       for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
       const members: InputMember[] = [];
+      if (main) return this.dataset(found, chosen, files, source);
       for (const { path } of chosen.members) {
         const file = files.get(path);
         if (file) members.push(...(await this.inside(file, depth)));
@@ -161,7 +171,7 @@ class Unpacking {
   }
 
   /** The entries that are inputs, and with them those that belong to one. */
-  private choose(found: readonly ZipEntry[], source: FileSource): { extract: ZipEntry[]; members: ZipEntry[] } {
+  private choose(found: readonly ZipEntry[], source: FileSource): Chosen {
     const { isPrimary = () => true, isCompanion = () => false } = this.options;
     const paths = new Set(found.map(({ path }) => path.toLowerCase()));
     const describesAnother = (path: string) => {
@@ -184,6 +194,34 @@ class Unpacking {
     const extract = found.filter((each) => chosen.has(each) || stemsOf(each.path).some((stem) => stems.has(stem)));
     this.refuseClashes(extract, source);
     return { extract, members };
+  }
+
+  /** The one entry that the archive of a format is read from, and those of its stem. */
+  private chooseMain(found: readonly ZipEntry[], main: NonNullable<Archive["main"]>, source: FileSource): Chosen {
+    const path = main(found.map((each) => each.path));
+    const member = found.find((each) => each.path === path);
+    if (!member) {
+      const reason = `there is no file in it that a ${extname(source.name)} is read from`;
+      throw fault("input-corrupt", { source: source.name, reason });
+    }
+    const stem = withoutExtension(member.path).toLowerCase();
+    const extract = found.filter((each) => stemsOf(each.path).includes(stem));
+    this.refuseClashes(extract, source);
+    return { extract, members: [member] };
+  }
+
+  /** The archive goes by its own name: `places.kmz`, and not the `doc.kml` in it. */
+  private dataset(
+    found: readonly ZipEntry[],
+    { members, extract }: Chosen,
+    files: ReadonlyMap<string, FileSource>,
+    source: FileSource,
+  ): InputMember[] {
+    const { isPrimary = () => false, isCompanion = () => false } = this.options;
+    const passedOver = found
+      .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
+      .map(({ path }) => path);
+    return members.map(({ path }) => ({ source: FileSource.at(files.get(path)!.path, source.name), passedOver }));
   }
 
   private refuseClashes(entries: readonly ZipEntry[], source: FileSource): void {
@@ -276,7 +314,7 @@ class Unpacking {
   /** The file itself, or the inputs in it where it is a zip in the zip. */
   private async inside(source: FileSource, depth: number): Promise<InputMember[]> {
     const head = await readHead(source);
-    if (!isZip(head) || this.options.keepZipped?.(source, head)) return [{ source }];
+    if (!isParcel(source, head, this.options)) return [{ source }];
     if (depth === 1) {
       throw fault("unsupported", {
         source: source.name,

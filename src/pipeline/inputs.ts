@@ -85,13 +85,17 @@ export async function openInputs(
         ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
         isPrimary: (name) => registry.isPrimary(name),
         isCompanion: (name) => registry.isCompanion(name),
+        archiveOf: (name) => registry.archiveOf(name),
         keepZipped: (source, head) => registry.keepsZipped(source, head),
         progress: (done: number, total: number | null) =>
           host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
       });
       if (members.length === 0)
         throw fault("input-unrecognised", { source: address, known: registry.all().map((format) => format.id) });
-      for (const member of members) await openSource(member.source);
+      for (const { source, passedOver = [] } of members) {
+        await openSource(source);
+        if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));
+      }
     }
     return {
       layers: chooseLayers(layers, request.layers, addresses.join(", ")),
@@ -102,6 +106,14 @@ export async function openInputs(
     await dispose();
     throw error;
   }
+}
+
+/** What else an archive has that could be read, and is no part of the one dataset that it is. */
+function passedOverIn(source: string, names: readonly string[]): Findings {
+  const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
+  const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
+  const notice = { code: "entries-passed-over", layer: source, count: names.length, example };
+  return { losses: [], notices: [notice], rejects: [], records: 0, lines: 0 };
 }
 
 function chooseLayers(

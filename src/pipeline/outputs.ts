@@ -69,6 +69,19 @@ export function withSuffix(path: string, suffix: string, format: Format): string
   return `${stem}${suffix}${extension}`;
 }
 
+/** Whether an output is a zip by its name, and what the main file in it is called. */
+export function packing(path: string, { extensions, archive }: Format): { zip?: { main: string } } {
+  const name = basename(path);
+  const ends = (extension: string) => name.toLowerCase().endsWith(`.${extension}`);
+  const own = archive?.extensions.find(ends);
+  const outer = own ?? (ends("zip") ? "zip" : undefined);
+  if (outer === undefined) return {};
+  if (own !== undefined && archive?.mainName !== undefined) return { zip: { main: archive.mainName } };
+  const stem = name.slice(0, -outer.length - 1);
+  const named = extensions.some((extension) => stem.toLowerCase().endsWith(`.${extension}`));
+  return { zip: { main: named ? stem : `${stem}.${extensions[0]}` } };
+}
+
 const safe = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
 
 /**

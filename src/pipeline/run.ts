@@ -9,7 +9,7 @@ import type { StageSpec } from "../stages/stage.js";
 import { type Findings, HostContext } from "./context.js";
 import { type Executor, inOrder } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
-import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, withSuffix } from "./outputs.js";
+import { type ChosenWriter, checkOutput, type OutputFile, type OutputLayer, packing, withSuffix } from "./outputs.js";
 import { declaredFields, needsSummary, pieces, toldSummary, withUnrepeated } from "./reading.js";
 import type { RejectsFile } from "./rejects.js";
 import type { Gathered, OutputReport } from "./report.js";
@@ -172,8 +172,8 @@ export class Run {
       const adds = this.request.append === true && at === path;
       const sink = await createSink(at, {
         overwrite: this.replace || adds,
-        zip: /\.(zip|shz)$/i.test(at),
         now: this.host.now,
+        ...packing(at, format),
         ...(format.companions ? { companions: format.companions } : {}),
       });
       this.sinks.push(sink);

@@ -193,6 +193,19 @@ export interface Writer<T extends OptionTable = OptionTable> {
   load(): Promise<WriterModule<OptionValues<T>>>;
 }
 
+/** Zips that are files of a format by their extension, as `.kmz` and `.shz` are. */
+export interface Archive {
+  /** Without the dot, lower case, each one also among the format's `extensions`: `kmz`, `shp.zip`. */
+  readonly extensions: readonly string[];
+  /**
+   * Of the entries (paths with `/`), the one that such a zip is read from; those of the same stem become its siblings,
+   * the others are passed over. Undefined where there is none. Absent: each entry is an input of its own, as in any zip.
+   */
+  main?(entries: readonly string[]): string | undefined;
+  /** What the main file is called in a zip that is written: `doc.kml`. Absent: as the zip, with its own extension. */
+  readonly mainName?: string;
+}
+
 /** How sure `identify` is. */
 export type Likeness = "yes" | "maybe" | "no";
 
@@ -205,6 +218,8 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   readonly extensions: readonly string[];
   /** Files that belong to another one of this format and are no inputs themselves: `shx`, `dbf`, `prj`. */
   readonly companions?: readonly string[];
+  /** Zips of its own; a zip with any other name is a parcel of files. */
+  readonly archive?: Archive;
   /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
   identify(
     head: Buffer,

@@ -1,6 +1,6 @@
 import { fault } from "../errors.js";
 import { detect, formatsOfExtension } from "./detect.js";
-import type { Format, Source } from "./format.js";
+import type { Archive, Format, Source } from "./format.js";
 
 const headLength = 1 << 16;
 
@@ -58,7 +58,16 @@ export class Registry {
     return this.all().some((format) => format.companions?.some((extension) => name.endsWith(`.${extension}`)));
   }
 
-  /** Whether a zip is itself a file of some format, `.kmz` or `.xlsx`, rather than a parcel of files. */
+  /** What a zip of this name is a file of, where its extension is one that a format has for its zips. */
+  archiveOf(path: string): Archive | undefined {
+    const name = path.toLowerCase();
+    return this.byExtension(path)
+      .filter((format) => format.reader)
+      .map((format) => format.archive)
+      .find((archive) => archive?.extensions.some((extension) => name.endsWith(`.${extension}`)));
+  }
+
+  /** Whether a zip is itself a file of some format, as `.xlsx` is, rather than a parcel of files. */
   keepsZipped(source: Source, head: Buffer): boolean {
     return this.all().some((format) => format.reader && format.identify(head, source) === "yes");
   }

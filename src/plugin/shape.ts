@@ -53,6 +53,19 @@ function flawOfHalf(half: unknown, member: "reader" | "writer"): string | null {
   return null;
 }
 
+function flawOfArchive(archive: unknown, extensions: unknown): string | null {
+  if (!isObject(archive)) return "archive must be an object, or be left out";
+  const flaw = flawOfExtensions(archive.extensions, "archive.extensions", 1);
+  if (flaw !== null) return flaw;
+  const foreign = (archive.extensions as unknown[]).find((each) => !(extensions as unknown[]).includes(each));
+  if (foreign !== undefined) return `archive.extensions has "${String(foreign)}", which is not among its extensions`;
+  if (archive.main !== undefined && !isFunction(archive.main)) return "archive.main must be a function, or be left out";
+  if (archive.mainName !== undefined && !(isText(archive.mainName) && !/[/\\]/.test(archive.mainName))) {
+    return "archive.mainName must be the name of a file, or be left out";
+  }
+  return null;
+}
+
 /** What keeps a value from being a format of this version of the contract, in words; null where nothing does. */
 export function flawOf(value: unknown): string | null {
   if (!isObject(value)) return "its default export is not a format (see defineFormat)";
@@ -69,6 +82,8 @@ export function flawOf(value: unknown): string | null {
   if (extensions !== null) return extensions;
   const companions = value.companions === undefined ? null : flawOfExtensions(value.companions, "companions", 0);
   if (companions !== null) return companions;
+  const archive = value.archive === undefined ? null : flawOfArchive(value.archive, value.extensions);
+  if (archive !== null) return archive;
   if (!isFunction(value.identify)) return "identify must be a function";
   if (value.reader === undefined && value.writer === undefined) return "it has neither a reader nor a writer";
   for (const member of ["reader", "writer"] as const) {

@@ -208,7 +208,7 @@ describe("a zip", () => {
     write(
       name,
       { "": "shape ".repeat(1000), dbf: "table", prj: "" },
-      { zip: true, now: new Date("2001-02-03T04:05:06Z"), ...options },
+      { zip: { main: "roads.shp" }, now: new Date("2001-02-03T04:05:06Z"), ...options },
     );
 
   test("holds the set under the stem, with the time of the run, as other programs see it", async () => {
@@ -240,7 +240,7 @@ describe("a zip", () => {
   });
 
   test("leaves nothing when aborted", async () => {
-    const sink = await createSink(scratch.path("a.shz"), { overwrite: false, zip: true });
+    const sink = await createSink(scratch.path("a.shz"), { overwrite: false, zip: { main: "a.shp" } });
     await (await sink.create("dbf")).write(bytes("x"));
     await sink.abort();
     expect(files()).toEqual([]);
@@ -256,7 +256,7 @@ describe("trouble with the disk", () => {
     mkdirSync(disk);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "none", disk]);
     try {
-      for (const options of [{}, { zip: true }]) {
+      for (const options of [{}, { zip: { main: "a.shp" } }]) {
         writeFileSync(`${disk}/a.shz`, "old");
         const fill = async () => {
           await using sink = await createSink(`${disk}/a.shz`, { overwrite: true, ...options });

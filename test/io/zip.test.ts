@@ -8,13 +8,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { crc32, deflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { GeoferryError } from "../../src/errors.js";
 import { type InputOptions, openInput } from "../../src/io/input.js";
+import type { FileSource } from "../../src/io/source.js";
 import { Spool } from "../../src/io/spool.js";
 import { Scratch } from "../support/recording.js";
 
@@ -211,6 +212,53 @@ describe("what is taken from a zip", () => {
       "names.zip/äö.csv",
       "names.zip/windows/style.csv",
     ]);
+  });
+});
+
+describe("a zip that is a file of a format", () => {
+  const archive = {
+    extensions: ["kmz"],
+    main: (entries: readonly string[]) =>
+      entries.find((path) => path === "doc.kml") ?? entries.find((path) => path.endsWith(".kml")),
+  };
+  const asArchive: Partial<InputOptions> = {
+    archiveOf: (name) => (name.endsWith(".kmz") ? archive : undefined),
+    isPrimary: (path) => /\.(kml|csv)$/.test(path),
+    keepZipped: () => true,
+  };
+
+  test("is one input under its own name, with its main entry's siblings and nothing else unpacked", async () => {
+    await pack("places.kmz", { "a.kml": "other", "files/icon.png": "png", "doc.prj": "crs", "doc.kml": "<kml/>" });
+    const members = await open("places.kmz", asArchive);
+    expect(members.map(({ passedOver }) => passedOver)).toEqual([["a.kml"]]);
+    const { source } = members[0]!;
+    expect(source.name).toBe(scratch.path("places.kmz"));
+    expect(readFileSync(source.path, "utf8")).toBe("<kml/>");
+    expect(readFileSync(source.sibling("prj")!.path, "utf8")).toBe("crs");
+    expect(readdirSync(dirname(source.path)).sort()).toEqual(["doc.kml", "doc.prj"]);
+  });
+
+  test("is opened where the format says, in a zip too", async () => {
+    await pack("b.kmz", { "sub/b.kml": "B", "c.kml": "C" });
+    await pack("outer.zip", { "x/b.kmz": readFileSync(scratch.path("b.kmz")), "t.csv": "x" });
+    const isPrimary = (path: string) => /\.(kmz|csv)$/.test(path);
+    const keepZipped = (source: FileSource) => source.name.endsWith(".kmz");
+    const members = await open("outer.zip", { ...asArchive, isPrimary, keepZipped });
+    expect(members.map(({ source }) => readFileSync(source.path, "utf8"))).toEqual(["B", "x"]);
+    expect(members[0]!.source.name).toBe(scratch.path("outer.zip/x/b.kmz"));
+  });
+
+  test("without a main entry is refused", async () => {
+    await pack("places.kmz", { "icon.png": "png" });
+    expect(await failure("places.kmz", asArchive)).toEqual({
+      code: "input-corrupt",
+      message: "places.kmz: there is no file in it that a .kmz is read from",
+    });
+  });
+
+  test("need not be a zip after all", async () => {
+    writeFileSync(scratch.path("places.kmz"), "<kml/>");
+    expect(await names("places.kmz", asArchive)).toEqual(["places.kmz"]);
   });
 });
 

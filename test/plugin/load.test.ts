@@ -136,6 +136,17 @@ describe("a plugin is refused", () => {
       'extensions has ".x": extensions are lower case, without the dot',
     ],
     [`export default { ...${good()}, companions: "x" }`, "companions must be an array"],
+    [`export default { ...${good()}, archive: "x" }`, "archive must be an object"],
+    [`export default { ...${good()}, archive: {} }`, "archive.extensions must be an array, not empty"],
+    [
+      `export default { ...${good()}, archive: { extensions: ["z"] } }`,
+      'archive.extensions has "z", which is not among its extensions',
+    ],
+    [`export default { ...${good()}, archive: { extensions: ["x"], main: "doc" } }`, "archive.main must be a function"],
+    [
+      `export default { ...${good()}, archive: { extensions: ["x"], mainName: "../doc" } }`,
+      "archive.mainName must be the name of a file",
+    ],
     [`export default { ...${good()}, identify: "yes" }`, "identify must be a function"],
     [`export default { ...${good()}, reader: undefined }`, "neither a reader nor a writer"],
     [`export default { ...${good()}, reader: null }`, "reader must be an object"],

@@ -117,6 +117,14 @@ describe("the registry", () => {
     expect(registry.keepsZipped(source("a.kmz", "PK"), Buffer.from("PK"))).toBe(true);
   });
 
+  test("knows the zips of a format's own by their names", () => {
+    const archive = { extensions: ["kmz"], main: () => "doc.kml" };
+    const own = registryOf(format("kml", ["kml", "kmz"], starts("<"), { archive }));
+    expect(own.archiveOf("a.zip/Places.KMZ")).toBe(archive);
+    expect(own.archiveOf("places.kml")).toBeUndefined();
+    expect(own.archiveOf("places.kmz.zip")).toBeUndefined();
+  });
+
   test("gives a format and where it is from, by id", () => {
     expect(registry.get("shapes")).toBe(shapes);
     expect(registry.moduleOf("parcels")).toBe("./parcels.js");
