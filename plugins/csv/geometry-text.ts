@@ -55,6 +55,11 @@ export class GeometryCells {
     return this.wkt.closedRings + this.wkb.closedRings;
   }
 
+  /** Curves that became lines, over all cells. */
+  get curves(): number {
+    return this.wkt.curves + this.wkb.curves;
+  }
+
   /** Positions whose numbers beyond those of the first were dropped, over all cells. */
   get shortened(): number {
     return this.wkt.shortened;

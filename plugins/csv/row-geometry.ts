@@ -55,7 +55,10 @@ export class RowGeometry {
 
   finish(): void {
     if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
-    const { closedRings, shortened } = this.cells;
+    const { closedRings, curves, shortened } = this.cells;
+    if (curves > 0) {
+      this.context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
+    }
     if (shortened > 0) {
       const example = "the first position of a geometry says how many numbers the others have";
       this.context.lose("position-surplus", undefined, example, shortened);

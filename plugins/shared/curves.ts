@@ -23,6 +23,11 @@ export function linearise(points: CurvePoints): CurvePoints {
   return line;
 }
 
+/** Whether so many positions make a circular string: none, or arcs of two more each (ISO 13249-3, 7.3.1). */
+export function isArcString(count: number): boolean {
+  return count === 0 || (count > 2 && count % 2 === 1);
+}
+
 function addArc(line: CurvePoints, points: CurvePoints, k: number): void {
   const [x0, y0] = [points[k]!, points[k + 1]!];
   const [x1, y1] = [points[k + 4]!, points[k + 5]!];

@@ -18,9 +18,9 @@ const fromWkt = (text: string) => {
   reader.read(bytes, 2, bytes.length, builder);
   return { reader, column: builder.finish() };
 };
-const toWkt = (column: GeometryColumn, decimals: number | null = null) => {
+const toWkt = (column: GeometryColumn, decimals: number | null = null, i = 0) => {
   const out = new TextBuffer(8);
-  new WktWriter(out, decimals).write(column, 0);
+  new WktWriter(out, decimals).write(column, i);
   return Buffer.from(out.finish()).toString();
 };
 const fromHex = (hex: string) => {
@@ -29,6 +29,28 @@ const fromHex = (hex: string) => {
   reader.readHex(Buffer.from(hex), 0, hex.length, builder);
   return { reader, column: builder.finish() };
 };
+const fromBlob = (blob: Buffer) => {
+  const builder = new GeometryBuilder();
+  const reader = new WkbReader();
+  reader.read(blob, 0, blob.length, builder);
+  return { reader, column: builder.finish() };
+};
+const u32 = (little: boolean, value: number) => {
+  const bytes = Buffer.alloc(4);
+  if (little) bytes.writeUInt32LE(value);
+  else bytes.writeUInt32BE(value);
+  return bytes;
+};
+const xy = (little: boolean, ...numbers: number[]) => {
+  const bytes = Buffer.alloc(8 * numbers.length);
+  for (const [n, value] of numbers.entries()) {
+    if (little) bytes.writeDoubleLE(value, 8 * n);
+    else bytes.writeDoubleBE(value, 8 * n);
+  }
+  return bytes;
+};
+const geometry = (type: number, little: boolean, body: Buffer[]) =>
+  Buffer.concat([Buffer.of(little ? 1 : 0), u32(little, type), ...body]);
 
 const samples = [
   "POINT (1 2)",
@@ -87,6 +109,10 @@ describe("WKT", () => {
     ["MULTIPOINT (1 2, 3 4)", "MULTIPOINT ((1 2),(3 4))"],
     ["MULTIPOINT ((1 2), EMPTY, (3 4))", "MULTIPOINT ((1 2),(3 4))"],
     ["MULTIPOLYGON (EMPTY, ((0 0, 1 0, 1 1, 0 0)))", "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"],
+    ["MULTIPOINT (EMPTY)", "MULTIPOINT EMPTY"],
+    ["MULTILINESTRING (EMPTY, (0 0, 1 1))", "MULTILINESTRING ((0 0,1 1))"],
+    ["POLYGON ((0 0, 1 0, 1 1, 0 0), EMPTY)", "POLYGON ((0 0,1 0,1 1,0 0))"],
+    ["MULTICURVE (CIRCULARSTRING EMPTY)", "MULTILINESTRING EMPTY"],
     ["TRIANGLE ((0 0, 1 0, 1 1, 0 0))", "POLYGON ((0 0,1 0,1 1,0 0))"],
     ["TIN (((0 0, 1 0, 1 1, 0 0)))", "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"],
     ["COMPOUNDCURVE ((0 0, 1 0), (1 0, 2 0))", "LINESTRING (0 0,1 0,2 0)"],
@@ -139,6 +165,9 @@ describe("WKT", () => {
     "PONT (1 2)",
     "POLYGON (0 0, 1 1)",
     "LINESTRING (0 0, 1 1",
+    "POLYGON (EMPTY, (0 0, 1 0, 1 1, 0 0))",
+    "CIRCULARSTRING (0 0, 1 1)",
+    "CIRCULARSTRING (0 0, 1 1, 2 0, 3 3)",
     "GEOMETRYCOLLECTION (POINT (1 2), POINT (1))",
     `${"GEOMETRYCOLLECTION (".repeat(5000)}`,
     "SRID=4326",
@@ -232,6 +261,110 @@ describe("WKB", () => {
     expect(toWkt(column)).toBe(text);
     expect(reader.srid).toBe(srid);
   });
+
+  // By ISO 13249-3, 5.1.47: byte order, type, then a count and what is counted.
+  test("parts have byte orders and flags of their own", () => {
+    const { reader, column } = fromBlob(
+      geometry(7, false, [
+        u32(false, 5),
+        geometry(1, true, [xy(true, 1, 2)]),
+        geometry(0x80000001, false, [xy(false, 3, 4, 5)]),
+        geometry(2002, true, [u32(true, 2), xy(true, 0, 0, 7), xy(true, 1, 1, 8)]),
+        geometry(0xe0000001, true, [u32(true, 4326), xy(true, 1, 2, 3, 4)]),
+        geometry(4, false, [u32(false, 2), geometry(1, true, [xy(true, 5, 6)]), geometry(1, false, [xy(false, 7, 8)])]),
+      ]),
+    );
+    expect(reader.srid).toBe(4326);
+    const text = (i: number) => toWkt(column.members!, null, i);
+    expect([0, 1, 2, 3, 4].map(text)).toEqual([
+      "POINT (1 2)",
+      "POINT Z (3 4 5)",
+      "LINESTRING M (0 0 7,1 1 8)",
+      "POINT ZM (1 2 3 4)",
+      "MULTIPOINT ((5 6),(7 8))",
+    ]);
+  });
+
+  const square = [xy(true, 0, 0), xy(true, 4, 0), xy(true, 4, 4), xy(true, 0, 0)];
+  const line = (...points: Buffer[]) => geometry(2, true, [u32(true, points.length), ...points]);
+  const arc = geometry(8, true, [u32(true, 3), xy(true, 0, 0), xy(true, 1, 1), xy(true, 2, 0)]);
+  test.each([
+    ["CompoundCurve", geometry(9, true, [u32(true, 2), arc, line(xy(true, 2, 0), xy(true, 9, 0))]), 1, 48],
+    [
+      "CurvePolygon",
+      geometry(10, true, [u32(true, 1), geometry(9, true, [u32(true, 2), arc, line(xy(true, 2, 0), xy(true, 0, 0))])]),
+      1,
+      48,
+    ],
+    ["MultiCurve", geometry(11, true, [u32(true, 2), arc, line(xy(true, 2, 0), xy(true, 9, 0))]), 1, 49],
+    [
+      "MultiSurface",
+      geometry(12, true, [
+        u32(true, 2),
+        geometry(3, true, [u32(true, 1), u32(true, 4), ...square]),
+        geometry(10, true, [u32(true, 1), line(...square)]),
+      ]),
+      0,
+      8,
+    ],
+    [
+      "PolyhedralSurface",
+      geometry(15, true, [u32(true, 1), geometry(3, true, [u32(true, 1), u32(true, 4), ...square])]),
+      0,
+      4,
+    ],
+    ["TIN", geometry(16, true, [u32(true, 1), geometry(17, true, [u32(true, 1), u32(true, 4), ...square])]), 0, 4],
+    ["Triangle", geometry(17, true, [u32(true, 1), u32(true, 4), ...square]), 0, 4],
+  ])("reads a %s and counts its curves", (_, blob, curves, positions) => {
+    // A quarter in steps of 4 degrees takes 22.5, rounded up: a semicircle has 47 positions.
+    const { reader, column } = fromBlob(blob);
+    expect(reader.curves).toBe(curves);
+    expect(column.xy.length / 2).toBe(positions);
+  });
+
+  test.each([
+    [
+      "a MultiPoint of empty points",
+      geometry(4, true, [u32(true, 1), geometry(1, true, [xy(true, Number.NaN, Number.NaN)])]),
+      "MULTIPOINT EMPTY",
+    ],
+    ["a Polygon of empty rings", geometry(3, true, [u32(true, 2), u32(true, 0), u32(true, 0)]), "POLYGON EMPTY"],
+    ["a MultiLineString of empty lines", geometry(5, true, [u32(true, 1), line()]), "MULTILINESTRING EMPTY"],
+    [
+      "a MultiPolygon with an empty one",
+      geometry(6, true, [u32(true, 1), geometry(3, true, [u32(true, 0)])]),
+      "MULTIPOLYGON EMPTY",
+    ],
+  ])("%s is empty", (_, blob, text) => {
+    const { column } = fromBlob(blob);
+    expect(toWkt(column)).toBe(text);
+    expect(column.ringOffsets.length).toBe(1);
+  });
+
+  test.each([
+    ["positions", geometry(2, true, [u32(true, 0xffffffff)])],
+    ["positions of four numbers", geometry(3002, true, [u32(true, 2), xy(true, 1, 2, 3, 4), xy(true, 1, 2, 3)])],
+    ["rings", geometry(3, true, [u32(true, 0x7fffffff), u32(true, 0)])],
+    ["points", geometry(4, true, [u32(true, 0x10000000), geometry(1, true, [xy(true, 1, 2)])])],
+    ["members", geometry(7, true, [u32(true, 0xfffffff0), geometry(7, true, [u32(true, 0)])])],
+  ])("a count of %s that the bytes cannot hold is refused", (_, blob) => {
+    expect(() => fromBlob(blob)).toThrow("more than there is room for");
+  });
+
+  test.each([
+    ["a hole without a shell", geometry(3, true, [u32(true, 2), u32(true, 0), u32(true, 4), ...square])],
+    ["arcs of two positions", geometry(8, true, [u32(true, 2), xy(true, 0, 0), xy(true, 1, 1)])],
+    ["a bit that is no flag", geometry(0x10000001, true, [xy(true, 1, 2)])],
+    ["a curve where a point belongs", geometry(4, true, [u32(true, 1), line(...square)])],
+    [
+      "members of two SRIDs",
+      geometry(0x20000007, true, [
+        u32(true, 4326),
+        u32(true, 1),
+        geometry(0x20000001, true, [u32(true, 3857), xy(true, 1, 2)]),
+      ]),
+    ],
+  ])("%s is refused", (_, blob) => expect(() => fromBlob(blob)).toThrow(GeometryTextError));
 
   test.each(samples)("writes %s and reads it back", (text) => {
     const hex = Buffer.from(new WkbWriter().writeHex(fromWkt(text).column, 0)).toString();

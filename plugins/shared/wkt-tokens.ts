@@ -1,0 +1,123 @@
+import { GeometryTextError } from "./geometry-text-error.js";
+import { parseNumber } from "./numbers.js";
+
+export const open = 40;
+export const shut = 41;
+export const comma = 44;
+
+const minus = 45;
+const point = 46;
+const zero = 48;
+
+/** Powers of ten that a double holds exactly, as far as `plain` needs them. */
+const powers = Float64Array.from({ length: 16 }, (_, n) => Number(`1e${n}`));
+
+const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
+export const isLetter = (byte: number) => (byte | 32) >= 97 && (byte | 32) <= 122;
+const isNan = (bytes: Uint8Array, from: number, to: number) =>
+  to - from === 3 && (bytes[from]! | 32) === 110 && (bytes[from + 1]! | 32) === 97 && (bytes[from + 2]! | 32) === 110;
+
+/** The signs, words and numbers of WKT, read one by one from bytes. */
+export abstract class WktTokens {
+  protected bytes: Uint8Array = new Uint8Array();
+  protected at = 0;
+  protected end = 0;
+
+  protected error(reason: string): GeometryTextError {
+    return new GeometryTextError(reason, this.at);
+  }
+
+  protected skipSpace(): void {
+    while (this.at < this.end && isSpace(this.bytes[this.at]!)) this.at++;
+  }
+
+  protected peek(): number {
+    this.skipSpace();
+    return this.at < this.end ? this.bytes[this.at]! : -1;
+  }
+
+  protected expect(byte: number): void {
+    if (this.peek() !== byte) throw this.error(`"${String.fromCharCode(byte)}" is missing`);
+    this.at++;
+  }
+
+  /** After an item of a list: whether another one follows. */
+  protected more(): boolean {
+    const byte = this.peek();
+    if (byte !== comma && byte !== shut) throw this.error('"," or ")" is missing');
+    this.at++;
+    return byte === comma;
+  }
+
+  protected word(): string {
+    this.skipSpace();
+    const from = this.at;
+    while (this.at < this.end && isLetter(this.bytes[this.at]!)) this.at++;
+    let text = "";
+    for (let i = from; i < this.at; i++) text += String.fromCharCode(this.bytes[i]! & 0xdf);
+    return text;
+  }
+
+  /** What `plain` found; here, as a number that a method returns is an object each. */
+  protected readonly found = new Float64Array(3);
+
+  /**
+   * Finds a number at `start`: digits and perhaps a point, 15 digits at most, and something behind. Gives where it ends;
+   * −1 for any other, which is left to `parseNumber`.
+   */
+  protected plain(start: number, slot: number): number {
+    const { bytes } = this;
+    const negative = bytes[start] === minus;
+    const from = negative ? start + 1 : start;
+    let i = from;
+    let digit = bytes[i]! - zero;
+    // Integers of 32 bits hold nine digits, and are quicker than doubles.
+    let whole = 0;
+    while (digit >= 0 && digit <= 9) {
+      whole = (Math.imul(whole, 10) + digit) | 0;
+      digit = bytes[++i]! - zero;
+    }
+    const wholes = i - from;
+    let value = whole;
+    let decimals = 0;
+    if (digit === point - zero) {
+      const first = ++i;
+      const ninth = first + 9;
+      let fraction = 0;
+      digit = bytes[i]! - zero;
+      while (digit >= 0 && digit <= 9 && i < ninth) {
+        fraction = (Math.imul(fraction, 10) + digit) | 0;
+        digit = bytes[++i]! - zero;
+      }
+      let rest = 0;
+      while (digit >= 0 && digit <= 9) {
+        rest = (Math.imul(rest, 10) + digit) | 0;
+        digit = bytes[++i]! - zero;
+      }
+      decimals = i - first;
+      if (decimals > 15) return -1;
+      const power = powers[decimals]!;
+      value = decimals <= 9 ? whole * power + fraction : whole * power + fraction * powers[decimals - 9]! + rest;
+      value /= power;
+    }
+    if (i >= this.end || wholes > 9 || wholes + decimals > 15 || wholes + decimals === 0) return -1;
+    this.found[slot] = negative ? -value : value;
+    return i;
+  }
+
+  protected number(mayLack: boolean): number {
+    this.skipSpace();
+    const { bytes, end } = this;
+    const from = this.at;
+    let i = from;
+    while (i < end) {
+      const byte = bytes[i]!;
+      if (byte === comma || byte === shut || byte === open || isSpace(byte)) break;
+      i++;
+    }
+    const value = parseNumber(bytes, from, i);
+    if (!Number.isFinite(value) && !(mayLack && isNan(bytes, from, i))) throw this.error("a number is missing");
+    this.at = i;
+    return value;
+  }
+}

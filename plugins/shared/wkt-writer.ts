@@ -1,0 +1,139 @@
+import { type GeometryColumn, Kind, positionRange } from "../../src/model/geometry.js";
+import { dimensionsOf } from "./dimensions.js";
+import type { TextBuffer } from "./numbers.js";
+import { comma, open, shut } from "./wkt-tokens.js";
+
+const names = [
+  "",
+  "POINT",
+  "LINESTRING",
+  "POLYGON",
+  "MULTIPOINT",
+  "MULTILINESTRING",
+  "MULTIPOLYGON",
+  "GEOMETRYCOLLECTION",
+];
+
+/**
+ * Writes geometries as WKT, with `Z`, `M` and `ZM` tags. Positions without a height or measure, in a geometry with them,
+ * have 0: numbers of WKT are never NaN (OGC 06-103r4, 7.2.2).
+ */
+export class WktWriter {
+  private z = false;
+  private m = false;
+  /** Positions that got the height 0, over all geometries. */
+  missingZ = 0;
+  /** Positions that got the measure 0. */
+  missingM = 0;
+
+  /** `decimals` of x and y; null writes the shortest text that is exact, as it always does for z and m. */
+  constructor(
+    private readonly out: TextBuffer,
+    private readonly decimals: number | null,
+  ) {}
+
+  /** Feature i, which must not be a null geometry. */
+  write(column: GeometryColumn, i: number): void {
+    const { z, m } = dimensionsOf(column, i);
+    this.z = z;
+    this.m = m;
+    this.geometry(column, i);
+  }
+
+  /** Members of a collection have its dimensions. */
+  private geometry(column: GeometryColumn, i: number): void {
+    const { out, z, m } = this;
+    const kind = column.kinds[i]!;
+    out.ascii(names[kind]!);
+    if (z || m) out.ascii(z && m ? " ZM" : z ? " Z" : " M");
+    if (kind === Kind.GeometryCollection) {
+      this.members(column, i);
+      return;
+    }
+    const from = column.partOffsets[i]!;
+    const to = column.partOffsets[i + 1]!;
+    const [first, last] = positionRange(column, i);
+    if (first === last) {
+      out.ascii(" EMPTY");
+      return;
+    }
+    out.byte(32);
+    if (kind === Kind.MultiPolygon) {
+      for (let p = from; p < to; p++) {
+        out.byte(p === from ? open : comma);
+        this.part(column, p);
+      }
+      out.byte(shut);
+    } else if (kind === Kind.Polygon || kind === Kind.MultiLineString) this.part(column, from);
+    else this.ring(column, column.ringOffsets[from]!, kind === Kind.MultiPoint);
+  }
+
+  private members(column: GeometryColumn, i: number): void {
+    const { out } = this;
+    const from = column.memberOffsets ? column.memberOffsets[i]! : 0;
+    const to = column.memberOffsets ? column.memberOffsets[i + 1]! : 0;
+    if (from === to || !column.members) {
+      out.ascii(" EMPTY");
+      return;
+    }
+    out.byte(32);
+    for (let k = from; k < to; k++) {
+      out.byte(k === from ? open : comma);
+      this.geometry(column.members, k);
+    }
+    out.byte(shut);
+  }
+
+  private part(column: GeometryColumn, p: number): void {
+    const from = column.ringOffsets[p]!;
+    for (let r = from; r < column.ringOffsets[p + 1]!; r++) {
+      this.out.byte(r === from ? open : comma);
+      this.ring(column, r, false);
+    }
+    this.out.byte(shut);
+  }
+
+  private ring(column: GeometryColumn, r: number, wrapped: boolean): void {
+    const { out } = this;
+    const from = column.positionOffsets[r]!;
+    const to = column.positionOffsets[r + 1]!;
+    if (from === to) {
+      out.ascii("EMPTY");
+      return;
+    }
+    for (let k = from; k < to; k++) {
+      out.byte(k === from ? open : comma);
+      if (wrapped) out.byte(open);
+      this.position(column, k);
+      if (wrapped) out.byte(shut);
+    }
+    out.byte(shut);
+  }
+
+  private position(column: GeometryColumn, k: number): void {
+    const { out, decimals } = this;
+    const x = column.xy[2 * k]!;
+    const y = column.xy[2 * k + 1]!;
+    if (decimals === null) {
+      out.number(x);
+      out.byte(32);
+      out.number(y);
+    } else {
+      out.fixed(x, decimals);
+      out.byte(32);
+      out.fixed(y, decimals);
+    }
+    if (this.z) {
+      out.byte(32);
+      const z = column.z ? column.z[k]! : Number.NaN;
+      if (Number.isNaN(z)) this.missingZ++;
+      out.number(Number.isNaN(z) ? 0 : z);
+    }
+    if (this.m) {
+      out.byte(32);
+      const m = column.m ? column.m[k]! : Number.NaN;
+      if (Number.isNaN(m)) this.missingM++;
+      out.number(Number.isNaN(m) ? 0 : m);
+    }
+  }
+}
