@@ -1,0 +1,97 @@
+import type { Decode, SourceFile } from "../../src/plugin/format.js";
+
+/** How the bytes of a document are to be taken. Plain data. */
+export interface XmlEncoding {
+  /** What the decoder is called; `utf-8` is read as it stands. */
+  readonly name: string;
+  /** Where the document begins, behind its byte order mark and blank lines. */
+  readonly start: number;
+}
+
+const marks: readonly (readonly [string, readonly number[]])[] = [
+  ["utf-8", [0xef, 0xbb, 0xbf]],
+  ["utf-16le", [0xff, 0xfe]],
+  ["utf-16be", [0xfe, 0xff]],
+];
+/** `<` as UTF-16 has it, where there is no mark (XML 1.0, appendix F.1). */
+const unmarked: readonly (readonly [string, readonly number[]])[] = [
+  ["utf-16le", [0x3c, 0x00]],
+  ["utf-16be", [0x00, 0x3c]],
+];
+const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean => bytes.every((byte, i) => head[i] === byte);
+
+/**
+ * The encoding of a document that begins with `head`: of its byte order mark, else of its XML declaration, else UTF-8.
+ * A declared UTF-16 that cannot be one, because its declaration is readable, counts as UTF-8.
+ */
+export function encodingOf(head: Buffer): XmlEncoding {
+  for (const [name, mark] of marks) if (startsWith(head, mark)) return { name, start: mark.length };
+  for (const [name, bytes] of unmarked) if (startsWith(head, bytes)) return { name, start: 0 };
+  const declaration = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(
+    head.toString("latin1", 0, 1024),
+  );
+  const declared = declaration?.[1]?.toLowerCase() ?? "utf-8";
+  return {
+    name: /^(utf-?8|us-ascii|ascii|utf-?16.*|ucs-2.*|iso-10646.*)$/.test(declared) ? "utf-8" : declared,
+    start: 0,
+  };
+}
+
+/**
+ * The bytes of a file from `from` to `to` as UTF-8, piece by piece. Where the file has another encoding, places in the
+ * UTF-8 are turned back into those in the file.
+ */
+export class XmlInput {
+  private position: number;
+  private readonly decode: Decode | null;
+  private readonly unit: number;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly encoding: string,
+    decoder: (encoding: string) => Decode,
+    private readonly range: { readonly from: number; readonly to: number; readonly pieceSize: number },
+  ) {
+    this.position = range.from;
+    this.decode = encoding === "utf-8" ? null : decoder(encoding);
+    this.unit = encoding.startsWith("utf-16") ? 2 : 1;
+  }
+
+  get ended(): boolean {
+    return this.position >= this.range.to;
+  }
+
+  /** The next piece, empty at the end. */
+  async next(): Promise<Buffer> {
+    if (this.ended) return Buffer.alloc(0);
+    const { to, pieceSize } = this.range;
+    let bytes = await this.file.read(this.position, Math.min(pieceSize, to - this.position));
+    if (bytes.length === 0) {
+      this.position = to;
+      return bytes;
+    }
+    if (this.decode && this.position + bytes.length < to) bytes = bytes.subarray(0, cutOf(bytes, this.encoding));
+    this.position += bytes.length;
+    return this.decode ? Buffer.from(this.decode(bytes), "utf8") : bytes;
+  }
+
+  /** How many bytes of the file the UTF-8 `bytes[from … to]` came from. */
+  sourceLength(bytes: Buffer, from: number, to: number): number {
+    if (!this.decode) return to - from;
+    // Exact for UTF-16 and for encodings of one byte a character; the nearest that can be told for others.
+    return bytes.toString("utf8", from, to).length * this.unit;
+  }
+}
+
+/** Where a piece can be cut without cutting a character. */
+function cutOf(bytes: Buffer, encoding: string): number {
+  if (encoding.startsWith("utf-16")) {
+    const even = bytes.length & ~1;
+    const high = bytes[encoding === "utf-16be" ? even - 2 : even - 1]! >> 2;
+    // Both halves of a surrogate pair stay together.
+    return high === 0x36 && even > 2 ? even - 2 : even;
+  }
+  // No character of any encoding with several bytes has one of these for its second.
+  const end = Math.max(bytes.lastIndexOf(0x3e), bytes.lastIndexOf(0x0a)) + 1;
+  return end > 0 ? end : bytes.length;
+}

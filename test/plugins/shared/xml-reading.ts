@@ -1,0 +1,49 @@
+import { Token, XmlReader, type XmlSettings } from "../../../plugins/shared/xml.js";
+import type { SourceFile } from "../../../src/plugin/format.js";
+import { Recording } from "../../../src/testing/recording.js";
+
+/** A file in memory. */
+export function fileOf(bytes: Buffer): SourceFile {
+  const close = async () => {};
+  return {
+    size: bytes.length,
+    read: async (position, length) => Buffer.from(bytes.subarray(position, position + length)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What was read, a line each: `<name a="1">`, `text`, `</name>`; text of one element that comes in pieces is one. */
+export async function eventsOf(
+  document: string | Buffer,
+  settings: Partial<XmlSettings> = {},
+  context = new Recording(),
+): Promise<string[]> {
+  const file = fileOf(Buffer.from(document));
+  const reader = new XmlReader(file, { source: "a.xml", context, vocabulary: {}, ...settings });
+  const events: string[] = [];
+  let open = false;
+  for (;;) {
+    const token = reader.next();
+    if (token === Token.more) await reader.fill();
+    else if (token === Token.text) {
+      if (!open) reader.content.clear();
+      open = true;
+      reader.collect();
+    } else {
+      if (open && reader.content.text() !== "") events.push(reader.content.text());
+      open = false;
+      if (token === Token.end) break;
+      if (token === Token.open) events.push(`<${reader.name.text}${attributesOf(reader)}>`);
+      else events.push(`</${reader.name.text}>`);
+    }
+  }
+  reader.report();
+  return events;
+}
+
+function attributesOf(reader: XmlReader): string {
+  let text = "";
+  for (let a = 0; a < reader.attributeCount; a++) text += ` ${reader.attributeNames[a]!.text}="${reader.value(a)}"`;
+  return text;
+}
