@@ -62,7 +62,7 @@ describe("imports", () => {
   test("are found", () => {
     expect(sources.length).toBeGreaterThan(150);
     expect(local.length).toBeGreaterThan(500);
-    expect(importsOf("src/cli/run.ts")).toContain("src/cli/commands/convert.ts");
+    expect(importsOf("src/cli/command.ts")).toContain("src/cli/commands/convert.ts");
     expect(importsOf("src/cli/commands/convert.ts")).toContain("src/pipeline/convert-many.ts");
     expect(importsOf("plugins/geojson/index.ts")).toContain("plugins/geojson/reader.ts");
   });

@@ -3,8 +3,8 @@ import type { GeoferryError } from "../errors.js";
 import type { Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
 import type { ConvertReport } from "../pipeline/report.js";
+import type { CommonArguments } from "./command.js";
 import { exitStatus, worst } from "./exit.js";
-import type { CommonArguments } from "./run.js";
 
 const plural = (count: number, word: string): string =>
   `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;

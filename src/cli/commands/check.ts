@@ -1,7 +1,7 @@
 import { describePlace } from "../../errors.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
+import type { Command } from "../command.js";
 import { exitStatus } from "../exit.js";
-import type { Command } from "../run.js";
 import { type InfoArguments, inspectInputs, inspectOptions } from "./info.js";
 
 export interface CheckArguments extends InfoArguments {

@@ -3,7 +3,7 @@ import { type FieldType, fieldTypes } from "../../model/field.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import { listOf, unprotect } from "../arguments.js";
-import type { Command, CommonArguments } from "../run.js";
+import type { Command, CommonArguments } from "../command.js";
 
 export interface ConvertArguments extends CommonArguments {
   readonly paths: readonly string[];

@@ -1,6 +1,6 @@
 import type { Format } from "../../plugin/format.js";
 import type { OptionTable } from "../../plugin/options.js";
-import type { Command, CommonArguments } from "../run.js";
+import type { Command, CommonArguments } from "../command.js";
 
 export interface FormatsArguments extends CommonArguments {
   readonly name?: string;

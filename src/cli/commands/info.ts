@@ -1,8 +1,8 @@
 import { asGeoferryError, fault } from "../../errors.js";
 import type { InspectReport, LayerReport } from "../../pipeline/inspect.js";
 import { unprotect } from "../arguments.js";
+import type { Command, CommonArguments } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
-import type { Command, CommonArguments } from "../run.js";
 import { pairs, wholeNumber } from "./convert.js";
 
 export interface InfoArguments extends CommonArguments {

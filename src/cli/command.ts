@@ -1,0 +1,52 @@
+/** What a command's file gives: its place in the help and what it does. */
+export interface Command<A> {
+  /** Its name, then what it takes, as yargs writes it: "convert <paths..>". */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: Readonly<Record<string, Flag>>;
+  readonly positionals: Readonly<Record<string, Positional>>;
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  run(args: A): Promise<number>;
+}
+
+/** A flag; its value is text or, where `array`, all the texts given. */
+export interface Flag {
+  readonly type: "string" | "boolean";
+  readonly array?: boolean;
+  readonly requiresArg?: boolean;
+  readonly alias?: string;
+  readonly default?: boolean;
+  readonly describe: string;
+  readonly defaultDescription?: string;
+}
+
+export interface Positional {
+  readonly type: "string";
+  readonly array?: boolean;
+  readonly describe: string;
+  readonly demandOption?: boolean;
+}
+
+/** What every command takes. */
+export interface CommonArguments {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly plugin?: readonly string[];
+}
+
+/** The flags of every command. */
+export const common = {
+  plugin: { type: "string", array: true, describe: "Load formats from an npm package or a file", requiresArg: true },
+  json: { type: "boolean", describe: "Print records for programs on stdout" },
+  quiet: { type: "boolean", alias: "q", describe: "Print errors only" },
+  verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** The commands, in the order of the help. Each is loaded when it is asked for. */
+export const commands: Readonly<Record<string, () => Promise<Command<CommonArguments>>>> = {
+  convert: async () => (await import("./commands/convert.js")).convertCommand,
+  info: async () => (await import("./commands/info.js")).infoCommand,
+  check: async () => (await import("./commands/check.js")).checkCommand,
+  formats: async () => (await import("./commands/formats.js")).formatsCommand,
+};

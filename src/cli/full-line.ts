@@ -1,0 +1,68 @@
+import { createRequire } from "node:module";
+import yargs from "yargs";
+import { fault } from "../errors.js";
+import { type Command, type CommonArguments, commands, common, type Flag } from "./command.js";
+
+/** A command and what it was given. */
+export interface Asked {
+  readonly command: Command<CommonArguments>;
+  readonly args: CommonArguments;
+}
+
+/**
+ * Reads any command line, and answers those that ask for help, the version or a completion.
+ * @returns null where that was all
+ * @throws usage
+ */
+export async function readFullLine(line: readonly string[]): Promise<Asked | null> {
+  let asked: Asked | null = null;
+  const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
+  const names = Object.keys(commands);
+  const all = await Promise.all(Object.values(commands).map((load) => load()));
+  const parser = yargs(keepQuotes(line, Object.assign({}, common, ...all.map((command) => command.options))))
+    .scriptName("geoferry")
+    .usage("$0 COMMAND ...\n\nCarries geographic features between files and maps.")
+    .version(version)
+    .parserConfiguration({ "greedy-arrays": false, "camel-case-expansion": true, "parse-positional-numbers": false })
+    .options(common)
+    .strict()
+    .demandCommand(1, "which command? See geoferry --help")
+    .completion("completion", "Print a script that completes commands in bash or zsh")
+    .wrap(Math.min(110, process.stderr.columns ?? 100))
+    .showHelpOnFail(false)
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names) });
+    });
+  for (const command of all) {
+    parser.command(
+      command.usage,
+      command.summary,
+      (builder) => {
+        for (const [name, options] of Object.entries(command.positionals)) builder.positional(name, options);
+        return builder.options(command.options).example(command.examples.map(([line, what]) => [`$0 ${line}`, what]));
+      },
+      (args) => {
+        asked = { command, args: args as CommonArguments };
+      },
+    );
+  }
+  await parser.parseAsync();
+  return asked;
+}
+
+/** yargs takes the quotes off `--select='"a,b"'`, but not where the value is an argument of its own. */
+function keepQuotes(line: readonly string[], flags: Readonly<Record<string, Flag>>): string[] {
+  return line.flatMap((argument) => {
+    const [, name = "", value = ""] = /^--([a-z-]+)=(["'].*)$/s.exec(argument) ?? [];
+    return flags[name]?.type === "string" ? [`--${name}`, value] : [argument];
+  });
+}
+
+/** What yargs found wrong, with what would be right: it takes an unknown command for one argument too many. */
+function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, names: readonly string[]): string {
+  const command = parsed ? parsed.argv._?.[0] : undefined;
+  if (!message.startsWith("Unknown argument") || command === undefined) return message;
+  if (names.includes(String(command))) return `${message}; see geoferry ${command} --help`;
+  return `no command "${command}"; there are ${names.join(", ")}`;
+}
