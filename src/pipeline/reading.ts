@@ -21,7 +21,7 @@ export const needsSummary = (accepts: Accepts): boolean =>
   accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || typeof accepts.ids === "string";
 
 /** Stages that leave fields, types and kinds as they are. */
-const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "merge-collections"]);
+const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "drop-degenerate", "merge-collections"]);
 
 /** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
 export async function toldSummary(open: OpenLayer, shape: Shape): Promise<LayerSummary | null> {

@@ -115,8 +115,11 @@ export class Run {
 
   /** What the writer's limits ask of every geometry before the layer is summed up. */
   private stagesOfWriter(): StageSpec[] {
-    const collections = this.writer.accepts.geometryTypes.includes("GeometryCollection");
-    return collections ? [] : [{ name: "merge-collections", settings: {} }];
+    const { geometryTypes, shortLines = false } = this.writer.accepts;
+    // First, so that a collection is merged for what is left of it.
+    const stages: StageSpec[] = [{ name: "drop-degenerate", settings: { shortLines } }];
+    if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });
+    return stages;
   }
 
   /** The CRS that the output says: what the layers have in common, if the format can hold it. */

@@ -41,7 +41,11 @@ export async function planShape(
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
   const crs = await planCrs(open, request, target, gathered, add);
-  if (request.makeValid) add("make-valid", {});
+  if (request.makeValid) {
+    // A part of one position would make the whole geometry one that cannot be repaired.
+    add("drop-degenerate", { shortLines: false });
+    add("make-valid", {});
+  }
   if (request.geometryType !== undefined) add("geometry-type", { type: request.geometryType });
   if (request.bbox) add("bbox", { box: request.bbox });
   return { stages, ...crs };

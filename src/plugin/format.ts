@@ -87,6 +87,11 @@ export interface Accepts {
    * The name is what is added to the output's name: `places_point`.
    */
   readonly families?: readonly { readonly name: string; readonly types: readonly GeometryType[] }[];
+  /**
+   * Lines of one position have a place, which a track segment of GPX has. Elsewhere they are left out, as are rings of
+   * fewer than four positions everywhere.
+   */
+  readonly shortLines?: boolean;
   readonly nullGeometry: boolean;
   readonly z: boolean;
   readonly m: boolean;

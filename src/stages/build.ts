@@ -21,6 +21,7 @@ const stages: Readonly<Record<string, () => Promise<{ build: Build }>>> = {
   "ids-to-field": () => import("./ids-to-field.js"),
   "swap-xy": () => import("./swap-xy.js"),
   "merge-collections": () => import("./merge-collections.js"),
+  "drop-degenerate": () => import("./drop-degenerate.js"),
   "drop-dimensions": () => import("./drop-dimensions.js"),
 };
 

@@ -1,0 +1,168 @@
+/**
+ * Lines and rings of too few positions. A LineString has two or more, a linear ring four or more and ends where it
+ * begins (RFC 7946, 3.1.4 and 3.1.6; OGC 06-103r4, 6.1.7 and 6.1.11; so too the Shapefile Technical Description, KML
+ * and GeoPackage).
+ */
+import { type GeometryBuilder, type GeometryColumn, Kind } from "./geometry.js";
+
+const leastRing = 4;
+
+const isLineal = (kind: number): boolean => kind === Kind.LineString || kind === Kind.MultiLineString;
+const isPolygonal = (kind: number): boolean => kind === Kind.Polygon || kind === Kind.MultiPolygon;
+
+/** Whether ring r ends where it begins. */
+function isClosed({ positionOffsets, xy }: GeometryColumn, r: number): boolean {
+  const first = 2 * positionOffsets[r]!;
+  const last = 2 * positionOffsets[r + 1]! - 2;
+  return xy[first] === xy[last] && xy[first + 1] === xy[last + 1];
+}
+
+/**
+ * Whether every line has `leastLine` positions, and every ring four and its end at its beginning, members of
+ * collections included. One look a ring, none at positions between.
+ */
+export function isSound(column: GeometryColumn, leastLine: number): boolean {
+  const { kinds, partOffsets } = column;
+  for (let i = 0; i < column.length; i++) {
+    const polygonal = isPolygonal(kinds[i]!);
+    if (!polygonal && !isLineal(kinds[i]!)) continue;
+    const to = partOffsets[i + 1]!;
+    for (let p = partOffsets[i]!; p < to; p++) {
+      if (polygonal ? !isSoundPolygon(column, p) : !isSoundLines(column, p, leastLine)) return false;
+    }
+  }
+  return column.members === null || isSound(column.members, leastLine);
+}
+
+function isSoundLines({ ringOffsets, positionOffsets }: GeometryColumn, p: number, leastLine: number): boolean {
+  const to = ringOffsets[p + 1]!;
+  for (let r = ringOffsets[p]!; r < to; r++) {
+    if (positionOffsets[r + 1]! - positionOffsets[r]! < leastLine) return false;
+  }
+  return true;
+}
+
+function isSoundPolygon(column: GeometryColumn, p: number): boolean {
+  const { ringOffsets, positionOffsets } = column;
+  const from = ringOffsets[p]!;
+  const to = ringOffsets[p + 1]!;
+  for (let r = from; r < to; r++) {
+    if (positionOffsets[r + 1]! - positionOffsets[r]! < leastRing || !isClosed(column, r)) return false;
+  }
+  return to > from;
+}
+
+/** Copies features without their degenerate parts. */
+export class SoundCopy {
+  /** Lines, holes, polygons and members of collections that were left out, over all features that were not refused. */
+  dropped = 0;
+  /** Lines, rings and polygons without any position that were left out. */
+  empty = 0;
+  /** Rings that were closed. */
+  closed = 0;
+  /** What the first of those dropped was. */
+  example = "";
+  private fault = "";
+
+  constructor(private readonly leastLine: number) {}
+
+  /** Adds feature `i`; where nothing of it is left, nothing is added and the reason given. */
+  add(column: GeometryColumn, i: number, builder: GeometryBuilder): string | null {
+    const { dropped, empty, closed } = this;
+    this.fault = "";
+    const kind = column.kinds[i]!;
+    builder.begin(kind);
+    let left = true;
+    if (kind === Kind.GeometryCollection) left = this.members(column, i, builder);
+    else if (isPolygonal(kind)) left = this.polygons(column, i, builder);
+    else if (isLineal(kind)) left = this.lines(column, i, builder);
+    else for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) builder.copyPart(column, p);
+    if (left || this.dropped === dropped) {
+      builder.end();
+      if (dropped === 0 && this.dropped > 0) this.example = this.fault;
+      return null;
+    }
+    builder.cancel();
+    Object.assign(this, { dropped, empty, closed });
+    return this.fault;
+  }
+
+  private drop(column: GeometryColumn, r: number, what: string): void {
+    this.dropped++;
+    const at = column.positionOffsets[r]!;
+    const count = column.positionOffsets[r + 1]! - at;
+    const where = `${column.xy[2 * at]} ${column.xy[2 * at + 1]}`;
+    this.fault ||= `a ${what} of ${count === 1 ? "one position" : `${count} positions`} at ${where}`;
+  }
+
+  private members(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { members, memberOffsets } = column;
+    const into = builder.collection();
+    if (!members || !memberOffsets) return false;
+    let left = false;
+    let { fault } = this;
+    for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) {
+      const reason = this.add(members, k, into);
+      fault ||= this.fault;
+      if (reason === null) left = true;
+      else this.dropped++;
+    }
+    this.fault = fault;
+    return left;
+  }
+
+  private lines(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { partOffsets, ringOffsets, positionOffsets } = column;
+    let left = false;
+    const to = ringOffsets[partOffsets[i + 1]!]!;
+    for (let r = ringOffsets[partOffsets[i]!]!; r < to; r++) {
+      const count = positionOffsets[r + 1]! - positionOffsets[r]!;
+      if (count === 0) this.empty++;
+      else if (count < this.leastLine) this.drop(column, r, "line");
+      else {
+        if (!left) builder.part();
+        left = true;
+        builder.copyRing(column, r);
+      }
+    }
+    return left;
+  }
+
+  private polygons(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    let left = false;
+    for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) {
+      if (this.polygon(column, p, builder)) left = true;
+    }
+    return left;
+  }
+
+  /** A polygon without its shell is none. */
+  private polygon(column: GeometryColumn, p: number, builder: GeometryBuilder): boolean {
+    const shell = column.ringOffsets[p]!;
+    const to = column.ringOffsets[p + 1]!;
+    if (shell === to || column.positionOffsets[shell] === column.positionOffsets[shell + 1]) {
+      this.empty++;
+      return false;
+    }
+    for (let r = shell; r < to; r++) {
+      const count = column.positionOffsets[r + 1]! - column.positionOffsets[r]!;
+      const closed = count > 1 && isClosed(column, r);
+      if (count === 0) this.empty++;
+      else if (count + (closed ? 0 : 1) < leastRing) {
+        this.drop(column, r, "ring");
+        if (r === shell) return false;
+      } else {
+        if (r === shell) builder.part();
+        builder.copyRing(column, r);
+        if (!closed) this.close(column, r, builder);
+      }
+    }
+    return true;
+  }
+
+  private close(column: GeometryColumn, r: number, builder: GeometryBuilder): void {
+    const first = column.positionOffsets[r]!;
+    builder.copyPositions(column, first, first + 1);
+    this.closed++;
+  }
+}
