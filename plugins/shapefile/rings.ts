@@ -1,3 +1,5 @@
+import { boxesOf, isWithin, Surroundings } from "./surroundings.js";
+
 /** Rings of one polygon record: ring r has the positions `starts[r] … ends[r]` of `xy`. */
 export interface Rings {
   readonly xy: Float64Array;
@@ -22,59 +24,6 @@ export function signedArea(xy: Float64Array, from: number, to: number): number {
   return area;
 }
 
-type Box = readonly [number, number, number, number];
-
-function boxOf(xy: Float64Array, from: number, to: number): Box {
-  let [minX, minY, maxX, maxY] = [xy[2 * from]!, xy[2 * from + 1]!, xy[2 * from]!, xy[2 * from + 1]!];
-  for (let k = from + 1; k < to; k++) {
-    const x = xy[2 * k]!;
-    const y = xy[2 * k + 1]!;
-    if (x < minX) minX = x;
-    else if (x > maxX) maxX = x;
-    if (y < minY) minY = y;
-    else if (y > maxY) maxY = y;
-  }
-  return [minX, minY, maxX, maxY];
-}
-
-const within = (inner: Box, outer: Box) =>
-  inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
-
-/** Where a point lies: 1 inside the ring, -1 outside, 0 on its line. */
-function side(x: number, y: number, xy: Float64Array, from: number, to: number): number {
-  let inside = -1;
-  let xa = xy[2 * (to - 1)]!;
-  let ya = xy[2 * to - 1]!;
-  for (let k = from; k < to; k++) {
-    const xb = xy[2 * k]!;
-    const yb = xy[2 * k + 1]!;
-    if (ya > y !== yb > y) {
-      const turn = (xb - xa) * (y - ya) - (x - xa) * (yb - ya);
-      if (turn === 0) return 0;
-      if (turn > 0 === yb > ya) inside = -inside;
-    } else if (ya === y && yb === y) {
-      if (x >= Math.min(xa, xb) && x <= Math.max(xa, xb)) return 0;
-    } else if (xb === x && yb === y) return 0;
-    xa = xb;
-    ya = yb;
-  }
-  return inside;
-}
-
-/** Whether ring `inner` lies in ring `outer`: the first of its positions that is not on the other's line decides. */
-function contains(rings: Rings, outer: number, inner: number): boolean {
-  const { xy, starts, ends } = rings;
-  const [from, to] = [starts[outer]!, ends[outer]!];
-  for (let k = starts[inner]!; k < ends[inner]!; k++) {
-    const found = side(xy[2 * k]!, xy[2 * k + 1]!, xy, from, to);
-    if (found !== 0) return found > 0;
-  }
-  const k = starts[inner]!;
-  const next = Math.min(k + 1, ends[inner]! - 1);
-  const middle = [(xy[2 * k]! + xy[2 * next]!) / 2, (xy[2 * k + 1]! + xy[2 * next + 1]!) / 2] as const;
-  return side(middle[0], middle[1], xy, from, to) >= 0;
-}
-
 /** `owners[r]` is the ring that r is a hole of, or r itself for a shell. */
 export interface Assignment {
   readonly owners: Int32Array;
@@ -97,40 +46,37 @@ export function assignRings(rings: Rings): Assignment {
   for (let r = 0; r < count; r++) if (areas[r]! < 0) shells.push(r);
   if (shells.length === count) return { owners, turned: 0 };
 
-  const boxes = starts.map((from, r) => boxOf(xy, from, ends[r]!));
-  const size = (r: number) => Math.abs(areas[r]!);
+  const boxes = boxesOf(rings);
   // Only shells can be around a hole unless directions are wrong, so this is enough for nearly every polygon.
-  const bySize = [...shells].sort((a, b) => size(a) - size(b));
+  const only = shells.length === 1 ? shells[0]! : -1;
+  // The most negative area is that of the largest shell.
+  const around =
+    only >= 0
+      ? null
+      : new Surroundings(
+          rings,
+          boxes,
+          shells.sort((a, b) => areas[b]! - areas[a]! || a - b),
+        );
   const lost: number[] = [];
   for (let r = 0; r < count; r++) {
     if (areas[r]! < 0) continue;
-    const around = bySize.filter((shell) => within(boxes[r]!, boxes[shell]!));
-    const owner = around.length === 1 ? around[0] : around.find((shell) => contains(rings, shell, r));
+    const owner = around ? around.holderOf(r) : isWithin(boxes, r, only) ? only : undefined;
     if (owner === undefined) lost.push(r);
     else owners[r] = owner;
   }
-  return { owners, turned: lost.length === 0 ? 0 : nest(rings, lost, owners, boxes, size) };
+  return { owners, turned: lost.length === 0 ? 0 : nest(rings, lost, owners, boxes, areas) };
 }
 
 /** Rings without a shell: the larger ones are shells, those right inside one of them its holes. */
-function nest(
-  rings: Rings,
-  lost: readonly number[],
-  owners: Int32Array,
-  boxes: readonly Box[],
-  size: (ring: number) => number,
-): number {
-  const bySize = [...lost].sort((a, b) => size(b) - size(a) || a - b);
+function nest(rings: Rings, lost: number[], owners: Int32Array, boxes: Float64Array, areas: readonly number[]): number {
+  const bySize = lost.sort((a, b) => areas[a]! - areas[b]! || b - a);
+  const around = new Surroundings(rings, boxes, bySize);
   let turned = 0;
-  for (let i = 0; i < bySize.length; i++) {
-    const ring = bySize[i]!;
-    owners[ring] = ring;
-    for (let j = i - 1; j >= 0; j--) {
-      const larger = bySize[j]!;
-      if (!within(boxes[ring]!, boxes[larger]!) || !contains(rings, larger, ring)) continue;
-      if (owners[larger] === larger) owners[ring] = larger;
-      break;
-    }
+  for (let rank = bySize.length - 1; rank >= 0; rank--) {
+    const ring = bySize[rank]!;
+    const larger = around.smallestAround(ring, rank);
+    owners[ring] = larger !== undefined && owners[larger] === larger ? larger : ring;
     if (owners[ring] === ring) turned++;
   }
   return turned;
