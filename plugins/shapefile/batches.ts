@@ -1,4 +1,12 @@
-import { Batch, type Column, type Field, GeometryBuilder, NumberBuilder } from "../../src/model/index.js";
+import {
+  Batch,
+  borrow,
+  type Column,
+  type Field,
+  GeometryBuilder,
+  giveBack,
+  NumberBuilder,
+} from "../../src/model/index.js";
 import { fault, type OptionValues, type Place, type ReadContext, type SourceFile } from "../../src/plugin/index.js";
 import type { CellDecoder } from "./dbf-cells.js";
 import type { TableField } from "./dbf-fields.js";
@@ -84,7 +92,8 @@ class Piece {
     this.contents = await readContents(split, facts.shp!, facts.shx);
     if (table) {
       this.tableStart = table.header.headerBytes + split.first * table.header.recordBytes;
-      this.table = await facts.dbf!.read(this.tableStart, this.tableRows * table.header.recordBytes);
+      const bytes = this.tableRows * table.header.recordBytes;
+      this.table = await facts.dbf!.read(this.tableStart, bytes, borrow(bytes));
     }
     for (let from = 0; from < split.count; ) {
       const to = this.batchEnd(from);
@@ -92,6 +101,8 @@ class Piece {
       if (batch.length > 0) yield batch;
       from = to;
     }
+    giveBack(this.contents.bytes.buffer);
+    giveBack(this.table.buffer);
     this.compareCounts();
     context.passed(split.count, 0);
   }

@@ -1,3 +1,4 @@
+import { borrow } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/index.js";
 import type { ShapeBytes } from "./shp-decode.js";
 import { headerBytes } from "./shp-header.js";
@@ -36,7 +37,7 @@ export async function readContents(split: ShapeSplit, shp: SourceFile, shx: Sour
 /** The records of a run by their own lengths; null where these do not lead from the first record to the last. */
 async function readRun(split: ShapeSplit, shp: SourceFile): Promise<Contents | null> {
   const { first: _, count, from, to } = split;
-  const bytes = await shp.read(from, to - from);
+  const bytes = await shp.read(from, to - from, borrow(to - from));
   const contents = { ...emptyContents(count), bytes };
   let at = 0;
   for (let i = 0; i < count; i++) {

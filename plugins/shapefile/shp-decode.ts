@@ -1,4 +1,4 @@
-import { type GeometryColumn, Kind } from "../../src/model/index.js";
+import { borrow, type GeometryColumn, Kind } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings } from "./rings.js";
 import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
@@ -111,9 +111,9 @@ class ShapeDecoder {
     this.ringOffsets = new Uint32Array(rings + 1);
     this.positionOffsets = new Uint32Array(rings + 1);
     // Not cleared first: every position kept is written, and the others are trimmed.
-    this.xy = new Float64Array(Buffer.allocUnsafeSlow(16 * positions).buffer);
-    if (hasZ) this.z = new Float64Array(positions).fill(Number.NaN);
-    if (hasM) this.m = new Float64Array(positions).fill(Number.NaN);
+    this.xy = doubles(2 * positions);
+    if (hasZ) this.z = doubles(positions);
+    if (hasM) this.m = doubles(positions);
   }
 
   /** Fills `layout`; why the shape is damaged, or null. */
@@ -221,10 +221,20 @@ class ShapeDecoder {
         this.onePart(first, points);
         break;
       case Shape.polyline:
+        if (this.isWhole(from)) {
+          this.kinds[i] = Kind.LineString;
+          this.onePart(first, points);
+          break;
+        }
         this.readParts(from, parts, points);
         this.kinds[i] = this.lines(first);
         break;
       case Shape.polygon:
+        if (this.isWhole(from) && this.isClosed(first, first + points - 1)) {
+          this.kinds[i] = Kind.Polygon;
+          this.onePart(first, points);
+          break;
+        }
         this.readParts(from, parts, points);
         this.kinds[i] = this.polygons(first);
         break;
@@ -232,6 +242,11 @@ class ShapeDecoder {
         this.note("multipatch");
         this.kinds[i] = this.patches(first, points, this.readParts(from, parts, points));
     }
+  }
+
+  /** Whether the shape is one part with all positions, as nearly all are. */
+  private isWhole(from: number): boolean {
+    return this.layout.parts === 1 && this.view.getInt32(from + partsAt, true) === 0;
   }
 
   private note(code: string): void {
@@ -429,8 +444,12 @@ function copyDoubles(bytes: Buffer, from: number, target: Float64Array, at: numb
   place.set(bytes.subarray(from, from + 8 * count));
 }
 
+function doubles(count: number): Float64Array<ArrayBuffer> {
+  return new Float64Array(borrow(8 * count).buffer, 0, count);
+}
+
 function trim<A extends Uint32Array | Float64Array>(array: A, length: number): A {
-  return array.length === length ? array : (array.slice(0, length) as A);
+  return array.length === length ? array : (array.subarray(0, length) as A);
 }
 
 /** The geometries of a batch's shapes; damaged ones are null geometries, named in `troubles`. */

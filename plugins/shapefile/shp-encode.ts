@@ -1,4 +1,4 @@
-import { type GeometryColumn, Kind, type LayerSummary } from "../../src/model/index.js";
+import { borrow, type GeometryColumn, Kind, type LayerSummary } from "../../src/model/index.js";
 import { fault } from "../../src/plugin/index.js";
 import { signedArea } from "./rings.js";
 import { noMeasure, Shape, withM, withZ } from "./shape-types.js";
@@ -50,12 +50,49 @@ const nullContent = 4;
 
 const emptyRanges = () => Float64Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? 1 : -1) * Number.POSITIVE_INFINITY);
 
-/** A ring or line of a shape: positions `from … to`, backwards where its direction is wrong, closed if it is not. */
-interface Path {
-  readonly from: number;
-  readonly to: number;
-  readonly reversed: boolean;
-  readonly close: boolean;
+/** The rings or lines of one shape, used again for the next: positions `from … to` of each. */
+class Paths {
+  count = 0;
+  /** Positions that the shape will have. */
+  points = 0;
+  from = new Uint32Array(16);
+  to = new Uint32Array(16);
+  /** Whether a ring runs backwards in the shape, its direction being wrong. */
+  reversed = new Uint8Array(16);
+  /** Whether a ring's first position is repeated at its end. */
+  closed = new Uint8Array(16);
+
+  clear(): void {
+    this.count = 0;
+    this.points = 0;
+  }
+
+  add(from: number, to: number, reversed: boolean, close: boolean): void {
+    if (this.count === this.from.length) this.grow();
+    this.from[this.count] = from;
+    this.to[this.count] = to;
+    this.reversed[this.count] = reversed ? 1 : 0;
+    this.closed[this.count] = close ? 1 : 0;
+    this.count++;
+    this.points += this.size(this.count - 1);
+  }
+
+  /** Positions that path `p` has in the shape. */
+  size(p: number): number {
+    return this.to[p]! - this.from[p]! + this.closed[p]!;
+  }
+
+  private grow(): void {
+    const longer = <A extends Uint32Array | Uint8Array>(old: A, fresh: A): A => {
+      fresh.set(old);
+      return fresh;
+    };
+    const room = 2 * this.from.length;
+    this.from = longer(this.from, new Uint32Array(room));
+    this.to = longer(this.to, new Uint32Array(room));
+    this.reversed = longer(this.reversed, new Uint8Array(room));
+    this.closed = longer(this.closed, new Uint8Array(room));
+  }
 }
 
 class ShapeEncoder {
@@ -63,6 +100,7 @@ class ShapeEncoder {
   private readonly view: DataView;
   private readonly contents: Uint32Array;
   private readonly ranges = emptyRanges();
+  private readonly paths = new Paths();
   private missingZ = 0;
   private notFinite = 0;
   private empty = 0;
@@ -77,20 +115,22 @@ class ShapeEncoder {
       this.contents[i] = this.contentBytes(i);
       size += recordHead + this.contents[i]!;
     }
-    this.bytes = new Uint8Array(size);
-    this.view = new DataView(this.bytes.buffer);
+    this.bytes = borrow(size);
+    this.view = new DataView(this.bytes.buffer, 0, size);
   }
 
   encode(): ShapeRecords {
     let at = 0;
     for (let i = 0; i < this.geometry.length; i++) {
       const content = this.contents[i]!;
+      // Every byte is written, the number too, although the assembler knows it: the memory was used before.
+      this.view.setInt32(at, 0);
+      this.view.setInt32(at + 4, content / 2);
+      this.view.setInt32(at + recordHead, content > nullContent ? this.shape.type : Shape.null, true);
       if (content > nullContent) {
-        this.view.setInt32(at + recordHead, this.shape.type, true);
         if (this.shape.plain === Shape.point) this.point(i, at + recordHead);
         else this.many(i, at + recordHead);
       }
-      this.view.setInt32(at + 4, content / 2);
       at += recordHead + content;
     }
     const { contents, ranges, missingZ, notFinite, empty } = this;
@@ -106,13 +146,14 @@ class ShapeEncoder {
   /** What the record takes; a geometry with a coordinate that is no number becomes a null shape. */
   private contentBytes(i: number): number {
     const { shape, geometry } = this;
+    const { partOffsets, ringOffsets, positionOffsets, xy } = geometry;
     const [from, to] = this.positionsOf(i);
     if (from === to) {
       if (geometry.kinds[i] !== Kind.none) this.empty++;
       return nullContent;
     }
     let sum = 0;
-    for (let k = 2 * from; k < 2 * to; k++) sum += geometry.xy[k]! - geometry.xy[k]!;
+    for (let k = 2 * from; k < 2 * to; k++) sum += xy[k]! - xy[k]!;
     if (sum !== 0) {
       this.notFinite++;
       return nullContent;
@@ -122,24 +163,15 @@ class ShapeEncoder {
     const ranges = (shape.z ? 16 : 0) + (shape.m ? 16 : 0);
     if (shape.plain === Shape.multipoint) return 40 + ranges + perPosition * (to - from);
     let parts = 0;
-    let positions = 0;
-    this.eachRing(i, (start, end) => {
+    let added = 0;
+    for (let r = ringOffsets[partOffsets[i]!]!; r < ringOffsets[partOffsets[i + 1]!]!; r++) {
+      const start = positionOffsets[r]!;
+      const end = positionOffsets[r + 1]!;
+      if (start === end) continue;
       parts++;
-      positions += end - start + (shape.plain === Shape.polygon && !this.isClosed(start, end) ? 1 : 0);
-    });
-    return 44 + 4 * parts + ranges + perPosition * positions;
-  }
-
-  /** The rings or lines of feature i that have positions; `shell` is the first ring of a part. */
-  private eachRing(i: number, visit: (from: number, to: number, shell: boolean) => void): void {
-    const { partOffsets, ringOffsets, positionOffsets } = this.geometry;
-    for (let p = partOffsets[i]!; p < partOffsets[i + 1]!; p++) {
-      for (let r = ringOffsets[p]!; r < ringOffsets[p + 1]!; r++) {
-        const from = positionOffsets[r]!;
-        const to = positionOffsets[r + 1]!;
-        if (from < to) visit(from, to, r === ringOffsets[p]);
-      }
+      if (shape.plain === Shape.polygon && !this.isClosed(start, end)) added++;
     }
+    return 44 + 4 * parts + ranges + perPosition * (to - from + added);
   }
 
   private isClosed(from: number, to: number): boolean {
@@ -188,61 +220,83 @@ class ShapeEncoder {
   }
 
   private many(i: number, at: number): void {
-    const { view, shape } = this;
-    const paths = this.paths(i);
-    const points = paths.reduce((sum, path) => sum + path.to - path.from + (path.close ? 1 : 0), 0);
+    const { view, shape, paths } = this;
+    this.collectPaths(i);
+    const { points, count } = paths;
     let end = at + 40;
     if (shape.plain === Shape.multipoint) view.setInt32(at + 36, points, true);
     else {
-      view.setInt32(at + 36, paths.length, true);
+      view.setInt32(at + 36, count, true);
       view.setInt32(at + 40, points, true);
       end += 4;
       let start = 0;
-      for (const path of paths) {
+      for (let p = 0; p < count; p++) {
         view.setInt32(end, start, true);
-        start += path.to - path.from + (path.close ? 1 : 0);
+        start += paths.size(p);
         end += 4;
       }
     }
-    this.writePositions(paths, end, at + 4);
+    this.writeBox(at + 4);
+    this.writePositions(end);
     end += 16 * points;
-    if (shape.z) end = this.writeDimension(paths, end, points, 2, (k) => this.heightAt(k));
-    if (shape.m) this.writeDimension(paths, end, points, 3, (k) => this.measureAt(k));
+    if (shape.z) end = this.writeDimension(end, 2, (k) => this.heightAt(k));
+    if (shape.m) this.writeDimension(end, 3, (k) => this.measureAt(k));
   }
 
-  private paths(i: number): Path[] {
-    const { shape, geometry } = this;
-    const paths: Path[] = [];
-    if (shape.plain !== Shape.polygon) {
-      this.eachRing(i, (from, to) => paths.push({ from, to, reversed: false, close: false }));
-      return paths;
+  /** The rings or lines of feature i that have positions; the first ring of a part is its shell. */
+  private collectPaths(i: number): void {
+    const { paths } = this;
+    const { partOffsets, ringOffsets, positionOffsets, xy } = this.geometry;
+    const polygon = this.shape.plain === Shape.polygon;
+    paths.clear();
+    for (let part = partOffsets[i]!; part < partOffsets[i + 1]!; part++) {
+      const shell = ringOffsets[part]!;
+      for (let r = shell; r < ringOffsets[part + 1]!; r++) {
+        const from = positionOffsets[r]!;
+        const to = positionOffsets[r + 1]!;
+        if (from === to) continue;
+        const area = polygon ? signedArea(xy, from, to) : 0;
+        paths.add(from, to, r === shell ? area > 0 : area < 0, polygon && !this.isClosed(from, to));
+      }
     }
-    this.eachRing(i, (from, to, shell) => {
-      const area = signedArea(geometry.xy, from, to);
-      const reversed = shell ? area > 0 : area < 0;
-      paths.push({ from, to, reversed, close: !this.isClosed(from, to) });
-    });
-    return paths;
   }
 
-  /** The positions of the paths at `at`, and their box at `boxAt`. */
-  private writePositions(paths: readonly Path[], at: number, boxAt: number): void {
-    const { view } = this;
+  private writeBox(at: number): void {
+    const { view, paths } = this;
     const { xy } = this.geometry;
     let minX = Number.POSITIVE_INFINITY;
     let minY = Number.POSITIVE_INFINITY;
     let maxX = Number.NEGATIVE_INFINITY;
     let maxY = Number.NEGATIVE_INFINITY;
-    let place = at;
-    for (const { from, to, reversed, close } of paths) {
-      for (let k = from; k < to; k++) {
-        const x = xy[2 * k]!;
-        const y = xy[2 * k + 1]!;
+    for (let p = 0; p < paths.count; p++) {
+      const end = 2 * paths.to[p]!;
+      for (let k = 2 * paths.from[p]!; k < end; k += 2) {
+        const x = xy[k]!;
+        const y = xy[k + 1]!;
         if (x < minX) minX = x;
         if (x > maxX) maxX = x;
         if (y < minY) minY = y;
         if (y > maxY) maxY = y;
       }
+    }
+    view.setFloat64(at, minX, true);
+    view.setFloat64(at + 8, minY, true);
+    view.setFloat64(at + 16, maxX, true);
+    view.setFloat64(at + 24, maxY, true);
+    this.widen(0, minX);
+    this.widen(0, maxX);
+    this.widen(1, minY);
+    this.widen(1, maxY);
+  }
+
+  private writePositions(at: number): void {
+    const { view, paths } = this;
+    const { xy } = this.geometry;
+    let place = at;
+    for (let p = 0; p < paths.count; p++) {
+      const from = paths.from[p]!;
+      const to = paths.to[p]!;
+      const reversed = paths.reversed[p] === 1;
       if (!reversed && to - from >= 16) {
         this.bytes.set(new Uint8Array(xy.buffer, xy.byteOffset + 16 * from, 16 * (to - from)), place);
         place += 16 * (to - from);
@@ -254,31 +308,17 @@ class ShapeEncoder {
           place += 16;
         }
       }
-      if (!close) continue;
+      if (paths.closed[p] === 0) continue;
       const first = reversed ? to - 1 : from;
       view.setFloat64(place, xy[2 * first]!, true);
       view.setFloat64(place + 8, xy[2 * first + 1]!, true);
       place += 16;
     }
-    view.setFloat64(boxAt, minX, true);
-    view.setFloat64(boxAt + 8, minY, true);
-    view.setFloat64(boxAt + 16, maxX, true);
-    view.setFloat64(boxAt + 24, maxY, true);
-    this.widen(0, minX);
-    this.widen(0, maxX);
-    this.widen(1, minY);
-    this.widen(1, maxY);
   }
 
   /** The range and values of one dimension at `at`; where they end. */
-  private writeDimension(
-    paths: readonly Path[],
-    at: number,
-    points: number,
-    dimension: number,
-    valueAt: (k: number) => number,
-  ): number {
-    const { view } = this;
+  private writeDimension(at: number, dimension: number, valueAt: (k: number) => number): number {
+    const { view, paths } = this;
     let least = Number.POSITIVE_INFINITY;
     let greatest = Number.NEGATIVE_INFINITY;
     let place = at + 16;
@@ -290,9 +330,12 @@ class ShapeEncoder {
       if (value < least) least = value;
       if (value > greatest) greatest = value;
     };
-    for (const { from, to, reversed, close } of paths) {
+    for (let p = 0; p < paths.count; p++) {
+      const from = paths.from[p]!;
+      const to = paths.to[p]!;
+      const reversed = paths.reversed[p] === 1;
       for (let n = 0; n < to - from; n++) put(reversed ? to - 1 - n : from + n);
-      if (close) put(reversed ? to - 1 : from);
+      if (paths.closed[p] === 1) put(reversed ? to - 1 : from);
     }
     const known = least <= greatest;
     view.setFloat64(at, known ? least : noMeasure, true);
@@ -301,7 +344,7 @@ class ShapeEncoder {
       this.widen(dimension, least);
       this.widen(dimension, greatest);
     }
-    return at + 16 + 8 * points;
+    return place;
   }
 }
 

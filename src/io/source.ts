@@ -40,9 +40,9 @@ class OpenFile implements SourceFile {
     readonly size: number,
   ) {}
 
-  async read(position: number, length: number): Promise<Buffer> {
+  async read(position: number, length: number, into?: Uint8Array): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(length, this.size - position));
-    const buffer = Buffer.allocUnsafeSlow(wanted);
+    const buffer = into ? Buffer.from(into.buffer, into.byteOffset, wanted) : Buffer.allocUnsafeSlow(wanted);
     let filled = 0;
     while (filled < wanted) {
       try {

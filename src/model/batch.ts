@@ -1,6 +1,7 @@
 import { type Column, jsonValueAt, Presence, takeColumn } from "./column.js";
 import type { Field } from "./field.js";
 import { type Geometry, type GeometryColumn, geometryAt, takeGeometries } from "./geometry.js";
+import { isBorrowed } from "./memory.js";
 
 /** An RFC 7946 Feature, in the coordinates of its layer. */
 export interface Feature {
@@ -102,13 +103,21 @@ export class Batch implements BatchData {
 }
 
 /** The buffers behind plain data, to be handed over to another thread instead of copied. */
-export function transferables(data: unknown, found: Set<ArrayBuffer> = new Set()): ArrayBuffer[] {
+export function transferables(data: unknown): ArrayBuffer[] {
+  // Small Buffers share one pool, which must not be handed over.
+  return buffersIn(data, (view) => view.byteLength === view.buffer.byteLength || isBorrowed(view.buffer));
+}
+
+/** The buffers of the views in plain data that are `wanted`, each once. */
+export function buffersIn(
+  data: unknown,
+  wanted: (view: ArrayBufferView) => boolean,
+  found: Set<ArrayBuffer> = new Set(),
+): ArrayBuffer[] {
   if (ArrayBuffer.isView(data)) {
-    // Small Buffers share one pool, which must not be handed over.
-    const whole = data.byteLength === data.buffer.byteLength;
-    if (data.buffer instanceof ArrayBuffer && whole) found.add(data.buffer);
+    if (data.buffer instanceof ArrayBuffer && wanted(data)) found.add(data.buffer);
   } else if (typeof data === "object" && data !== null) {
-    for (const value of Object.values(data)) transferables(value, found);
+    for (const value of Object.values(data)) buffersIn(value, wanted, found);
   }
   return [...found];
 }

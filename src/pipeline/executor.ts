@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { fromPlainError, type PlainError } from "../errors.js";
-import { transferables } from "../model/batch.js";
+import { buffersIn, transferables } from "../model/batch.js";
+import { giveBack, isWorthKeeping } from "../model/memory.js";
 import { type FindFormat, openTask, type Task, type TaskSpec, type Work, type WorkResult } from "./task.js";
 
 /** Where tasks run: on this thread, or on a pool of workers. */
@@ -19,8 +20,8 @@ export interface OpenTask {
 }
 
 /**
- * Frees the buffers of results at once. Left to the collector, the megabytes of one after the other wait for it long
- * after they were written, and make it run more often.
+ * Frees buffers at once. Left to the collector, the megabytes of one result after the other wait for it long after they
+ * were written, and make it run more often.
  */
 class Drain {
   private readonly port: MessagePort;
@@ -32,8 +33,8 @@ class Drain {
   }
 
   /** Hands the buffers over to nobody. */
-  free(result: WorkResult): void {
-    this.port.postMessage(null, transferables(result.chunks));
+  free(buffers: readonly ArrayBuffer[]): void {
+    if (buffers.length > 0) this.port.postMessage(null, buffers);
   }
 
   close(): void {
@@ -68,7 +69,7 @@ export class LocalExecutor implements Executor {
   }
 
   release(result: WorkResult): void {
-    this.drain.free(result);
+    this.drain.free(transferables(result.chunks).filter((buffer) => !giveBack(buffer)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +80,9 @@ export class LocalExecutor implements Executor {
 export type WorkerRequest =
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Work }
-  | { readonly kind: "close"; readonly task: number };
+  | { readonly kind: "close"; readonly task: number }
+  /** Buffers of results that were written, to be used again. */
+  | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
 export type WorkerReply =
   | { readonly id: number; readonly result: WorkResult; readonly error?: undefined }
@@ -109,7 +112,7 @@ export class PoolExecutor implements Executor {
   private tasks = 0;
   private pieces = 0;
   private failure: unknown;
-  private readonly drain = new Drain();
+  private readonly makers = new WeakMap<WorkResult, Member>();
 
   constructor(private readonly threads: number) {
     this.width = threads;
@@ -127,7 +130,10 @@ export class PoolExecutor implements Executor {
         const waiting = member.waiting.get(reply.id);
         member.waiting.delete(reply.id);
         if (reply.error) waiting?.reject(fromPlainError(reply.error));
-        else waiting?.resolve(reply.result);
+        else {
+          this.makers.set(reply.result, member);
+          waiting?.resolve(reply.result);
+        }
       });
       const died = (error: unknown) => {
         this.failure ??= error;
@@ -167,12 +173,14 @@ export class PoolExecutor implements Executor {
     });
   }
 
+  /** What came from a worker goes back to it. */
   release(result: WorkResult): void {
-    this.drain.free(result);
+    const member = this.makers.get(result);
+    const buffers = buffersIn(result.chunks, isWorthKeeping);
+    member?.worker.postMessage({ kind: "memory", buffers } satisfies WorkerRequest, buffers);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.drain.close();
     await Promise.all(this.members.map((member) => member.worker.terminate()));
   }
 }

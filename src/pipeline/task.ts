@@ -6,6 +6,7 @@ import { fault } from "../errors.js";
 import { FileSource, type SourceSpec } from "../io/source.js";
 import { Batch, type BatchData } from "../model/batch.js";
 import type { Dataset, Layer, Split } from "../model/layer.js";
+import { giveBack } from "../model/memory.js";
 import { packFeatures } from "../model/pack.js";
 import { Summariser, type SummaryState } from "../model/summary.js";
 import type { Chunk, Encoder, Format, TargetLayer } from "../plugin/format.js";
@@ -146,6 +147,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
             chunks.push({ part, features: fitted.length, chunk: encoders[part]!.encode(fitted) });
           }
         }
+        giveBackBatch(batch);
       }
       const found = context.take(lastRecord);
       read += found.rejects.length - rejectedLater;
@@ -155,6 +157,11 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
       await dataset?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The memory that a reader borrowed for a batch which has been worked on. */
+function giveBackBatch({ geometry: { xy, z, m } }: Batch): void {
+  for (const column of [xy, z, m]) if (column) giveBack(column.buffer);
 }
 
 function applyStages(stages: readonly Stage[], batch: Batch): Batch {

@@ -2,6 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
+import { supply } from "../model/memory.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
 import type { WorkerReply, WorkerRequest } from "./executor.js";
@@ -23,6 +24,9 @@ async function answer(request: WorkerRequest): Promise<void> {
       tasks.set(request.task, openTask(request.spec, findFormat, aborter.signal));
       // A failure is told to whoever asks for work.
       tasks.get(request.task)!.catch(() => undefined);
+      return;
+    case "memory":
+      for (const buffer of request.buffers) supply(buffer);
       return;
     case "close": {
       const task = await tasks.get(request.task)?.catch(() => undefined);

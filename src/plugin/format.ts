@@ -24,8 +24,11 @@ export interface Source {
 
 export interface SourceFile extends AsyncDisposable {
   readonly size: number;
-  /** `length` bytes from `position`, fewer only at the end of the file. The buffer is the caller's own. */
-  read(position: number, length: number): Promise<Buffer>;
+  /**
+   * `length` bytes from `position`, fewer only at the end of the file. The buffer is the caller's own, or that of `into`,
+   * which must have room for them.
+   */
+  read(position: number, length: number, into?: Uint8Array): Promise<Buffer>;
   close(): Promise<void>;
 }
 
