@@ -1,3 +1,5 @@
+import { TextBuffer } from "../shared/numbers.js";
+
 /** How a number went into a cell: `false` not at all. */
 export type Written = "exact" | "rounded" | false;
 
@@ -41,6 +43,8 @@ export function withoutExponent(text: string): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+const shortest = new TextBuffer(64);
+
 /** The exact texts of a double, the most readable first. */
 const forms: readonly ((text: string, value: number) => string)[] = [
   (text) => (text.includes("e") ? withoutExponent(text) : text),
@@ -59,6 +63,14 @@ export function writeNumber(
   cell: { readonly width: number; readonly decimals: number },
 ): Written {
   const { width } = cell;
+  if (typeof value === "number" && cell.decimals > 0 && Math.abs(value) >= 1e-6 && Math.abs(value) < 1e15) {
+    shortest.number(value);
+    if (shortest.length <= width) {
+      shortest.moveTo(target, end);
+      return "exact";
+    }
+    shortest.length = 0;
+  }
   const text = String(value);
   if (typeof value === "bigint") {
     if (text.length > width) return false;

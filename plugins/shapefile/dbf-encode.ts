@@ -1,6 +1,7 @@
 import {
   type Batch,
   type BytesColumn,
+  borrow,
   type Column,
   decodeUtf8,
   isBytesColumn,
@@ -47,7 +48,7 @@ export class RowEncoder {
 
   encode(batch: Batch): Uint8Array {
     const { recordBytes, columns, numbered } = this.table;
-    const records = new Uint8Array(recordBytes * batch.length).fill(space);
+    const records = borrow(recordBytes * batch.length).fill(space);
     if (numbered) return records;
     const losses = new Losses();
     const byName = new Map(batch.fields.map((field, i) => [field.name, i]));

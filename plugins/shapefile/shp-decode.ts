@@ -1,6 +1,6 @@
 import { borrow, type GeometryColumn, Kind } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
-import { type Assignment, assignRings } from "./rings.js";
+import { type Assignment, assignRings, signedArea } from "./rings.js";
 import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
 
 /** The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 for no shape. */
@@ -324,6 +324,11 @@ class ShapeDecoder {
       this.note("empty-shape");
       return Kind.none;
     }
+    if (ringStarts[0] === 0 && this.isShellWithHoles(first)) {
+      this.openPart();
+      for (let r = 0; r < count; r++) this.closeRing(first + ringEnds[r]!);
+      return Kind.Polygon;
+    }
     const starts = ringStarts.map((start) => first + start);
     const ends = ringEnds.map((end) => first + end);
     const assignment = assignRings({ xy, starts, ends });
@@ -337,6 +342,35 @@ class ShapeDecoder {
       }
     } else this.reorder(first, assignment);
     return this.parts - before === 1 ? Kind.Polygon : Kind.MultiPolygon;
+  }
+
+  /** Whether one shell comes first and the others can only be its holes: no need to look for what lies where. */
+  private isShellWithHoles(first: number): boolean {
+    const { xy, ringStarts, ringEnds } = this;
+    let [west, south, east, north] = [0, 0, 0, 0];
+    for (let r = 0; r < ringStarts.length; r++) {
+      const from = first + ringStarts[r]!;
+      const to = first + ringEnds[r]!;
+      const area = signedArea(xy, from, to);
+      if (!this.isClosed(from, to - 1) || (r === 0 ? area >= 0 : area < 0)) return false;
+      if (r === 0) {
+        west = east = xy[2 * from]!;
+        south = north = xy[2 * from + 1]!;
+      }
+      for (let k = 2 * from; k < 2 * to; k += 2) {
+        const x = xy[k]!;
+        const y = xy[k + 1]!;
+        if (r > 0) {
+          if (x < west || x > east || y < south || y > north) return false;
+        } else {
+          if (x < west) west = x;
+          else if (x > east) east = x;
+          if (y < south) south = y;
+          else if (y > north) north = y;
+        }
+      }
+    }
+    return true;
   }
 
   private isClosed(first: number, last: number): boolean {

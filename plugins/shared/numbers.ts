@@ -280,6 +280,13 @@ export class TextBuffer {
     }
   }
 
+  /** Moves everything written into `target`, where it ends before `end`. Starts anew. */
+  moveTo(target: Uint8Array, end: number): void {
+    const { buffer, length } = this;
+    for (let i = 0; i < length; i++) target[end - length + i] = buffer[i]!;
+    this.length = 0;
+  }
+
   /** Everything written, in a buffer of its own that can be handed to another thread. Starts anew. */
   finish(): Uint8Array<ArrayBuffer> {
     const whole = new Uint8Array(this.length);

@@ -3,6 +3,8 @@ import { type FileHandle, open } from "node:fs/promises";
 const capacity = 1 << 20;
 /** From this size on, bytes that do not fit are not worth copying. */
 const passThrough = 1 << 18;
+/** So much is sent on its way to the disk while more is being made: the last sync then finds little left to do. */
+const syncEvery = 1 << 24;
 
 /**
  * A new file that is written in calls of about a megabyte, one of which is under way while the next is collected.
@@ -15,6 +17,10 @@ export class BufferedFile {
   /** Bytes handed to the system, or on their way. */
   private flushed = 0;
   private pending: Promise<unknown> | null = null;
+  /** A sync under way, and how much had been handed over when it began. */
+  private syncing: Promise<unknown> | null = null;
+  private synced = 0;
+  private syncFailure: unknown;
   private open = true;
 
   private constructor(
@@ -63,6 +69,7 @@ export class BufferedFile {
   /** Hands everything to the system. */
   async flush(): Promise<void> {
     await this.startFlush();
+    await this.syncing;
     await this.settle();
   }
 
@@ -70,6 +77,7 @@ export class BufferedFile {
     if (!this.open) return;
     this.open = false;
     await this.pending?.catch(() => {});
+    await this.syncing;
     await this.handle.close();
   }
 
@@ -89,6 +97,7 @@ export class BufferedFile {
   /** Waits for the write under way. A failure stays: every later call meets it again. */
   private async settle(): Promise<void> {
     await this.pending;
+    if (this.syncFailure) throw this.syncFailure;
   }
 
   /** The system may write less than asked for, as when the disk is nearly full. */
@@ -98,5 +107,17 @@ export class BufferedFile {
       const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, position + written);
       written += bytesWritten;
     }
+    const end = position + bytes.length;
+    if (this.syncing || end - this.synced < syncEvery) return;
+    this.synced = end;
+    // The system tells a failure once: it is kept for the next call, since a later sync would find nothing wrong.
+    this.syncing = this.handle
+      .datasync()
+      .catch((error: unknown) => {
+        this.syncFailure = error;
+      })
+      .finally(() => {
+        this.syncing = null;
+      });
   }
 }

@@ -1,0 +1,60 @@
+/**
+ * Memory of a thread that is used again. Fresh pages for megabyte after megabyte cost the system a fault for each of
+ * them, and the collector runs for buffers outside of its heap.
+ */
+const free: ArrayBuffer[] = [];
+const lent = new WeakSet<ArrayBufferLike>();
+
+/** Smaller pieces are not worth the bookkeeping. */
+const least = 1 << 16;
+/** Bytes that may wait for their next use: what a split, its batches and its chunks take. */
+const most = 1 << 24;
+let waiting = 0;
+
+/** The smallest free buffer of at least this size that is not far too large. */
+function fitting(bytes: number): number {
+  let best = -1;
+  for (let i = 0; i < free.length; i++) {
+    const size = free[i]!.byteLength;
+    if (size >= bytes && size <= 4 * bytes && (best < 0 || size < free[best]!.byteLength)) best = i;
+  }
+  return best;
+}
+
+/**
+ * Bytes that are not cleared: each must be written before it is read. Who borrows for a batch or a chunk keeps no hold
+ * of it: the host gives it back when the batch has been worked on, the chunk been appended. Who borrows for itself
+ * calls `giveBack`. Without either the collector frees it, like any other.
+ */
+export function borrow(bytes: number): Uint8Array<ArrayBuffer> {
+  if (bytes < least) return new Uint8Array(bytes);
+  const found = fitting(bytes);
+  const buffer = found < 0 ? Buffer.allocUnsafeSlow(bytes + (bytes >> 3)).buffer : free.splice(found, 1)[0]!;
+  if (found >= 0) waiting -= buffer.byteLength;
+  lent.add(buffer);
+  return new Uint8Array(buffer, 0, bytes);
+}
+
+/** Ends the use of what was borrowed: no view of it may be used after. False, and nothing done, for other memory. */
+export function giveBack(buffer: ArrayBufferLike): boolean {
+  const borrowed = lent.delete(buffer);
+  if (borrowed) supply(buffer as ArrayBuffer);
+  return borrowed;
+}
+
+/** Takes in a buffer that nobody else uses, such as one that comes back from another thread. */
+export function supply(buffer: ArrayBuffer): void {
+  free.push(buffer);
+  waiting += buffer.byteLength;
+  while (waiting > most) waiting -= free.shift()!.byteLength;
+}
+
+/** Whether a buffer was borrowed and has not been given back: it belongs to its view alone. */
+export function isBorrowed(buffer: ArrayBufferLike): boolean {
+  return lent.has(buffer);
+}
+
+/** Whether the memory behind a view is large enough to be used again. */
+export function isWorthKeeping({ buffer }: ArrayBufferView): boolean {
+  return buffer.byteLength >= least;
+}
