@@ -4,9 +4,9 @@
  */
 import { fault } from "../errors.js";
 import { FileSource, type SourceSpec } from "../io/source.js";
-import { Batch, type BatchData } from "../model/batch.js";
+import { Batch, type BatchData, buffersIn } from "../model/batch.js";
 import type { Dataset, Layer, Split } from "../model/layer.js";
-import { giveBack } from "../model/memory.js";
+import { giveBack, isBorrowed } from "../model/memory.js";
 import { packFeatures } from "../model/pack.js";
 import { Summariser, type SummaryState } from "../model/summary.js";
 import type { Chunk, Encoder, Format, TargetLayer } from "../plugin/format.js";
@@ -134,6 +134,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
       const summariser = spec.end.kind === "summary" ? new Summariser(spec.end.refine) : null;
       for await (const batch of batches(work)) {
         signal.throwIfAborted();
+        const before = chunks.length;
         read += batch.length;
         for (const name of spec.wanted ?? []) if (batch.fields.some((field) => field.name === name)) seen.add(name);
         if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
@@ -147,7 +148,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
             chunks.push({ part, features: fitted.length, chunk: encoders[part]!.encode(fitted) });
           }
         }
-        giveBackBatch(batch);
+        giveBackBatch(batch, chunks.slice(before));
       }
       const found = context.take(lastRecord);
       read += found.rejects.length - rejectedLater;
@@ -159,9 +160,12 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   };
 }
 
-/** The memory that a reader borrowed for a batch which has been worked on. */
-function giveBackBatch({ geometry: { xy, z, m } }: Batch): void {
-  for (const column of [xy, z, m]) if (column) giveBack(column.buffer);
+/** The memory that a reader borrowed for a batch which has been worked on; not what an encoder put into its chunk. */
+function giveBackBatch({ geometry: { xy, z, m } }: Batch, chunks: readonly EncodedChunk[]): void {
+  const buffers = [xy, z, m].flatMap((column) => (column && isBorrowed(column.buffer) ? [column.buffer] : []));
+  if (buffers.length === 0) return;
+  const kept = buffersIn(chunks, (view) => buffers.includes(view.buffer));
+  for (const buffer of buffers) if (!kept.includes(buffer as ArrayBuffer)) giveBack(buffer);
 }
 
 function applyStages(stages: readonly Stage[], batch: Batch): Batch {
