@@ -2,10 +2,12 @@
 import type { Format } from "../src/plugin/format.js";
 import csv from "./csv/index.js";
 import geojson from "./geojson/index.js";
+import geopackage from "./geopackage/index.js";
 import shapefile from "./shapefile/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
   { module: "#plugins/shapefile", formats: [shapefile] },
   { module: "#plugins/csv", formats: [csv] },
+  { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
 ];

@@ -1,0 +1,167 @@
+import { Batch, type Column, type Field, NumberBuilder } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+import { type Cells, cellsOf, Int64Values } from "./cells.js";
+import { GeometryCells } from "./geometry-cells.js";
+import { fieldsOf, type LayerPlan } from "./layer-plan.js";
+import { type Row, rowidOf, Varint } from "./sqlite-rows.js";
+import { contentSize, type SqliteValue } from "./sqlite-values.js";
+
+/** Enough rows for a batch, or as many as bring so many positions or bytes. */
+const batchRows = 1024;
+const batchPositions = 1 << 16;
+const batchBytes = 1 << 20;
+
+type Target = Cells | GeometryCells | null;
+
+/** Makes batches of the rows of a layer. */
+export class BatchBuilder {
+  private readonly fields: readonly Field[];
+  private readonly targets: readonly Target[];
+  private readonly geometry: GeometryCells;
+  private readonly geometryColumn: boolean;
+  private readonly varint = new Varint();
+  private ids: Int64Values | NumberBuilder | null;
+  private bytes = 0;
+  private rows = 0;
+  /** Rows of the batch under way whose geometry cannot be read. */
+  private unreadable: number[] = [];
+  /** Rows since the start of the split. */
+  private passed = 0;
+
+  constructor(
+    private readonly plan: LayerPlan,
+    encoding: "utf8" | "utf16le" | "utf16be",
+    private readonly context: ReadContext,
+  ) {
+    this.fields = fieldsOf(plan);
+    this.geometry = new GeometryCells({ srsId: plan.srsId, context });
+    this.geometryColumn = plan.columns.some((column) => column.role === "geometry");
+    this.targets = plan.columns.map(({ name, role }) => {
+      if (role === "geometry") return this.geometry;
+      if (role === "rowid") return null;
+      return cellsOf(role, encoding, (code, example) => context.lose(code, name, example));
+    });
+    this.ids = this.newIds();
+  }
+
+  private newIds(): Int64Values | NumberBuilder | null {
+    if (this.plan.ids === null) return null;
+    return this.plan.ids === "int64" ? new Int64Values() : new NumberBuilder("int32");
+  }
+
+  get isFull(): boolean {
+    return this.rows >= batchRows || this.bytes >= batchBytes || this.geometry.positions >= batchPositions;
+  }
+
+  /** Adds a row of a table. @returns false where the record contradicts itself, with nothing added */
+  add(row: Row): boolean {
+    const { varint, targets } = this;
+    const { bytes, from, to } = row;
+    let head = varint.read(bytes, from);
+    let body = from + varint.size;
+    const end = body;
+    if (end > to || end < head || !this.fits(bytes, head, end, to)) return false;
+    let c = 0;
+    for (; head < end && c < targets.length; c++) {
+      const byte = bytes[head]!;
+      let serial = byte;
+      if (byte < 0x80) head++;
+      else {
+        head = varint.read(bytes, head);
+        serial = varint.size;
+      }
+      const size = contentSize(serial);
+      targets[c]?.take(bytes, body, serial, size);
+      body += size;
+    }
+    for (; c < targets.length; c++) this.initial(c);
+    this.close(row.high, row.low, to - from);
+    return true;
+  }
+
+  /** Whether the sizes in a record's head are those of its body. */
+  private fits(bytes: Buffer, start: number, end: number, to: number): boolean {
+    const { varint } = this;
+    let size = 0;
+    let head = start;
+    while (head < end) {
+      const byte = bytes[head]!;
+      if (byte < 0x80) {
+        head++;
+        if (byte === 10 || byte === 11) return false;
+        size += contentSize(byte);
+      } else {
+        head = varint.read(bytes, head);
+        if (varint.high !== 0) return false;
+        size += contentSize(varint.low);
+      }
+    }
+    return head === end && end + size <= to;
+  }
+
+  private initial(c: number): void {
+    const target = this.targets[c];
+    if (target instanceof GeometryCells) target.none();
+    else target?.value(this.plan.columns[c]!.initial);
+  }
+
+  /** Adds a row of values, one for each column of the plan. */
+  addValues(values: readonly SqliteValue[], bytes: number): void {
+    for (let c = 0; c < this.targets.length; c++) {
+      const target = this.targets[c];
+      const value = values[c] ?? null;
+      if (!(target instanceof GeometryCells)) target?.value(value);
+      else if (value === null) target.none();
+      else target.value(value);
+    }
+    this.close(0, 0, bytes);
+  }
+
+  private close(high: number, low: number, size: number): void {
+    if (this.ids instanceof Int64Values) this.ids.push(high, low);
+    else this.ids?.push(low | 0);
+    if (!this.geometryColumn) this.geometry.none();
+    else if (this.geometry.fault !== null) this.reject(high, low);
+    this.rows++;
+    this.bytes += size;
+  }
+
+  private reject(high: number, low: number): void {
+    this.unreadable.push(this.rows);
+    const record = this.passed + this.rows + 1;
+    const row = this.plan.ids === null ? "" : ` (rowid ${rowidOf(high, low)})`;
+    const reason = `${this.geometry.fault}${row}`;
+    this.context.reject({ code: "geometry-invalid", reason, place: { record }, feature: null });
+  }
+
+  /** The batch of the rows since the last one; null where there are none. */
+  take(): Batch | null {
+    const { rows: length, unreadable } = this;
+    if (length === 0) return null;
+    const columns: Column[] = [];
+    for (const target of this.targets) if (target && !(target instanceof GeometryCells)) columns.push(target.finish());
+    const batch = new Batch({
+      length,
+      ids: this.ids?.finish() ?? null,
+      fields: this.fields,
+      columns,
+      geometry: this.geometry.finish(),
+      records: null,
+      firstRecord: this.passed + 1,
+    });
+    this.ids = this.newIds();
+    this.passed += length;
+    this.rows = 0;
+    this.bytes = 0;
+    this.unreadable = [];
+    if (unreadable.length === 0) return batch;
+    const bad = new Set(unreadable);
+    return batch.take(Uint32Array.from({ length }, (_, i) => i).filter((row) => !bad.has(row)));
+  }
+
+  /** Says how many rows there were since the start, and starts over. */
+  end(): void {
+    this.context.passed(this.passed, 0);
+    this.passed = 0;
+  }
+}

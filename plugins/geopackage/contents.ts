@@ -1,0 +1,131 @@
+import type { Crs, FieldType } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+import { isGeometryType, typeOfDeclared } from "./column-types.js";
+import { type DeclaredTable, parseCreateTable } from "./create-table.js";
+import { type Database, plainTable, type SchemaEntry } from "./database.js";
+import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
+import type { SqliteValue } from "./sqlite-values.js";
+import { crsOf } from "./srs.js";
+import { rowidRange, surveyTypes } from "./table-survey.js";
+
+type Records = Map<string, SqliteValue>[];
+
+/** A layer as the tables about tables name it. */
+interface Listed {
+  readonly table: string;
+  readonly geometryColumn: string | null;
+  readonly srsId: number | null;
+}
+
+const textOf = (value: SqliteValue | undefined): string => (typeof value === "string" ? value : "");
+const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** Names of tables that a GeoPackage, SQLite or SpatiaLite keeps for itself. */
+const systemNames =
+  /^(gpkg_|sqlite_|rtree_|idx_|st_|spatial_ref_sys|geometry_columns|views_geometry|virts_geometry|spatialite_history|ogr_empty_table|vector_layers|.*_fts(_|$))/i;
+
+/** The layers that gpkg_contents lists, in its order. Its own counts and extents are often wrong, and are left alone. */
+async function listedLayers(database: Database, schema: ReadonlyMap<string, SchemaEntry>): Promise<Listed[]> {
+  const contents = await database.records(schema.get("gpkg_contents"));
+  const columns = await database.records(schema.get("gpkg_geometry_columns"));
+  const registered = contents
+    .filter((row) => ["features", "attributes", "aspatial"].includes(textOf(row.get("data_type")).toLowerCase()))
+    .map((row): Listed => {
+      const table = textOf(row.get("table_name"));
+      const column = columns.find((each) => sameName(textOf(each.get("table_name")), table));
+      const srs = column?.get("srs_id") ?? row.get("srs_id");
+      return {
+        table,
+        geometryColumn: column ? textOf(column.get("column_name")) : null,
+        srsId: srs === null || srs === undefined ? null : Number(srs),
+      };
+    });
+  return [...registered, ...unlisted(schema, contents)];
+}
+
+/**
+ * Tables that gpkg_contents does not know are layers too, unless the file registers tables without geometry: then what
+ * it leaves out was left out on purpose.
+ */
+function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: Records): Listed[] {
+  const types = contents.map((row) => textOf(row.get("data_type")).toLowerCase());
+  if (types.includes("attributes") || types.includes("aspatial")) return [];
+  const known = new Set(contents.map((row) => textOf(row.get("table_name")).toLowerCase()));
+  return [...schema.values()]
+    .filter(({ name }) => !known.has(name.toLowerCase()) && !systemNames.test(name))
+    .filter((entry) => entry.type === "view" || entry.root > 0)
+    .map(({ name }) => ({ table: name, geometryColumn: null, srsId: null }));
+}
+
+/** What there is to read in a GeoPackage. Reads no rows but those of the tables about tables. */
+export async function survey(database: Database, context: ReadContext): Promise<LayerPlan[]> {
+  const schema = await database.schema();
+  const systems = await database.records(schema.get("gpkg_spatial_ref_sys"));
+  const json = await jsonColumns(database, schema);
+  const known = new Map<number, Promise<Crs | null>>();
+  const crs = (id: number | null): Promise<Crs | null> => {
+    if (id === null) return Promise.resolve(null);
+    const row = systems.find((each) => Number(each.get("srs_id")) === id);
+    if (!known.has(id)) known.set(id, crsOf(row, id, context));
+    return known.get(id)!;
+  };
+  const layers: LayerPlan[] = [];
+  for (const listed of await listedLayers(database, schema)) {
+    const entry = schema.get(listed.table.toLowerCase());
+    if (!entry || systemNames.test(listed.table)) {
+      const reason = entry ? "is a table of the database itself" : "is not there";
+      context.notice("table-missing", undefined, `gpkg_contents names "${listed.table}", which ${reason}`);
+      continue;
+    }
+    const plan = await planOf(database, entry, listed, await crs(listed.srsId), json);
+    if (plan) layers.push(plan);
+    else context.notice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
+  }
+  return layers;
+}
+
+/** Columns that gpkg_data_columns says hold JSON, as `table.column` in lower case. */
+async function jsonColumns(database: Database, schema: ReadonlyMap<string, SchemaEntry>): Promise<Set<string>> {
+  const columns = await database.records(schema.get("gpkg_data_columns"));
+  return new Set(
+    columns
+      .filter((row) => /^application\/([\w.-]+\+)?json\b/i.test(textOf(row.get("mime_type"))))
+      .map((row) => `${textOf(row.get("table_name"))}.${textOf(row.get("column_name"))}`.toLowerCase()),
+  );
+}
+
+async function planOf(
+  database: Database,
+  entry: SchemaEntry,
+  listed: Listed,
+  crs: Crs | null,
+  json: ReadonlySet<string>,
+): Promise<LayerPlan | null> {
+  const plain = plainTable(entry);
+  const common = { name: listed.table, table: entry.name, crs, srsId: listed.srsId };
+  if (!plain) {
+    if (entry.type !== "view" && parseCreateTable(entry.sql) === null) return null;
+    return { ...common, root: null, columns: [], ids: null, geometryColumn: listed.geometryColumn };
+  }
+  const geometry = geometryIndex(plain, listed);
+  const roles = plain.columns.map((column, c): ColumnPlan["role"] | null => {
+    if (c === plain.rowid) return "rowid";
+    if (c === geometry) return "geometry";
+    const type = typeOfDeclared(column.type);
+    const isJson = type === "text" && json.has(`${entry.name}.${column.name}`.toLowerCase());
+    return isJson ? "json" : type;
+  });
+  const found = roles.includes(null) ? await surveyTypes(database, entry.root, roles) : (roles as FieldType[]);
+  const columns = plain.columns.map(({ name, initial }, c) => ({ name, initial, role: found[c]! }));
+  const [least, greatest] = await rowidRange(database, entry.root);
+  const ids = least >= -(2 ** 31) && greatest < 2 ** 31 ? "int32" : "int64";
+  return { ...common, root: entry.root, columns, ids, geometryColumn: plain.columns[geometry]?.name ?? null };
+}
+
+/** The column that holds the geometry: the one that is registered, else one that is declared as a geometry. */
+function geometryIndex({ columns }: DeclaredTable, listed: Listed): number {
+  const { geometryColumn } = listed;
+  const registered = columns.findIndex((column) => geometryColumn !== null && sameName(column.name, geometryColumn));
+  if (registered >= 0) return registered;
+  return columns.findIndex((column) => isGeometryType(column.type));
+}

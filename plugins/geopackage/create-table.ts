@@ -1,0 +1,175 @@
+/** A column as `CREATE TABLE` declares it. */
+export interface DeclaredColumn {
+  readonly name: string;
+  /** As it is written, without its length: `TEXT`, `DOUBLE PRECISION`; empty where there is none. */
+  readonly type: string;
+  /** The number behind the type: 40 in `TEXT(40)`. */
+  readonly length: number | null;
+  /** What rows have that were there before the column. */
+  readonly initial: null | number | string | Uint8Array;
+  readonly generated: "no" | "stored" | "virtual";
+}
+
+export interface DeclaredTable {
+  readonly columns: readonly DeclaredColumn[];
+  /** Index of the column that stands for the rowid, or -1. */
+  readonly rowid: number;
+  readonly withoutRowid: boolean;
+}
+
+interface Token {
+  readonly kind: "word" | "name" | "text" | "number" | "blob" | "mark";
+  readonly text: string;
+}
+
+const patterns: readonly (readonly [Token["kind"] | "space", RegExp])[] = [
+  ["space", /\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$)/y],
+  ["blob", /[xX]'[0-9a-fA-F]*'/y],
+  ["text", /'(?:[^']|'')*'/y],
+  ["name", /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]/y],
+  ["number", /(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y],
+  ["word", /[A-Za-z_\u0080-\uffff$][\w\u0080-\uffff$]*/y],
+  ["mark", /./suy],
+];
+
+function tokensOf(sql: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < sql.length; ) {
+    for (const [kind, pattern] of patterns) {
+      pattern.lastIndex = at;
+      const found = pattern.exec(sql);
+      if (!found) continue;
+      at += found[0].length;
+      if (kind !== "space") tokens.push({ kind, text: found[0] });
+      break;
+    }
+  }
+  return tokens;
+}
+
+const isWord = (token: Token | undefined, ...words: readonly string[]): boolean =>
+  token?.kind === "word" && words.includes(token.text.toUpperCase());
+const isMark = (token: Token | undefined, mark: string): boolean => token?.kind === "mark" && token.text === mark;
+
+/** The name that a token is, without its quotes. */
+function nameOf({ kind, text }: Token): string {
+  if (kind === "text" || (kind === "name" && text[0] !== "[")) {
+    return text.slice(1, -1).replaceAll(text[0]!.repeat(2), text[0]!);
+  }
+  return kind === "name" ? text.slice(1, -1) : text;
+}
+
+/** What the parentheses that open at `open` hold, by its commas; `end` is the token behind them. */
+function listAt(tokens: readonly Token[], open: number): { items: Token[][]; end: number } {
+  const items: Token[][] = [[]];
+  let depth = 0;
+  let at = open;
+  for (; at < tokens.length; at++) {
+    const token = tokens[at]!;
+    if (isMark(token, "(") && depth++ === 0) continue;
+    if (isMark(token, ")") && --depth === 0) break;
+    if (depth === 1 && isMark(token, ",")) items.push([]);
+    else items.at(-1)!.push(token);
+  }
+  return { items, end: at + 1 };
+}
+
+const tableConstraints = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
+const columnConstraints = [
+  ...tableConstraints,
+  "NOT",
+  "NULL",
+  "DEFAULT",
+  "COLLATE",
+  "REFERENCES",
+  "GENERATED",
+  "AS",
+  "ON",
+  "DEFERRABLE",
+];
+
+function literal(tokens: readonly Token[], at: number): DeclaredColumn["initial"] {
+  const sign = isMark(tokens[at], "-") ? -1 : 1;
+  const token = tokens[isMark(tokens[at], "-") || isMark(tokens[at], "+") ? at + 1 : at];
+  if (token?.kind === "number") return sign * Number(token.text);
+  if (token?.kind === "text" || token?.kind === "name") return nameOf(token);
+  if (token?.kind === "blob") return Uint8Array.from(Buffer.from(token.text.slice(2, -1), "hex"));
+  if (isWord(token, "TRUE")) return 1;
+  return isWord(token, "FALSE") ? 0 : null;
+}
+
+interface ParsedColumn extends DeclaredColumn {
+  readonly isKey: boolean;
+  readonly isDescending: boolean;
+}
+
+function columnOf(tokens: readonly Token[]): ParsedColumn {
+  let at = 1;
+  const words: string[] = [];
+  for (; at < tokens.length && !isMark(tokens[at], "(") && !isWord(tokens[at], ...columnConstraints); at++) {
+    words.push(nameOf(tokens[at]!));
+  }
+  let length: number | null = null;
+  if (isMark(tokens[at], "(")) {
+    const list = listAt(tokens, at);
+    length = list.items[0]?.[0]?.kind === "number" ? Number(list.items[0][0].text) : null;
+    at = list.end;
+  }
+  let initial: DeclaredColumn["initial"] = null;
+  let generated: DeclaredColumn["generated"] = "no";
+  let isKey = false;
+  let isDescending = false;
+  while (at < tokens.length) {
+    const token = tokens[at]!;
+    if (isMark(token, "(")) {
+      at = listAt(tokens, at).end;
+      continue;
+    }
+    if (isWord(token, "PRIMARY") && isWord(tokens[at + 1], "KEY")) {
+      isKey = true;
+      isDescending = isWord(tokens[at + 2], "DESC");
+    } else if (isWord(token, "DEFAULT")) initial = literal(tokens, at + 1);
+    else if (isWord(token, "AS") && isMark(tokens[at + 1], "(")) {
+      generated = isWord(tokens[listAt(tokens, at + 1).end], "STORED") ? "stored" : "virtual";
+    }
+    at++;
+  }
+  return { name: nameOf(tokens[0]!), type: words.join(" "), length, initial, generated, isKey, isDescending };
+}
+
+/** The only column of a table's own PRIMARY KEY. */
+function keyOf(tokens: readonly Token[]): string | null {
+  const at = tokens.findIndex((token, i) => isWord(token, "PRIMARY") && isWord(tokens[i + 1], "KEY"));
+  if (at < 0) return null;
+  const { items } = listAt(tokens, at + 2);
+  return items.length === 1 && items[0]![0] ? nameOf(items[0]![0]) : null;
+}
+
+/** What `CREATE TABLE` says of the columns, as the schema holds it; null where it is something else. */
+export function parseCreateTable(sql: string): DeclaredTable | null {
+  const tokens = tokensOf(sql);
+  const open = tokens.findIndex((token) => isMark(token, "("));
+  const head = tokens.slice(0, Math.max(0, open));
+  if (open < 0 || !isWord(head[0], "CREATE") || head.some((token) => isWord(token, "VIRTUAL"))) return null;
+  const { items, end } = listAt(tokens, open);
+  const columns: ParsedColumn[] = [];
+  let key: string | null = null;
+  for (const item of items) {
+    if (item.length === 0) continue;
+    if (isWord(item[0], ...tableConstraints)) key ??= keyOf(item);
+    else columns.push(columnOf(item));
+  }
+  const withoutRowid = tokens.slice(end).some((token) => isWord(token, "WITHOUT"));
+  const isAlias = (column: ParsedColumn) => column.type.toUpperCase() === "INTEGER";
+  // "INTEGER PRIMARY KEY DESC" is no alias of the rowid, by an old mistake that SQLite keeps.
+  const rowid = columns.findIndex(
+    (column) =>
+      isAlias(column) &&
+      ((column.isKey && !column.isDescending) || (key !== null && column.name.toLowerCase() === key.toLowerCase())),
+  );
+  return {
+    columns: columns.map(({ isKey: _, isDescending: __, ...column }) => column),
+    rowid: withoutRowid ? -1 : rowid,
+    withoutRowid,
+  };
+}

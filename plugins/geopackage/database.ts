@@ -1,0 +1,154 @@
+import { fault, GeoferryError, type ReadContext, type Source, type SourceFile } from "../../src/plugin/index.js";
+import { type DeclaredTable, parseCreateTable } from "./create-table.js";
+import { headerBytes, readHeader, type SqliteHeader } from "./sqlite-header.js";
+import { readJournal } from "./sqlite-journal.js";
+import { type Elsewhere, Pages, SqliteDamage } from "./sqlite-pages.js";
+import { RowReader, rowidOf } from "./sqlite-rows.js";
+import { leavesOf } from "./sqlite-tree.js";
+import { type SqliteValue, valuesOf } from "./sqlite-values.js";
+import { readWal } from "./sqlite-wal.js";
+
+/** An entry of the schema (file format, 2.6). */
+export interface SchemaEntry {
+  readonly type: string;
+  readonly name: string;
+  /** Page where the tree of a table starts; 0 for views and virtual tables. */
+  readonly root: number;
+  readonly sql: string;
+}
+
+const schemaRoot = 1;
+
+/**
+ * A database that is read page by page. No SQL of it is run and no lock is taken: whatever its views, triggers and
+ * generated columns say, reading a table is reading its pages; and neither the file nor its folder is touched.
+ */
+export class Database {
+  private constructor(
+    private readonly source: Source,
+    private readonly files: readonly SourceFile[],
+    readonly pages: Pages,
+    private readonly context: ReadContext,
+    /** Whether what a log or journal beside the file says is part of it. */
+    readonly hasMore: boolean,
+  ) {}
+
+  /** @throws input-empty, input-corrupt, input-truncated */
+  static async open(source: Source, context: ReadContext, known: SqliteHeader | null): Promise<Database> {
+    const file = await source.open();
+    const files = [file];
+    try {
+      if (file.size === 0) throw fault("input-empty", { source: source.name });
+      const wal = await openBeside(source, "wal", files);
+      const header = known ?? readHeader(await file.read(0, headerBytes));
+      if (typeof header === "string") {
+        const code = file.size < headerBytes ? "input-truncated" : "input-corrupt";
+        throw fault(code, { source: source.name, place: { byte: 0 }, reason: header });
+      }
+      const journal = await openBeside(source, "journal", files);
+      const elsewhere: Elsewhere | null =
+        (wal && (await readWal(wal, header))) ?? (journal && (await readJournal(journal, header)));
+      const pages = new Pages(file, header, elsewhere);
+      if (!elsewhere && pages.bytes > file.size && !context.skipErrors) {
+        const reason = `${pages.count} pages of ${header.pageSize} bytes are announced`;
+        throw fault("input-truncated", { source: source.name, place: { byte: file.size }, reason });
+      }
+      return new Database(source, files, pages, context, elsewhere !== null);
+    } catch (error) {
+      for (const each of files) await each.close();
+      throw error;
+    }
+  }
+
+  get encoding(): SqliteHeader["encoding"] {
+    return this.pages.header.encoding;
+  }
+
+  /** Damage as an error of the registry; anything else as it is. */
+  asFault(error: unknown): unknown {
+    if (!(error instanceof SqliteDamage)) return error;
+    const details = { source: this.source.name, place: { byte: error.byte }, reason: error.message };
+    return fault(error.early ? "input-truncated" : "input-corrupt", details, error);
+  }
+
+  /** Goes on past damage with `skipErrors`, telling it. @throws input-corrupt, input-truncated */
+  pass(error: unknown): void {
+    const told = this.asFault(error);
+    if (!this.context.skipErrors || !(told instanceof GeoferryError)) throw told;
+    this.context.lose("rows-lost", undefined, told.message);
+  }
+
+  /** All rows of a small table. Rows that cannot be read are passed over with `skipErrors`. */
+  async *rows(root: number): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
+    const reader = new RowReader(this.pages);
+    for await (const leaf of leavesOf(this.pages, root, (error) => this.pass(error))) {
+      try {
+        await reader.open(leaf);
+      } catch (error) {
+        this.pass(error);
+        continue;
+      }
+      for (let i = 0; i < reader.count; i++) {
+        let values: SqliteValue[];
+        try {
+          const more = reader.read(i);
+          if (more) await more;
+          values = valuesOf(reader.row, this.encoding);
+        } catch (error) {
+          this.pass(error);
+          continue;
+        }
+        yield { rowid: rowidOf(reader.row.high, reader.row.low), values };
+      }
+    }
+  }
+
+  /** What there is in the database, by lower-case names: of tables and views only. */
+  async schema(): Promise<Map<string, SchemaEntry>> {
+    const entries = new Map<string, SchemaEntry>();
+    for await (const { values } of this.rows(schemaRoot)) {
+      const [type, name, , root, sql] = values;
+      if ((type !== "table" && type !== "view") || typeof name !== "string") continue;
+      const entry = { type, name, root: Number(root ?? 0), sql: typeof sql === "string" ? sql : "" };
+      entries.set(name.toLowerCase(), entry);
+    }
+    return entries;
+  }
+
+  /** A table about tables, each row by the lower-case names of its columns; none where it is missing or no plain table. */
+  async records(entry: SchemaEntry | undefined): Promise<Map<string, SqliteValue>[]> {
+    const table = entry && plainTable(entry);
+    if (!entry || !table) return [];
+    const names = table.columns.map((column) => column.name.toLowerCase());
+    const records: Map<string, SqliteValue>[] = [];
+    for await (const { rowid, values } of this.rows(entry.root)) {
+      const record = new Map(names.map((name, c) => [name, values[c] ?? null]));
+      const alias = names[table.rowid];
+      if (alias !== undefined) record.set(alias, rowid);
+      records.push(record);
+    }
+    return records;
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.files) await file.close();
+  }
+}
+
+/** The columns of a table whose rows stand in its tree as they are; null for views, virtual tables and the like. */
+export function plainTable(entry: SchemaEntry): DeclaredTable | null {
+  if (entry.type !== "table" || entry.root <= 0) return null;
+  const table = parseCreateTable(entry.sql);
+  if (!table || table.withoutRowid || table.columns.some((column) => column.generated === "virtual")) return null;
+  return table;
+}
+
+/** `places.gpkg-wal` beside `places.gpkg`, where it is there and has something in it. */
+async function openBeside(source: Source, suffix: string, files: SourceFile[]): Promise<SourceFile | null> {
+  const extension = /\.([^./\\]+)$/.exec(source.path)?.[1];
+  const beside = extension === undefined ? null : source.sibling(`${extension}-${suffix}`);
+  if (!beside || beside.size === 0) return null;
+  const file = await beside.open();
+  files.push(file);
+  return file;
+}

@@ -1,0 +1,113 @@
+import { GeometryBuilder, type GeometryColumn } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+import { WkbReader } from "../shared/wkb.js";
+import { GeometryTextError } from "../shared/wkt.js";
+import { srsOf, wkbStart } from "./geometry-blob.js";
+import { isBlob, Serial, type SqliteValue } from "./sqlite-values.js";
+
+/** What is known of a layer's geometries, and what is told of them. */
+export interface GeometryFacts {
+  /** Which reference system the layer is in; null for any. */
+  readonly srsId: number | null;
+  readonly context: Pick<ReadContext, "lose" | "notice">;
+}
+
+const firstCurve = 8;
+const lastCurve = 12;
+
+/** Takes the geometries of a layer, blob by blob, into the columns of a batch. */
+export class GeometryCells {
+  private readonly builder = new GeometryBuilder();
+  private readonly wkb = new WkbReader();
+  /** Why the geometry taken last could not be read; null where it could. */
+  fault: string | null = null;
+
+  constructor(private readonly facts: GeometryFacts) {}
+
+  get length(): number {
+    return this.builder.length;
+  }
+
+  get positions(): number {
+    return this.builder.positionCount;
+  }
+
+  none(): void {
+    this.fault = null;
+    this.builder.none();
+  }
+
+  take(bytes: Buffer, at: number, serial: number, size: number): void {
+    this.fault = null;
+    if (serial === Serial.null) this.builder.none();
+    else if (!isBlob(serial)) this.fail("it is no blob, as a geometry is");
+    else this.blob(bytes, at, at + size);
+  }
+
+  /** The same for a value that is read already. */
+  value(value: SqliteValue): void {
+    if (value === null) this.none();
+    else if (value instanceof Uint8Array) {
+      this.blob(Buffer.from(value.buffer, value.byteOffset, value.length), 0, value.length);
+    } else this.fail("it is no blob, as a geometry is");
+  }
+
+  private blob(bytes: Buffer, from: number, to: number): void {
+    this.fault = null;
+    const start = wkbStart(bytes, from, to);
+    if (typeof start === "string") {
+      this.fail(start);
+      return;
+    }
+    if (start === from) this.facts.context.notice("geometry-plain-wkb", undefined, "WKB without a GeoPackage's header");
+    else this.checkSrs(srsOf(bytes, from));
+    if (!this.plainPoint(bytes, start, to)) this.decode(bytes, start, to);
+  }
+
+  /** A point, little-endian, of two numbers: what most layers consist of. */
+  private plainPoint(bytes: Buffer, start: number, to: number): boolean {
+    if (to - start !== 21 || bytes[start] !== 1 || bytes.readUInt32LE(start + 1) !== 1) return false;
+    const x = bytes.readDoubleLE(start + 5);
+    const y = bytes.readDoubleLE(start + 13);
+    if (Number.isNaN(x + y)) return false;
+    this.builder.point(x, y);
+    return true;
+  }
+
+  private decode(bytes: Buffer, start: number, to: number): void {
+    try {
+      this.wkb.read(bytes, start, to, this.builder);
+    } catch (error) {
+      if (!(error instanceof GeometryTextError)) throw error;
+      this.fail(error.message);
+      return;
+    }
+    const type = (bytes[start] === 1 ? bytes.readUInt32LE(start + 1) : bytes.readUInt32BE(start + 1)) % 1000;
+    if (type >= firstCurve && type <= lastCurve) {
+      this.facts.context.lose("curve-linearised", undefined, "an arc became a line of chords of up to 4 degrees");
+    }
+  }
+
+  private checkSrs(id: number): void {
+    const { srsId, context } = this.facts;
+    if (srsId === null || id === srsId) return;
+    const example = `a geometry says srs_id ${id}, its layer ${srsId}; taken as the layer's`;
+    context.notice("srs-differs", undefined, example);
+  }
+
+  private fail(reason: string): void {
+    this.fault = reason;
+    this.builder.none();
+  }
+
+  finish(): GeometryColumn {
+    const column = this.builder.finish();
+    this.builder.reset();
+    if (this.wkb.closedRings > 0) {
+      const { closedRings } = this.wkb;
+      this.facts.context.notice("ring-closed", undefined, "a ring did not end where it began", closedRings);
+      this.wkb.closedRings = 0;
+    }
+    return column;
+  }
+}

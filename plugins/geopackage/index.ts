@@ -1,0 +1,41 @@
+import { defineFormat, type Likeness } from "../../src/plugin/index.js";
+import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite-header.js";
+
+export const readOptions = {
+  viewTimeout: {
+    type: "integer",
+    default: 60,
+    min: 1,
+    help: "Seconds that a view may take for its next rows before it is given up",
+  },
+  viewRows: {
+    type: "integer",
+    default: 10_000_000,
+    min: 1,
+    help: "Rows that a view may have: a view can be written to never end",
+  },
+} as const;
+
+const hasExtension = (name: string): boolean => /\.gpkg$/i.test(name);
+
+/**
+ * An SQLite database with a GeoPackage's application id, or with the table that only GeoPackages have in what the head
+ * shows of its schema. Any other one is read for a GeoPackage only where it is called one.
+ */
+function identify(head: Buffer, source: { readonly name: string }): Likeness {
+  if (!isSqlite(head)) return hasExtension(source.name) ? "maybe" : "no";
+  if (head.length >= headerBytes && isGeoPackageId(head.readUInt32BE(68))) return "yes";
+  if (head.includes("gpkg_contents")) return "yes";
+  return hasExtension(source.name) ? "maybe" : "no";
+}
+
+/** OGC GeoPackage Encoding Standard, 12-128r19 (1.4), and the versions before it. */
+export default defineFormat({
+  apiVersion: 1,
+  id: "geopackage",
+  label: "OGC GeoPackage",
+  extensions: ["gpkg"],
+  companions: ["gpkg-wal", "gpkg-shm", "gpkg-journal"],
+  identify,
+  reader: { options: readOptions, load: () => import("./reader.js") },
+});

@@ -1,0 +1,36 @@
+import type { Crs, FieldType } from "../../src/model/index.js";
+import type { DeclaredColumn } from "./create-table.js";
+import type { SqliteHeader } from "./sqlite-header.js";
+
+/** What a column of a record becomes. */
+export interface ColumnPlan {
+  readonly name: string;
+  /** A field of this type, the layer's geometry, or nothing: the rowid stands elsewhere. */
+  readonly role: FieldType | "geometry" | "rowid";
+  /** What rows have that were there before the column. */
+  readonly initial: DeclaredColumn["initial"];
+}
+
+/** How a layer is read, as plain data. */
+export interface LayerPlan {
+  readonly name: string;
+  /** As the schema spells it. */
+  readonly table: string;
+  /** The page where the table's tree starts; null where SQLite must be asked for the rows. */
+  readonly root: number | null;
+  readonly columns: readonly ColumnPlan[];
+  readonly ids: "int32" | "int64" | null;
+  readonly crs: Crs | null;
+  readonly srsId: number | null;
+  /** The column with the geometry; null where there is none. */
+  readonly geometryColumn: string | null;
+}
+
+/** What opening a GeoPackage found out. */
+export interface GeoPackagePlan {
+  readonly header: SqliteHeader;
+  readonly layers: readonly LayerPlan[];
+}
+
+export const fieldsOf = (plan: LayerPlan) =>
+  plan.columns.flatMap(({ name, role }) => (role === "geometry" || role === "rowid" ? [] : [{ name, type: role }]));

@@ -1,0 +1,60 @@
+import type { Dataset, Layer, Split } from "../../src/model/index.js";
+import { fault, type OptionValues, type ReadContext, type Source } from "../../src/plugin/index.js";
+import { BatchBuilder } from "./batch-builder.js";
+import { survey } from "./contents.js";
+import { Database } from "./database.js";
+import type { readOptions } from "./index.js";
+import { fieldsOf, type GeoPackagePlan, type LayerPlan } from "./layer-plan.js";
+import { readSplit, type TableSplit, tableSplits } from "./table-splits.js";
+
+export type ReadOptions = OptionValues<typeof readOptions>;
+
+function tableLayer(
+  database: Database,
+  plan: LayerPlan & { root: number },
+  bytes: number,
+  context: ReadContext,
+): Layer {
+  const splits = () => tableSplits(database, plan.root);
+  return {
+    name: plan.name,
+    crs: plan.crs,
+    fields: fieldsOf(plan),
+    // What the tables about tables say of counts, extents and kinds is not held to by what wrote them.
+    geometryTypes: plan.geometryColumn === null ? [] : null,
+    featureCount: null,
+    extent: null,
+    bytes,
+    splits,
+    async *batches(split?: Split) {
+      const builder = new BatchBuilder(plan, database.encoding, context);
+      if (split) yield* readSplit(database, split as TableSplit, builder, true);
+      else for await (const each of splits()) yield* readSplit(database, each, builder, false);
+    },
+  };
+}
+
+/** @throws input-empty, input-corrupt, input-truncated, unsupported */
+export async function open(source: Source, _options: ReadOptions, context: ReadContext): Promise<Dataset> {
+  const known = context.blueprint as GeoPackagePlan | undefined;
+  const database = await Database.open(source, context, known?.header ?? null);
+  try {
+    const layers = known?.layers ?? (await survey(database, context));
+    if (layers.length === 0) {
+      const reason = "it has no table of features or attributes";
+      throw fault("unsupported", { source: source.name, reason });
+    }
+    const blueprint: GeoPackagePlan = { header: database.pages.header, layers };
+    const share = Math.ceil(source.size / layers.length);
+    return {
+      layers: layers.flatMap((plan) =>
+        plan.root === null ? [] : [tableLayer(database, plan as LayerPlan & { root: number }, share, context)],
+      ),
+      blueprint,
+      [Symbol.asyncDispose]: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw database.asFault(error);
+  }
+}

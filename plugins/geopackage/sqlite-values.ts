@@ -1,0 +1,74 @@
+import type { SqliteHeader } from "./sqlite-header.js";
+import { type Row, Varint } from "./sqlite-rows.js";
+
+/** Bytes of content by serial type (file format, 2.1); from 12 on they follow from the number. */
+export const contentSizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] as const;
+
+export const Serial = { null: 0, int64: 6, double: 7, zero: 8, one: 9, blob: 12, text: 13 } as const;
+
+export const contentSize = (serial: number): number => (serial < 12 ? contentSizes[serial]! : (serial - 12) >>> 1);
+export const isText = (serial: number): boolean => serial >= 13 && (serial & 1) === 1;
+export const isBlob = (serial: number): boolean => serial >= 12 && (serial & 1) === 0;
+export const isInteger = (serial: number): boolean => (serial >= 1 && serial <= 6) || serial === 8 || serial === 9;
+
+/** A whole number of at most 48 bits, or one of 64 bits rounded to a double. */
+export function readInteger(bytes: Buffer, at: number, serial: number): number {
+  switch (serial) {
+    case 1:
+      return bytes.readInt8(at);
+    case 2:
+      return bytes.readInt16BE(at);
+    case 3:
+      return bytes.readIntBE(at, 3);
+    case 4:
+      return bytes.readInt32BE(at);
+    case 5:
+      return bytes.readIntBE(at, 6);
+    case 6:
+      return Number(bytes.readBigInt64BE(at));
+    default:
+      return serial - 8;
+  }
+}
+
+export type SqliteValue = null | number | bigint | string | Uint8Array;
+
+/** All values of a record: for the tables about tables, which are small. */
+export function valuesOf(row: Row, encoding: SqliteHeader["encoding"]): SqliteValue[] {
+  const varint = new Varint();
+  const { bytes, from, to } = row;
+  let head = varint.read(bytes, from);
+  let body = from + varint.size;
+  const end = body;
+  const values: SqliteValue[] = [];
+  while (head < end && head < to) {
+    head = varint.read(bytes, head);
+    const serial = varint.size;
+    const size = contentSize(serial);
+    if (body + size > to) break;
+    values.push(contentOf(bytes, body, serial, size, encoding));
+    body += size;
+  }
+  return values;
+}
+
+function contentOf(
+  bytes: Buffer,
+  at: number,
+  serial: number,
+  size: number,
+  encoding: SqliteHeader["encoding"],
+): SqliteValue {
+  if (serial === Serial.null || serial === 10 || serial === 11) return null;
+  if (serial === Serial.int64) return bytes.readBigInt64BE(at);
+  if (serial === Serial.double) return bytes.readDoubleBE(at);
+  if (isText(serial)) return textOf(bytes, at, at + size, encoding);
+  if (isBlob(serial)) return Uint8Array.from(bytes.subarray(at, at + size));
+  return readInteger(bytes, at, serial);
+}
+
+export function textOf(bytes: Buffer, from: number, to: number, encoding: SqliteHeader["encoding"]): string {
+  if (encoding !== "utf16be") return bytes.toString(encoding, from, to);
+  const copy = Buffer.from(bytes.subarray(from, to - ((to - from) % 2)));
+  return copy.swap16().toString("utf16le");
+}

@@ -1,0 +1,61 @@
+import { type FieldType, unite } from "../../src/model/index.js";
+import type { Database } from "./database.js";
+import type { ColumnPlan } from "./layer-plan.js";
+import { RowReader, rowidOf } from "./sqlite-rows.js";
+import { leavesOf } from "./sqlite-tree.js";
+import type { SqliteValue } from "./sqlite-values.js";
+
+/** The type of a value in a column that declares none. */
+export function typeOfStored(value: SqliteValue): FieldType | null {
+  if (value === null) return null;
+  if (value instanceof Uint8Array) return "binary";
+  if (typeof value === "string") return "text";
+  return typeof value === "bigint" || Number.isInteger(value) ? "int64" : "double";
+}
+
+/** Texts hold numbers too: of columns that hold both, SQLite's own text of a number is as good as the number. */
+export const uniteStored = (a: FieldType, b: FieldType): FieldType =>
+  a === b ? a : a === "binary" || b === "binary" ? "binary" : a === "text" || b === "text" ? "text" : unite(a, b);
+
+/** Looks at all values of the columns whose declaration says nothing of them. */
+export async function surveyTypes(
+  database: Database,
+  root: number,
+  roles: readonly (ColumnPlan["role"] | null)[],
+): Promise<ColumnPlan["role"][]> {
+  const open = roles.flatMap((role, c) => (role === null ? [c] : []));
+  const types = new Map<number, FieldType>();
+  for await (const { values } of database.rows(root)) {
+    for (const c of open) {
+      const type = typeOfStored(values[c] ?? null);
+      const known = types.get(c);
+      if (type !== null) types.set(c, known === undefined ? type : uniteStored(known, type));
+    }
+  }
+  return roles.map((role, c) => role ?? types.get(c) ?? "text");
+}
+
+/** The least and the greatest rowid of a table, rounded beyond 2^53; nothing is between them where there is no row. */
+export async function rowidRange(database: Database, root: number): Promise<readonly [number, number]> {
+  let first: number | undefined;
+  let last: number | undefined;
+  for await (const leaf of leavesOf(database.pages, root, () => {})) {
+    first ??= leaf;
+    last = leaf;
+  }
+  const at = async (leaf: number | undefined, end: "first" | "last"): Promise<number> => {
+    if (leaf === undefined) return 0;
+    try {
+      const reader = new RowReader(database.pages);
+      await reader.open(leaf);
+      if (reader.count === 0) return 0;
+      const more = reader.read(end === "first" ? 0 : reader.count - 1);
+      if (more) await more;
+      return rowidOf(reader.row.high, reader.row.low);
+    } catch {
+      // Whoever reads the rows tells of the damage.
+      return end === "first" ? -Infinity : Infinity;
+    }
+  };
+  return [await at(first, "first"), await at(last, "last")];
+}
