@@ -106,7 +106,7 @@ export class BatchBuilder {
   }
 
   /** Adds a row of values, one for each column of the plan. */
-  addValues(values: readonly SqliteValue[], bytes: number): void {
+  addValues(values: readonly SqliteValue[]): void {
     for (let c = 0; c < this.targets.length; c++) {
       const target = this.targets[c];
       const value = values[c] ?? null;
@@ -114,7 +114,7 @@ export class BatchBuilder {
       else if (value === null) target.none();
       else target.value(value);
     }
-    this.close(0, 0, bytes);
+    this.close(0, 0, 0);
   }
 
   private close(high: number, low: number, size: number): void {

@@ -12,9 +12,6 @@ export interface GeometryFacts {
   readonly context: Pick<ReadContext, "lose" | "notice">;
 }
 
-const firstCurve = 8;
-const lastCurve = 12;
-
 /** Takes the geometries of a layer, blob by blob, into the columns of a batch. */
 export class GeometryCells {
   private readonly builder = new GeometryBuilder();
@@ -82,10 +79,6 @@ export class GeometryCells {
       this.fail(error.message);
       return;
     }
-    const type = (bytes[start] === 1 ? bytes.readUInt32LE(start + 1) : bytes.readUInt32BE(start + 1)) % 1000;
-    if (type >= firstCurve && type <= lastCurve) {
-      this.facts.context.lose("curve-linearised", undefined, "an arc became a line of chords of up to 4 degrees");
-    }
   }
 
   private checkSrs(id: number): void {
@@ -103,11 +96,21 @@ export class GeometryCells {
   finish(): GeometryColumn {
     const column = this.builder.finish();
     this.builder.reset();
-    if (this.wkb.closedRings > 0) {
-      const { closedRings } = this.wkb;
-      this.facts.context.notice("ring-closed", undefined, "a ring did not end where it began", closedRings);
-      this.wkb.closedRings = 0;
-    }
+    this.tell();
     return column;
+  }
+
+  private tell(): void {
+    const { wkb } = this;
+    const { context } = this.facts;
+    if (wkb.closedRings > 0) {
+      context.notice("ring-closed", undefined, "a ring did not end where it began", wkb.closedRings);
+    }
+    if (wkb.curves > 0) {
+      const example = "arcs became lines of one position each 4 degrees";
+      context.lose("curve-linearised", undefined, example, wkb.curves);
+    }
+    wkb.closedRings = 0;
+    wkb.curves = 0;
   }
 }

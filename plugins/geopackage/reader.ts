@@ -6,6 +6,7 @@ import { Database } from "./database.js";
 import type { readOptions } from "./index.js";
 import { fieldsOf, type GeoPackagePlan, type LayerPlan } from "./layer-plan.js";
 import { readSplit, type TableSplit, tableSplits } from "./table-splits.js";
+import { isUnsupported, Views } from "./view-layer.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
@@ -34,22 +35,40 @@ function tableLayer(
   };
 }
 
+/** The layers with the columns of views, which SQLite is asked for. A view that cannot be read is told and left out. */
+async function withViews(plans: readonly LayerPlan[], views: Views, context: ReadContext): Promise<LayerPlan[]> {
+  const known: LayerPlan[] = [];
+  let refused: unknown;
+  for (const plan of plans) {
+    try {
+      known.push(plan.root === null ? await views.plan(plan) : plan);
+    } catch (error) {
+      if (!isUnsupported(error)) throw error;
+      refused = error;
+      context.lose("layer-unreadable", undefined, error.message);
+    }
+  }
+  if (known.length === 0 && refused !== undefined) throw refused;
+  return known;
+}
+
+const isTable = (plan: LayerPlan): plan is LayerPlan & { root: number } => plan.root !== null;
+
 /** @throws input-empty, input-corrupt, input-truncated, unsupported */
-export async function open(source: Source, _options: ReadOptions, context: ReadContext): Promise<Dataset> {
+export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
   const known = context.blueprint as GeoPackagePlan | undefined;
   const database = await Database.open(source, context, known?.header ?? null);
   try {
-    const layers = known?.layers ?? (await survey(database, context));
+    const views = new Views(source, database, options, context);
+    const layers = known?.layers ?? (await withViews(await survey(database, context), views, context));
     if (layers.length === 0) {
-      const reason = "it has no table of features or attributes";
+      const reason = "there is no table of features or attributes in it";
       throw fault("unsupported", { source: source.name, reason });
     }
     const blueprint: GeoPackagePlan = { header: database.pages.header, layers };
     const share = Math.ceil(source.size / layers.length);
     return {
-      layers: layers.flatMap((plan) =>
-        plan.root === null ? [] : [tableLayer(database, plan as LayerPlan & { root: number }, share, context)],
-      ),
+      layers: layers.map((plan) => (isTable(plan) ? tableLayer(database, plan, share, context) : views.layer(plan))),
       blueprint,
       [Symbol.asyncDispose]: () => database.close(),
     };

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { crsContext } from "../crs/index.js";
 import { GeoferryError } from "../errors.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
+import { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
 import { type Loss, type Reject, Tally } from "../model/report.js";
 import type { CrsContext, ReadContext, WriteContext } from "../plugin/format.js";
@@ -17,7 +19,7 @@ export interface Findings {
 }
 
 /** The host's side of every context: it keeps what plugins and stages say until it is asked. */
-export class HostContext implements ReadContext, WriteContext, StageContext {
+export class HostContext implements ReadContext, WriteContext, StageContext, AsyncDisposable {
   /** What the source named as its CRS and nobody understands; null where it named none. */
   unknownCrs: string | null = null;
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
@@ -28,6 +30,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext {
   private rejects: Reject[] = [];
   private records = 0;
   private lines = 0;
+  private readonly spool = new Spool();
 
   constructor(
     readonly layer: string,
@@ -61,6 +64,14 @@ export class HostContext implements ReadContext, WriteContext, StageContext {
   passed(records: number, lines: number): void {
     this.records += records;
     this.lines += lines;
+  }
+
+  async scratch(name: string): Promise<string> {
+    return join(this.spool.folder(), name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.spool[Symbol.asyncDispose]();
   }
 
   /** What was said since the last call. `lastRecord` is the highest record that a batch had. */

@@ -44,6 +44,7 @@ export async function openInputs(
   existing = false,
 ): Promise<OpenInputs> {
   const datasets: Dataset[] = [];
+  const contexts: HostContext[] = [];
   const findings: Findings[] = [];
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
@@ -55,6 +56,7 @@ export async function openInputs(
     const ownFid = fid !== undefined && Object.hasOwn(format.reader.options, "fid");
     const options = parseOptions(format.id, format.reader.options, ownFid ? { ...given, fid } : given);
     const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
+    contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
@@ -76,6 +78,7 @@ export async function openInputs(
 
   const dispose = async () => {
     for (const dataset of datasets) await dataset[Symbol.asyncDispose]();
+    for (const context of contexts) await context[Symbol.asyncDispose]();
   };
   try {
     for (const address of addresses) {

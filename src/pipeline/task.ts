@@ -156,6 +156,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
     },
     async close() {
       await dataset?.[Symbol.asyncDispose]();
+      await context[Symbol.asyncDispose]();
     },
   };
 }

@@ -66,6 +66,8 @@ export interface ReadContext extends Context {
    * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.
    */
   passed(records: number, lines: number): void;
+  /** A path for a temporary file of this name, which the host removes when the dataset is closed. @throws output-failed */
+  scratch(name: string): Promise<string>;
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   decoder(encoding: string): Decode;
 }

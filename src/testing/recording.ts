@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { crsContext } from "../crs/index.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
+import { Spool } from "../io/spool.js";
 import { type Loss, type Notice, type Reject, Tally } from "../model/report.js";
 import type { ReadContext, WriteContext } from "../plugin/format.js";
 
@@ -15,6 +17,7 @@ export class Recording implements ReadContext, WriteContext {
   lines = 0;
   private readonly lossTally = new Tally();
   private readonly noticeTally = new Tally();
+  private readonly spool = new Spool();
 
   constructor(
     readonly skipErrors = false,
@@ -41,6 +44,10 @@ export class Recording implements ReadContext, WriteContext {
 
   reject(reject: Reject): void {
     this.rejects.push(reject);
+  }
+
+  async scratch(name: string): Promise<string> {
+    return join(this.spool.folder(), name);
   }
 
   passed(records: number, lines: number): void {

@@ -1,0 +1,131 @@
+import { open as openFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import type { Batch, FieldType, Layer } from "../../src/model/index.js";
+import { fault, GeoferryError, type ReadContext, type Source } from "../../src/plugin/index.js";
+import { BatchBuilder } from "./batch-builder.js";
+import { isGeometryType, typeOfDeclared } from "./column-types.js";
+import type { Database } from "./database.js";
+import { type ColumnPlan, fieldsOf, type LayerPlan } from "./layer-plan.js";
+import { Query, QueryFailure } from "./query.js";
+import type { QueriedColumn } from "./query-protocol.js";
+import type { ReadOptions } from "./reader.js";
+
+/**
+ * A database as SQLite can open it without a lock and without writing beside it: the file itself, taken as unchanging,
+ * or a copy with what its log says.
+ */
+export async function addressOf(source: Source, database: Database, context: ReadContext): Promise<string> {
+  let path = source.path;
+  if (database.hasMore) {
+    path = await context.scratch("copy.gpkg");
+    const file = await openFile(path, "wx", 0o600);
+    try {
+      for (let page = 1; page <= database.pages.count; page++) await file.write(await database.pages.page(page));
+    } finally {
+      await file.close();
+    }
+  }
+  return `${pathToFileURL(path).href}?immutable=1`;
+}
+
+/** The views of a database, and tables that only SQLite can read: without a rowid, or with generated columns. */
+export class Views {
+  private address: Promise<string> | null = null;
+
+  constructor(
+    private readonly source: Source,
+    private readonly database: Database,
+    private readonly options: ReadOptions,
+    private readonly context: ReadContext,
+  ) {}
+
+  private async start(table: string): Promise<{ query: Query; columns: readonly QueriedColumn[] }> {
+    this.address ??= addressOf(this.source, this.database, this.context);
+    const address = await this.address;
+    const query = new Query(this.options.viewTimeout, this.context.signal);
+    const { columns } = await query.ask({ kind: "open", address, table });
+    return { query, columns };
+  }
+
+  private failed(plan: LayerPlan, error: unknown): unknown {
+    if (!(error instanceof QueryFailure)) return error;
+    const reason = `the view "${plan.name}" cannot be read: ${error.message}`;
+    return fault("unsupported", { source: this.source.name, place: { layer: plan.name }, reason }, error);
+  }
+
+  /** The plan with its columns, which SQLite tells. @throws unsupported */
+  async plan(plan: LayerPlan): Promise<LayerPlan> {
+    let started: Query | undefined;
+    try {
+      const { query, columns } = await this.start(plan.table);
+      started = query;
+      const geometry = geometryIndex(columns, plan.geometryColumn);
+      const roles = columns.map(({ declared }, c): ColumnPlan["role"] | null =>
+        c === geometry ? "geometry" : declared === null ? null : typeOfDeclared(declared),
+      );
+      const open = roles.flatMap((role, c) => (role === null ? [c] : []));
+      const types: readonly (FieldType | null)[] =
+        open.length === 0 ? [] : (await query.ask({ kind: "types", columns: open })).types;
+      const named = columns.map(({ name }, c) => ({
+        name,
+        initial: null,
+        role: roles[c] ?? types[open.indexOf(c)] ?? "text",
+      }));
+      return { ...plan, columns: named, geometryColumn: columns[geometry]?.name ?? null };
+    } catch (error) {
+      throw this.failed(plan, error);
+    } finally {
+      started?.close();
+    }
+  }
+
+  layer(plan: LayerPlan): Layer {
+    return {
+      name: plan.name,
+      crs: plan.crs,
+      fields: fieldsOf(plan),
+      geometryTypes: plan.geometryColumn === null ? [] : null,
+      featureCount: null,
+      extent: null,
+      bytes: 0,
+      batches: () => this.batches(plan),
+    };
+  }
+
+  private async *batches(plan: LayerPlan): AsyncGenerator<Batch> {
+    const builder = new BatchBuilder(plan, "utf8", this.context);
+    let query: Query | undefined;
+    let count = 0;
+    try {
+      query = (await this.start(plan.table)).query;
+      for (let done = false; !done; ) {
+        const reply = await query.ask({ kind: "rows", restart: count === 0 });
+        done = reply.done;
+        count += reply.rows.length;
+        if (count > this.options.viewRows) {
+          const limit = `more than ${this.options.viewRows} rows; allow more with --in viewRows=N if that is right`;
+          throw new QueryFailure(limit);
+        }
+        for (const row of reply.rows) {
+          builder.addValues(row);
+          const batch = builder.isFull ? builder.take() : null;
+          if (batch) yield batch;
+        }
+      }
+      const batch = builder.take();
+      if (batch) yield batch;
+    } catch (error) {
+      throw this.failed(plan, error);
+    } finally {
+      query?.close();
+    }
+  }
+}
+
+export const isUnsupported = (error: unknown): error is GeoferryError =>
+  error instanceof GeoferryError && error.code === "unsupported";
+
+function geometryIndex(columns: readonly QueriedColumn[], registered: string | null): number {
+  const named = columns.findIndex(({ name }) => registered !== null && name.toLowerCase() === registered.toLowerCase());
+  return named >= 0 ? named : columns.findIndex(({ declared }) => declared !== null && isGeometryType(declared));
+}
