@@ -3,6 +3,7 @@ import { type BytesColumn, type Column, Presence } from "../../src/model/column.
 import { type Geometry, type GeometryColumn, geometryAt, Kind } from "../../src/model/geometry.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
+import { tellRoundedAway } from "../shared/rounding.js";
 import { WkbWriter } from "../shared/wkb.js";
 import { WktWriter } from "../shared/wkt.js";
 import { TextCells } from "./cells.js";
@@ -57,6 +58,9 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       if (out.length === start && cellCount > 0) this.onlyNull();
       if (this.options.eol === "crlf") out.byte(13);
       out.byte(10);
+    }
+    if (this.decimals !== null && (layout.mode === "wkt" || layout.mode === "geojson")) {
+      tellRoundedAway(batch.geometry, this.decimals, this.context);
     }
     this.tellWhatIsMissing(this.wkt);
     this.tellWhatIsMissing(this.wkb);

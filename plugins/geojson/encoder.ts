@@ -1,6 +1,7 @@
 import { type Batch, type BytesColumn, type Column, Kind, Presence } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
+import { tellRoundedAway } from "../shared/rounding.js";
 import { cutAntimeridian } from "./antimeridian.js";
 import { Bounds, type GeometrySettings, GeometryText } from "./geometry-text.js";
 
@@ -106,6 +107,7 @@ export class FeatureEncoder {
         infinite,
       );
     }
+    tellRoundedAway(shapes, settings.precision, this.context);
     const { least: low, most: high } = bounds;
     const wanted = settings.fileBounds;
     return { bytes: out.finish(), count: batch.length, least: wanted ? low : null, most: wanted ? high : null };

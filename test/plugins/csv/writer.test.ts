@@ -171,6 +171,24 @@ describe("the geometry", () => {
     expect(recording.losses).toMatchObject([{ code: "geometry-dropped", count: 1 }]);
   });
 
+  test.each(["wkt", "geojson"])(
+    "precision that takes the extent of a geometry away is told, as %s",
+    async (geometry) => {
+      const line = feature({
+        type: "LineString",
+        coordinates: [
+          [1, 2],
+          [1.0004, 2],
+        ],
+      });
+      const losses = async (precision: Record<string, string>) =>
+        (await write([line], [], { geometry, ...precision })).recording.losses.map(({ code, count }) => [code, count]);
+      expect(await losses({ precision: "3" })).toEqual([["rounded-away", 1]]);
+      expect(await losses({ precision: "4" })).toEqual([]);
+      expect(await losses({})).toEqual([]);
+    },
+  );
+
   test("precision rounds, without trailing zeros", async () => {
     const position = [1.23456789, -0.00000001];
     expect((await write([feature(point(...position))], [], { precision: "3" })).text).toBe("lon,lat\n1.235,0\n");
