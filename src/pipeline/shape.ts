@@ -62,7 +62,7 @@ async function planCrs(
   if (target === null) return { crs: said, assumed: false };
   const { unknownCrs } = open.context;
   if (said === null && unknownCrs !== null && open.layer.geometryTypes?.length !== 0) {
-    const reason = `${open.source.name} names it; carry the coordinates untouched with --no-reproject, or`;
+    const reason = `${open.source.name} names it, and --no-reproject carries the coordinates untouched`;
     throw fault("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
   }
   const source = said ?? crsContext.wgs84;

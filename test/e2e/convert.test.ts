@@ -51,6 +51,29 @@ describe("convert", () => {
     expect(features[0].properties.name).toBe("Vienna");
   });
 
+  test.each([
+    ["null", [10, 50], [], 0, "crs-assumed"],
+    ["null", [500000, 5700000], [], 3, "--source-crs"],
+    ['{"type":"link","properties":{"href":"https://example.com/crs/42"}}', [10, 50], [], 3, "--source-crs"],
+    [
+      '{"type":"link","properties":{"href":"https://example.com/crs/42"}}',
+      [10, 50],
+      ["--source-crs", "EPSG:4258"],
+      0,
+      "",
+    ],
+    ['{"type":"name","properties":{"name":"our grid"}}', [10, 50], [], 3, "our grid"],
+  ])("GeoJSON with the crs %s at %j %j ends with %i", (crs, coordinates, more, status, said) => {
+    const point = { type: "Feature", properties: {}, geometry: { type: "Point", coordinates } };
+    writeFileSync(
+      scratch.path("crs.geojson"),
+      `{"type":"FeatureCollection","crs":${crs},"features":[${JSON.stringify(point)}]}`,
+    );
+    const done = geoferry(["convert", scratch.path("crs.geojson"), scratch.path("crs.csv"), "--overwrite", ...more]);
+    expect(done.status).toBe(status);
+    expect(done.stderr).toContain(said);
+  });
+
   test("selects, renames, casts and limits", () => {
     const status = geoferry([
       "convert",

@@ -130,6 +130,11 @@ describe("degrees, minutes and seconds", () => {
     ["N 40 26.767", 40 + 26.767 / 60, "lat"],
     ["40:26:46 S", -(40 + 26 / 60 + 46 / 3600), "lat"],
     ["79d58'56\"W", -(79 + 58 / 60 + 56 / 3600), "lon"],
+    ["40d26m46sN", 40 + 26 / 60 + 46 / 3600, "lat"],
+    ["40d26m46.5sS", -(40 + 26 / 60 + 46.5 / 3600), "lat"],
+    ["79d 58m 56s W", -(79 + 58 / 60 + 56 / 3600), "lon"],
+    ["W79d58m56s", -(79 + 58 / 60 + 56 / 3600), "lon"],
+    ["40d26m46S", -(40 + 26 / 60 + 46 / 3600), "lat"],
     ["-12°30'", -12.5, null],
     ["12.5 e", 12.5, "lon"],
   ])("%s", (text, degrees, axis) => {
@@ -138,8 +143,21 @@ describe("degrees, minutes and seconds", () => {
     expect(angle?.axis).toBe(axis);
   });
 
-  test.each(["12", "12 30", "", "N", "1°61'N", "91°N", "12 m N", "1.5°30'N", "-5°S", "N5°S", "1e5N", "foo", "361°"])(
-    "%j is none",
-    (text) => expect(parseAngle(text)).toBeNull(),
-  );
+  test.each([
+    "12",
+    "12 30",
+    "",
+    "N",
+    "1°61'N",
+    "91°N",
+    "12 m N",
+    "1.5°30'N",
+    "-5°S",
+    "N5°S",
+    "1e5N",
+    "foo",
+    "361°",
+    "40d26m46s",
+    "40d26m61sN",
+  ])("%j is none", (text) => expect(parseAngle(text)).toBeNull());
 });

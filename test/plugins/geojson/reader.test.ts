@@ -201,6 +201,7 @@ describe("names, ids and reference systems", () => {
       "null",
       '{"type":"link","properties":{"href":"http://example.com/crs/42","type":"proj4"}}',
       '{"type":"name","properties":{"name":"our grid"}}',
+      '{"type":"name","properties":null}',
     ];
     for (const member of members) {
       const text = `{"type":"FeatureCollection","features":[],"crs":${member}}`;
