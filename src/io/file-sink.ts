@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { link, mkdir, open, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
@@ -33,6 +33,13 @@ async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();
+}
+
+/** `rm` looks twice at what it removes. */
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+  });
 }
 
 function refuseFolder(output: string, path: string): void {
@@ -246,9 +253,9 @@ export class FileSink implements HostSink {
     }
     // The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones.
     spent.push(...markers);
-    spent.sort((a, b) => Number(this.isOfMain(a)) - Number(this.isOfMain(b)));
     try {
-      for (const path of spent) await rm(path, { force: true });
+      await Promise.all(spent.filter((path) => !this.isOfMain(path)).map(unlinkIfThere));
+      for (const path of spent) if (this.isOfMain(path)) await unlinkIfThere(path);
     } catch {
       // Those of the main file stay, and tell that the rest can go.
     }

@@ -20,7 +20,7 @@ beforeAll(() => {
     import { syncBuiltinESMExports } from "node:module";
     const [path, overwrite, links, deadly, manner] = process.argv.slice(2);
     let steps = 0;
-    for (const name of ["open", "link", "rename", "rm", "writeFile"]) {
+    for (const name of ["open", "link", "rename", "rm", "unlink", "writeFile"]) {
       const original = fsp[name];
       fsp[name] = (...args) => {
         const due = manner === "from then on" ? steps >= Number(deadly) : steps === Number(deadly);
