@@ -7,6 +7,15 @@ export function inArea(area: Area, longitude: number, latitude: number): boolean
   return west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east;
 }
 
+/** As `inArea`, for an area that is `margin` degrees wider on every side. */
+export function nearArea(area: Area, longitude: number, latitude: number, margin: number): boolean {
+  const [west, south, east, north] = area;
+  if (!(latitude >= south - margin && latitude <= north + margin)) return false;
+  const width = east - west + (east < west ? 360 : 0);
+  const beyondWest = longitude - west + margin;
+  return beyondWest - 360 * Math.floor(beyondWest / 360) <= width + 2 * margin;
+}
+
 /** The parts of an area that do not cross the antimeridian. */
 const parts = (area: Area): Area[] =>
   area[0] <= area[2]
@@ -26,16 +35,6 @@ export function commonParts(a: Area, b: Area): Area[] {
     }
   }
   return found;
-}
-
-/** Whether all of the second lies in the first, give or take rounding. */
-export function contains(outer: Area, inner: Area): boolean {
-  return parts(inner).every((part) => {
-    const [west, south, east, north] = part;
-    return parts(outer).some(
-      (p) => p[0] <= west + 1e-6 && p[1] <= south + 1e-6 && p[2] >= east - 1e-6 && p[3] >= north - 1e-6,
-    );
-  });
 }
 
 export function sizeOf(area: Area): number {

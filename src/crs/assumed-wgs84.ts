@@ -15,6 +15,8 @@ const wgs84Datum = wgs84Definition.geodetic!.datum;
 const isUnnamed = (name: string): boolean =>
   /^d?(unk|unnamed|undefined|(unknown|unspecified|notspecified)(?!.*using).*)?$/.test(plain(name));
 
+export const isUnnamedDatum = ({ name }: Datum): boolean => isUnnamed(name);
+
 /** To the last digit that is written of it: GRS 1980 differs in the ninth. */
 const isWgs84Ellipsoid = ({ ellipsoid }: Datum): boolean =>
   Math.abs(ellipsoid.a - wgs84Datum.ellipsoid.a) < 1e-6 &&

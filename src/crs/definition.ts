@@ -119,6 +119,13 @@ export function sameEllipsoid(a: Ellipsoid, b: Ellipsoid): boolean {
   );
 }
 
+/**
+ * Whether the ellipsoid is one of satellite geodesy (WGS 72 and 84, GRS 80, PZ-90, GSK-2011 …), whose datums have their
+ * centre in the earth's and hold all over it: they differ by what plates have drifted, a few metres anywhere.
+ */
+export const isGeocentric = (ellipsoid: Ellipsoid): boolean =>
+  near(ellipsoid.a, 6378137, 2) && near(ellipsoid.inverseFlattening, 298.257, 0.01);
+
 export function sameDatum(a: Datum, b: Datum): boolean {
   if (!sameEllipsoid(a.ellipsoid, b.ellipsoid)) return false;
   if (a.code !== null || b.code !== null) return a.code === b.code;

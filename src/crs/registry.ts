@@ -6,6 +6,7 @@ import {
   type Ellipsoid,
   type Geodetic,
   type Meridian,
+  sameEllipsoid,
   type Unit,
 } from "./definition.js";
 import { methodByCode, methodOf, type ParameterKey, plain } from "./methods.js";
@@ -240,28 +241,52 @@ export class Registry {
 
   /** The registered operations from one datum to another, in this direction only. */
   operations(source: string, target: string): RegisteredOperation[] {
-    const found: RegisteredOperation[] = [];
-    const start = `\n${source}|${target}|`;
-    for (let at = this.operationText.indexOf(start); at >= 0; at = this.operationText.indexOf(start, at + 1)) {
-      const [, , code, name, accuracy, area, values] = this.operationText
-        .slice(at + 1, this.operationText.indexOf("\n", at + 1))
-        .split("|");
-      const grid = values!.startsWith("@") ? values!.slice(1) : null;
-      found.push({
-        source,
-        target,
-        code: code!,
-        name: name!,
-        accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
-        offshore: accuracy!.endsWith("~"),
-        area: readArea(area!),
-        values: grid === null ? values!.split(",").map(Number) : [],
-        grid,
-      });
-    }
-    return found;
+    return operationsIn(this.operationText, `\n${source}|${target}|`);
+  }
+
+  /**
+   * The operations to WGS84, also those that EPSG has replaced, whose numbers a definition declares as its own: of the
+   * datum, or where that has no code of all on its ellipsoid.
+   */
+  async shiftsOf(values: readonly number[], datum: Datum): Promise<RegisteredOperation[]> {
+    const { replacedLines } = await import("./table/replaced-operations.js");
+    return [this.operationText, replacedLines]
+      .flatMap((text) => operationsIn(text, datum.code === null ? "|6326|" : `\n${datum.code}|6326|`))
+      .filter(({ source, grid, values: known }) => grid === null && this.hasDatum(source) && sameShift(values, known))
+      .filter(({ source }) => sameEllipsoid(this.datum(source).ellipsoid, datum.ellipsoid));
   }
 }
+
+/** Of the lines in which `marked` stands, the first such place being where it must. */
+function operationsIn(text: string, marked: string): RegisteredOperation[] {
+  const found: RegisteredOperation[] = [];
+  for (let at = text.indexOf(marked); at >= 0; at = text.indexOf(marked, at + 1)) {
+    const start = text.lastIndexOf("\n", at) + 1;
+    const [source, target, code, name, accuracy, area, values] = text
+      .slice(marked.startsWith("\n") ? at + 1 : start, text.indexOf("\n", at + 1))
+      .split("|");
+    if (!marked.includes(`|${target}|`)) continue;
+    const grid = values!.startsWith("@") ? values!.slice(1) : null;
+    found.push({
+      source: source!,
+      target: target!,
+      code: code!,
+      name: name!,
+      accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
+      offshore: accuracy!.endsWith("~"),
+      area: readArea(area!),
+      values: grid === null ? values!.split(",").map(Number) : [],
+      grid,
+    });
+  }
+  return found;
+}
+
+/** Metres, arc-seconds and ppm to which definitions round the numbers of an operation. */
+const rounding: readonly number[] = [6e-3, 6e-3, 6e-3, 6e-4, 6e-4, 6e-4, 6e-3];
+
+const sameShift = (a: readonly number[], b: readonly number[]): boolean =>
+  b.length <= 7 && rounding.every((digit, index) => Math.abs((a[index] ?? 0) - (b[index] ?? 0)) <= digit);
 
 function add(names: Map<string, string[]>, key: string, id: string, last = true): void {
   const had = names.get(key);

@@ -1,8 +1,9 @@
 import { type Definition, type Ellipsoid, type Geodetic, sameEllipsoid } from "./definition.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import { type Kernel, wrap } from "./kernels.js";
-import { chooseRoute, isGood, isNull, type Operation, type Route } from "./operation.js";
+import type { Operation } from "./operation.js";
 import { resolve } from "./parse.js";
+import { chooseRoute, isGood, type Route } from "./routes.js";
 
 /**
  * Transforms interleaved positions in place; `z` (metres, NaN where absent) has one height a position and is not
@@ -27,6 +28,26 @@ export async function buildTransform(operation: Operation): Promise<Transform> {
     move?.(xy, z);
     leave(xy, count);
     return failures(xy, count);
+  };
+}
+
+/** Says why a position, in the coordinates of the source, has none in the target. */
+export async function failureReason(operation: Operation): Promise<(x: number, y: number) => string> {
+  const { from, to, routes, everywhere, limit } = operation;
+  const lacking = `has no coordinates in ${to.id ?? to.name}`;
+  if (everywhere) return () => lacking;
+  const enter = await toGeographic(await resolve(from));
+  return (x, y) => {
+    const at = Float64Array.of(x, y);
+    enter(at, 1);
+    const [longitude, latitude] = [...at].map((angle) => (angle * 180) / Math.PI) as [number, number];
+    if (!Number.isFinite(longitude + latitude) || isGood(routes[chooseRoute(routes, longitude, latitude)], limit))
+      return lacking;
+    const place = `${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
+    const [only] = routes;
+    if (routes.length > 1 || !only?.area) return `lies at ${place}, where no shift accurate to ${limit} m is known`;
+    const [west, south, east, north] = only.area;
+    return `lies at ${place}, outside of where ${only.name} holds: longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
   };
 }
 
@@ -105,18 +126,25 @@ function movement(
   to: Ellipsoid,
 ): ((xy: Float64Array, z: Float64Array | null) => void) | null {
   const [first] = routes;
-  if (!first || (everywhere && isNull(first) && likeEllipsoids(from, to))) return null;
+  if (!first || (everywhere && chainOf(first, from, to).length === 0)) return null;
   const chains = routes.map((route) => chainOf(route, from, to));
   const good = routes.map((route) => isGood(route, limit));
-  if (everywhere) {
+  const shiftAll = (xy: Float64Array, z: Float64Array | null) => {
+    for (const step of chains[0]!) shift(step, xy, z, 0, xy.length >>> 1);
+  };
+  if (everywhere) return shiftAll;
+  const routeOf = (xy: Float64Array, i: number) =>
+    chooseRoute(routes, (xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI);
+  if (routes.length === 1 && good[0]) {
     return (xy, z) => {
-      for (const step of chains[0]!) shift(step, xy, z, 0, xy.length >>> 1);
+      for (let i = 0; i < xy.length >>> 1; i++) if (routeOf(xy, i) < 0) xy[2 * i + 1] = Number.NaN;
+      shiftAll(xy, z);
     };
   }
   return (xy, z) => {
     const count = xy.length >>> 1;
     for (let i = 0; i < count; i++) {
-      const found = chooseRoute(routes, (xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI);
+      const found = routeOf(xy, i);
       if (found < 0 || !good[found]) xy[2 * i] = Number.NaN;
       else for (const step of chains[found]!) shift(step, xy, z, i, i + 1);
     }
@@ -131,6 +159,8 @@ function likeEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
 }
 
 function chainOf(route: Route, from: Ellipsoid, to: Ellipsoid): Helmert[] {
+  // No step at all means that longitudes and latitudes stay, whatever the ellipsoids are.
+  if (route.steps.length === 0) return [];
   const steps = route.steps.filter((step) => step.values.some((value) => value !== 0));
   if (steps.length === 0) return likeEllipsoids(from, to) ? [] : [helmert([0], false, from, to)];
   return steps.map((step, index) =>

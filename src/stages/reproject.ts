@@ -1,4 +1,4 @@
-import { buildTransform, type Operation, type Transform } from "../crs/index.js";
+import { buildTransform, failureReason, type Operation, type Transform } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
@@ -25,11 +25,11 @@ function transformed(column: GeometryColumn, transform: Transform): Transformed 
 }
 
 /** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */
-function failedPosition(given: GeometryColumn, result: GeometryColumn, row: number): string | null {
+function failedPosition(given: GeometryColumn, result: GeometryColumn, row: number): [number, number] | null {
   const [from, to] = positionRange(result, row);
   for (let k = from; k < to; k++) {
     if (Number.isFinite(result.xy[2 * k]!) && Number.isFinite(result.xy[2 * k + 1]!)) continue;
-    return `${given.xy[2 * k]}, ${given.xy[2 * k + 1]}`;
+    return [given.xy[2 * k]!, given.xy[2 * k + 1]!];
   }
   if (!result.members || !result.memberOffsets) return null;
   for (let k = result.memberOffsets[row]!; k < result.memberOffsets[row + 1]!; k++) {
@@ -46,7 +46,7 @@ function failedPosition(given: GeometryColumn, result: GeometryColumn, row: numb
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
-  const transform = await buildTransform(operation);
+  const [transform, why] = await Promise.all([buildTransform(operation), failureReason(operation)]);
   return {
     apply(batch: Batch): Batch {
       if (operation.kind === "identity") return batch;
@@ -60,7 +60,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
         keep[row] = 0;
         context.reject({
           code: "not-transformable",
-          reason: `the position ${position} has no coordinates in ${operation.to.id ?? operation.to.name}`,
+          reason: `the position ${position.join(", ")} ${why(...position)}`,
           place: { record: batch.recordAt(row) },
           feature: batch.featureAt(row),
         });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { inArea } from "../../src/crs/area.js";
-import { areaOfUse, buildTransform, crsContext, findOperation } from "../../src/crs/index.js";
+import { areaOfUse, buildTransform, crsContext, failureReason, findOperation } from "../../src/crs/index.js";
 import { gdalTransform, needsProj } from "./proj-tools.js";
 
 const { parse, wgs84 } = crsContext;
@@ -51,13 +51,10 @@ const gridOnly = new Set(
 
 /** Where a part of the area of use has no operation accurate to 5 m; in all other systems every position must pass. */
 const partly: Readonly<Record<string, string>> = {
-  "EPSG:27700": "OSGB36 to WGS 84 (6) ends a fifth of a degree inside the area of the grid",
-  "EPSG:4277": "as EPSG:27700",
   "EPSG:5514": "the operations of Czechia and of Slovakia leave corners of the rectangle around both",
   "EPSG:3003": "Monte Mario to WGS 84 (4) begins at 6.62 degrees east and ends at 37.86 north; south of it are 10 m",
   "EPSG:3338": "in the Aleutians NAD83 to WGS 84 (2) is accurate to 8 m",
   "EPSG:4269": "the Aleutians, and what lies south of the contiguous states",
-  "EPSG:20255": "what lies north of Australia and New Guinea",
   "EPSG:4230": "operations by country",
   "ESRI:102031": "operations by country",
 };
@@ -74,8 +71,9 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
       const base = gridOnly.has(code) ? await baseOf(code) : "EPSG:4326";
       const mine = await through(base, code, there);
       await checkRefused(code, base, there, mine);
-      const done = mine.filter((value) => !Number.isNaN(value));
-      const served = there.filter((_, index) => !Number.isNaN(mine[index]!));
+      const known = await inSomeArea(base, code, there);
+      const done = mine.filter((value, index) => !Number.isNaN(value) && known(index));
+      const served = there.filter((_, index) => !Number.isNaN(mine[index]!) && known(index));
       const [theirs, back, theirBack] = await Promise.all([
         gdalTransform(base, code, Float64Array.from(served)),
         through(code, base, [...done]),
@@ -135,6 +133,16 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
 /** The largest difference of a coordinate; NaN where either side has a position that the other lacks. */
 const farthest = (a: Float64Array, b: Float64Array): number =>
   a.length === b.length ? Math.max(...a.map((value, index) => Math.abs(value - b[index]!))) : Number.NaN;
+
+/** Whether a coordinate's position lies in the area of an operation. Beside all of them PROJ takes a ballpark. */
+async function inSomeArea(from: string, to: string, positions: readonly number[]): Promise<(index: number) => boolean> {
+  const { routes } = await findOperation(await parse(from), await parse(to));
+  return (index) => {
+    const at = index - (index % 2);
+    const within = ({ area }: (typeof routes)[number]) => !area || inArea(area, positions[at]!, positions[at + 1]!);
+    return routes.length === 0 || routes.some(within);
+  };
+}
 
 async function pathBack(code: string, base: string, positions: Float64Array): Promise<Float64Array> {
   if (!chosenByRectangle.has(code)) return gdalTransform(code, base, positions);
@@ -354,17 +362,75 @@ describe("refusals", () => {
     expect(operation.accuracy).toBeNull();
     expect(operation.notice).toContain("hundreds of metres");
   });
+});
 
-  it("a shift that the definition declares itself is used and told", async () => {
-    const operation = await findOperation(
-      await parse("+proj=longlat +ellps=bessel +towgs84=598.1,73.7,418.2,0.202,0.045,-2.455,6.7"),
-      wgs84,
-    );
-    expect(operation.notice).toContain("declares");
-    const xy = Float64Array.of(9, 50);
-    (await buildTransform(operation))(xy, null);
-    // EPSG:1777 has the same parameters.
+describe("far from where an operation holds", () => {
+  const away: [string, string, number[]][] = [
+    // Bermuda 1957 and Fiji 1986 have one operation each; the second position is Paris.
+    ["EPSG:4216", "EPSG:4326", [-64.75, 32.3, 2.35, 48.86]],
+    ["EPSG:4326", "EPSG:4216", [-64.75, 32.3, 2.35, 48.86]],
+    ["EPSG:27700", "EPSG:4326", [530000, 180000, 15e6, -4e6]],
+  ];
+  for (const [from, to, positions] of away) {
+    it(`${from} to ${to} gives nothing, and says where it is`, async () => {
+      const operation = await findOperation(await parse(from), await parse(to), { accuracy: 20 });
+      const xy = Float64Array.from(positions);
+      expect((await buildTransform(operation))(xy, null)).toBe(1);
+      expect(Number.isFinite(xy[0]!)).toBe(true);
+      expect(xy[2]).toBeNaN();
+      const why = await failureReason(operation);
+      expect(why(positions[2]!, positions[3]!)).toMatch(/lies at .*°.*(outside of where|no shift accurate to 20 m)/);
+    });
+  }
+
+  it.skipIf(needsProj)("but up to a degree beyond its area it is the operation that PROJ has", async () => {
+    // The area of Bermuda 1957 ends at 32.43 north.
+    const [x, y] = await through("EPSG:4216", "EPSG:4326", [-64.75, 33.2], 20);
+    const [theirX, theirY] = await gdalTransform("EPSG:4216", "EPSG:4326", Float64Array.of(-64.75, 33.2));
+    expect(Math.hypot(x! - theirX!, y! - theirY!)).toBeLessThan(1e-8);
+    expect((await through("EPSG:4216", "EPSG:4326", [-64.75, 34], 20))[0]).toBeNaN();
+  });
+
+  it("frames of satellite geodesy go on to hold: ETRS89 in French Guiana", async () => {
+    expect([...(await through("EPSG:4258", "EPSG:4326", [-52.3, 4.9]))]).toEqual([-52.3, 4.9]);
+  });
+});
+
+describe("a shift that the definition declares", () => {
+  const bessel = "+proj=longlat +ellps=bessel +towgs84=";
+  const asked = async (definition: string, accuracy = 5) => findOperation(await parse(definition), wgs84, { accuracy });
+
+  it("is the operation of EPSG that has the same numbers, with its accuracy and area", async () => {
+    const operation = await asked(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`);
+    expect(operation.notice).toMatch(/DHDN to WGS 84 \(2\).*accurate to 3 m/);
+    const [x, y] = await through(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4326", [9, 50]);
     const expected = await through("EPSG:4314", "EPSG:4326", [9, 50]);
-    expect(Math.hypot(xy[0]! - expected[0]!, xy[1]! - expected[1]!)).toBeLessThan(1e-8);
+    expect(Math.hypot(x! - expected[0]!, y! - expected[1]!)).toBeLessThan(1e-8);
+    expect((await through(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4326", [-100, 40]))[0]).toBeNaN();
+  });
+
+  it("also one that EPSG has replaced since: EPSG:15934 of the Netherlands, 1 m", async () => {
+    const operation = await asked(
+      "+proj=sterea +lat_0=52.15616055555555 +lon_0=5.38763888888889 +k=0.9999079 +x_0=155000 +y_0=463000 +ellps=bessel +towgs84=565.2369,50.0087,465.658,-0.406857330322398,0.350732676542563,-1.8703473836068,4.0812 +units=m",
+    );
+    expect(operation.accuracy).toBe(1);
+  });
+
+  it("is refused where its accuracy is unknown, saying what to do; --accuracy 999 takes it", async () => {
+    await expect(asked(`${bessel}612,70,411,0,0,0,1`)).rejects.toThrow(/TOWGS84.*--source-crs.*--accuracy 999/);
+    const operation = await asked(`${bessel}612,70,411,0,0,0,1`, 999);
+    expect(operation.accuracy).toBeNull();
+    expect(operation.notice).toContain("accuracy is unknown");
+  });
+
+  it("of zeros on GRS 1980 says that it is such a frame", async () => {
+    const operation = await asked("+proj=utm +zone=32 +ellps=GRS80 +towgs84=0,0,0,0,0,0,0 +units=m");
+    expect(operation.accuracy).toBe(4);
+  });
+
+  it("leads on to a third datum", async () => {
+    const mine = await through(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4258", [9, 50]);
+    const viaWgs84 = await through("EPSG:4314", "EPSG:4326", [9, 50]);
+    expect(Math.hypot(mine[0]! - viaWgs84[0]!, mine[1]! - viaWgs84[1]!)).toBeLessThan(1e-8);
   });
 });

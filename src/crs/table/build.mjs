@@ -227,6 +227,8 @@ const superseded = new Set(
     and replacement_table_name = 'helmert_transformation' and superseded_auth_name = 'EPSG'`).map((row) => `${row.c}`),
 );
 const operations = [];
+// Those that EPSG has replaced are not used, but a definition may declare them: then they are known by their numbers.
+const replaced = [];
 const flatPairs = new Set();
 for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.type = 'geographic 2D' and t.type = 'geographic 2D' flat
     from helmert_transformation_table h
@@ -234,11 +236,13 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
     join geodetic_crs t on t.auth_name = h.target_crs_auth_name and t.code = h.target_crs_code
     where h.auth_name = 'EPSG' and h.deprecated = 0 order by flat desc, h.code`)) {
   const method = Number(row.method_code);
-  if (superseded.has(`${row.code}`) || row.source === row.target) continue;
+  const former = superseded.has(`${row.code}`);
+  if (row.source === row.target || (former && `${row.target}` !== "6326")) continue;
   if (![positionVector, coordinateFrame, translation].some((set) => set.has(method))) continue;
   // Operations between geocentric or three-dimensional systems serve only datums that have none between flat ones.
   const pair = [row.source, row.target].sort().join();
-  if (row.flat) flatPairs.add(pair);
+  if (former);
+  else if (row.flat) flatPairs.add(pair);
   else if (flatPairs.has(pair)) continue;
   const factor = (unit, base) => (unit === null ? 1 : units.get(`${unit}`).conv_factor / base);
   const metres = factor(row.translation_uom_code, 1);
@@ -256,7 +260,7 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
   ];
   if (row.px !== null) values.push(row.px * pivot, row.py * pivot, row.pz * pivot);
   while (values.length > 1 && values.length <= 7 && !values.at(-1)) values.pop();
-  operations.push([
+  (former ? replaced : operations).push([
     `${row.source}`,
     `${row.target}`,
     `${row.code}`,
@@ -326,4 +330,10 @@ write(
   "operationLines",
   "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values or @grid",
   operations,
+);
+write(
+  "replaced-operations.ts",
+  "replacedLines",
+  "as operations.ts, of operations that EPSG has replaced by others",
+  replaced,
 );
