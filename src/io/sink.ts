@@ -2,10 +2,20 @@ import { createWriteStream, statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import type { Sink } from "../plugin/format.js";
 import { FileSink } from "./file-sink.js";
+import type { FileSet } from "./publish.js";
 import { StreamSink } from "./stream-sink.js";
+import type { TemporaryNames } from "./target.js";
 
 /** A sink as the host has it. Disposing one that was not committed aborts it. */
 export interface HostSink extends Sink, AsyncDisposable {
+  /** What is written cannot be taken back. */
+  readonly isStream: boolean;
+  /** All bytes on the disk, or with the system: only the names are missing. @throws output-failed */
+  prepare(): Promise<void>;
+  /** What is prepared and what it replaces; null of a stream. @throws output-failed, output-exists */
+  files(): FileSet | null;
+  /** It has its name: nothing is to be removed any more. */
+  published(): void;
   /** Puts everything under its final name, on the disk. @throws output-failed, output-exists, with nothing left behind */
   commit(): Promise<void>;
   /** Removes everything. After a commit it does nothing. */
@@ -26,6 +36,8 @@ export interface SinkOptions {
   readonly mkdirs?: boolean;
   /** The time that the entries of a zip carry. */
   readonly now?: Date;
+  /** The names of temporary files in a folder, shared by outputs that are committed together; its own where absent. */
+  readonly names?: (folder: string) => TemporaryNames;
   /** What the writer is called, for messages. */
   readonly format?: string;
   /** What `-` stands for. */

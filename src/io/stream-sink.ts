@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { fault } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
-import { outputFailure } from "./file-sink.js";
 import type { HostSink, SinkOptions } from "./sink.js";
+import { outputFailure } from "./target.js";
 
 /** Small writes are collected up to this many bytes. */
 const capacity = 1 << 16;
@@ -11,6 +11,7 @@ const capacity = 1 << 16;
 /** Straight out, with back-pressure: stdout, a named pipe, a device. */
 export class StreamSink implements HostSink {
   readonly update = null;
+  readonly isStream = true;
   private buffer: Buffer | null = null;
   private filled = 0;
   private size = 0;
@@ -94,8 +95,8 @@ export class StreamSink implements HostSink {
     return outputFailure(this.name, this.failure);
   }
 
-  /** All bytes are with the system. stdout stays open. */
-  async commit(): Promise<void> {
+  /** stdout stays open. */
+  async prepare(): Promise<void> {
     await this.flush();
     if (this.failure) throw this.reason();
     const own = this.stream !== process.stdout;
@@ -108,6 +109,16 @@ export class StreamSink implements HostSink {
       else this.stream.write("", done);
     });
     if (this.failure) throw this.reason();
+  }
+
+  files(): null {
+    return null;
+  }
+
+  published(): void {}
+
+  commit(): Promise<void> {
+    return this.prepare();
   }
 
   /** What was sent cannot be taken back. */

@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { isAbandoned, markPattern } from "./leftovers.js";
+import { fault, GeoferryError } from "../errors.js";
+import { isAbandoned, markPattern, newMark } from "./leftovers.js";
+import { systemReason } from "./source.js";
 
 /**
  * What a temporary file beside an output is for: `tmp` is new and gets the name, `old` had it, `none` says that nothing
@@ -11,6 +13,39 @@ export type Role = `${"main." | ""}${"tmp" | "old" | "none"}`;
 /** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
 export function temporaryPath(final: string, mark: string, role: Role): string {
   return join(dirname(final), `.${basename(final)}.${mark}.${role}`);
+}
+
+/**
+ * The names of the temporary files that a run keeps in one folder. One of its main files decides: as long as it lacks its
+ * name, all that has the run's mark is undone by whoever finds it.
+ */
+export class TemporaryNames {
+  private readonly mark = newMark();
+  private decisive: string | undefined;
+
+  /** The first main file decides. */
+  decideBy(main: string): void {
+    this.decisive ??= main;
+  }
+
+  decides(final: string): boolean {
+    return this.decisive === final;
+  }
+
+  of(final: string, kind: "tmp" | "old" | "none"): string {
+    return temporaryPath(final, this.mark, this.decides(final) ? `main.${kind}` : kind);
+  }
+
+  isOfDecisive(temporary: string): boolean {
+    const main = this.decisive;
+    return main !== undefined && (["tmp", "old", "none"] as const).some((kind) => temporary === this.of(main, kind));
+  }
+}
+
+export function outputFailure(output: string, error: unknown): GeoferryError {
+  return error instanceof GeoferryError
+    ? error
+    : fault("output-failed", { output, reason: systemReason(error) }, error);
 }
 
 /** Files that SQLite may leave beside a temporary one. */
@@ -62,6 +97,12 @@ interface Leftover {
   readonly role: Role;
 }
 
+function putBack({ path, final }: Leftover): void {
+  renameSync(path, final);
+  // Two names of one file stay two.
+  rmSync(path, { force: true });
+}
+
 /** Puts right what a killed run left: its set is seen whole in the end, or the one before it is. */
 function settle(files: readonly Leftover[]): void {
   const withRole = (role: Role) => files.filter((file) => file.role === role);
@@ -72,10 +113,11 @@ function settle(files: readonly Leftover[]): void {
     for (const file of withRole("tmp")) if (isSameFile(file.path, file.final)) rmSync(file.final);
     for (const file of withRole("none")) rmSync(file.final, { force: true });
   }
-  // A main file that is there in spite of it was put there by somebody since: it stays.
-  const restore = main !== undefined && !published && !lstatOrNull(main.final);
+  // A main file that is there in spite of it, and was not before, was put there by somebody since: it stays.
+  const kept = (final: string) => oldMain.some((file) => isSameFile(file.path, final));
+  const restore = main !== undefined && !published && (!lstatOrNull(main.final) || kept(main.final));
   for (const file of [...withRole("old"), ...oldMain]) {
-    if (restore) renameSync(file.path, file.final);
+    if (restore) putBack(file);
     // Without a word of the main file, which a link has put elsewhere, the only copy is not thrown away.
     else if (main || published || lstatOrNull(file.final)) rmSync(file.path);
   }

@@ -4,10 +4,11 @@ import { ZipFile } from "yazl";
 import { fault } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
 import { BufferedFile } from "./buffered-file.js";
-import { FileSink, outputFailure } from "./file-sink.js";
+import { FileSink } from "./file-sink.js";
 import { newMark, removeOnExit } from "./leftovers.js";
+import { commitTogether, type FileSet } from "./publish.js";
 import type { HostSink, SinkOptions } from "./sink.js";
-import { temporaryPath } from "./target.js";
+import { outputFailure, temporaryPath } from "./target.js";
 
 /** A zip keeps wall-clock time without a zone (APPNOTE 4.4.6); UTC makes the bytes the same everywhere. */
 class UtcWallClock extends Date {
@@ -22,6 +23,7 @@ class UtcWallClock extends Date {
 /** A set of files packed into one zip, which gets its name when all is in it. */
 export class ZipSink implements HostSink {
   readonly update = null;
+  readonly isStream = false;
   private readonly mark = newMark();
   private readonly members = new Map<string, { readonly file: BufferedFile; readonly keep: () => void }>();
 
@@ -65,7 +67,7 @@ export class ZipSink implements HostSink {
     }
   }
 
-  async commit(): Promise<void> {
+  async prepare(): Promise<void> {
     try {
       const zip = new ZipFile();
       const failed = new Promise<never>((_, reject) => {
@@ -88,11 +90,22 @@ export class ZipSink implements HostSink {
       };
       await Promise.race([copy(), failed]);
       await this.discardMembers();
-      await this.archive.commit();
+      await this.archive.prepare();
     } catch (error) {
-      await this.abort();
       throw outputFailure(this.name, error);
     }
+  }
+
+  files(): FileSet {
+    return this.archive.files();
+  }
+
+  published(): void {
+    this.archive.published();
+  }
+
+  commit(): Promise<void> {
+    return commitTogether([this]);
   }
 
   private async discardMembers(): Promise<void> {

@@ -1,0 +1,46 @@
+import { dirname, resolve } from "node:path";
+import { commitTogether, type Removal } from "./publish.js";
+import { createSink, type HostSink, type SinkOptions } from "./sink.js";
+import { companionsOf, lstatOrNull, TemporaryNames, throughLinks } from "./target.js";
+
+/** Everything that one run writes: it appears together, or nothing of it does. */
+export class OutputSet {
+  private readonly sinks: HostSink[] = [];
+  private readonly removals: Removal[] = [];
+  private readonly names = new Map<string, TemporaryNames>();
+
+  private readonly namesIn = (folder: string): TemporaryNames => {
+    const key = resolve(folder);
+    const names = this.names.get(key) ?? new TemporaryNames();
+    this.names.set(key, names);
+    return names;
+  };
+
+  /** @throws output-exists, output-failed */
+  async create(path: string, options: Omit<SinkOptions, "names">): Promise<HostSink> {
+    const sink = await createSink(path, { ...options, names: this.namesIn });
+    this.sinks.push(sink);
+    return sink;
+  }
+
+  /** A file of an earlier run goes with its companions when this one's outputs come. A device or pipe is left alone. */
+  remove(path: string, companions: readonly string[] = []): void {
+    const file = throughLinks(path);
+    if (!lstatOrNull(file)?.isFile()) return;
+    const paths = [...new Set([path, file].flatMap((one) => [one, ...companionsOf(one, companions)]))];
+    this.removals.push({ paths: [...paths], names: this.namesIn(dirname(file)) });
+  }
+
+  /**
+   * @param last what cannot be taken back, such as the commit of a database: its failure undoes the rest
+   * @throws output-failed, output-exists, with everything as it was
+   */
+  commit(last?: () => Promise<void>): Promise<void> {
+    return commitTogether(this.sinks, this.removals, last);
+  }
+
+  /** Removes everything that was not committed. */
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
+  }
+}

@@ -1,0 +1,231 @@
+import { constants } from "node:fs";
+import { link, open, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fault } from "../errors.js";
+import type { Part } from "./part.js";
+import type { HostSink } from "./sink.js";
+import { lstatOrNull, outputFailure, type TemporaryNames } from "./target.js";
+
+/** The files of one output, all on the disk, and what they replace. */
+export interface FileSet {
+  /** What the person calls it. */
+  readonly name: string;
+  readonly main: string;
+  readonly overwrite: boolean;
+  readonly parts: readonly Part[];
+  /** What is there of an older output: the main file first. */
+  readonly old: readonly string[];
+  readonly names: TemporaryNames;
+}
+
+/** Files that go when the outputs come: an older output of the name, of which nothing is written anew. */
+export interface Removal {
+  /** The main file first. */
+  readonly paths: readonly string[];
+  readonly names: TemporaryNames;
+}
+
+/** What file systems say that have no hard links. */
+const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL", "EACCES"]);
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
+
+/** Makes the names in a folder as durable as the files; where the system cannot, they are so soon enough. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY).catch(() => null);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+/** `rm` looks twice at what it removes. */
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+  });
+}
+
+/** A single file with nothing around it: another can take its place in one step, and nobody ever finds none. */
+const isAlone = ({ parts, old, main }: FileSet): boolean => parts.length === 1 && old.every((path) => path === main);
+
+/**
+ * Puts the outputs of one run in one folder under their names.
+ *
+ * No mixed set is ever seen, wherever the process is killed: old main files step aside first, then their companions;
+ * the new companions get their names next, and the main files last, at the very end the one that decides. Until it has
+ * its name, what stepped aside is put back if anything fails, by this process or by the next that writes here.
+ */
+class Publication {
+  private readonly undo: (() => Promise<void>)[] = [];
+  private readonly markers: string[] = [];
+  private readonly spent: string[] = [];
+  private readonly sets: readonly FileSet[];
+
+  constructor(
+    private readonly names: TemporaryNames,
+    sets: readonly FileSet[],
+    private readonly removals: readonly Removal[],
+  ) {
+    const decides = (set: FileSet) => Number(names.decides(set.main));
+    this.sets = [...sets].sort((a, b) => decides(b) - decides(a));
+  }
+
+  /** @throws output-failed, output-exists; `takeBack` is still to be called */
+  async publish(): Promise<void> {
+    for (const { parts } of this.sets) for (const part of parts) this.spent.push(part.path);
+    // Without an output beside them nothing would tell the next run what they were: they go at the end.
+    const gone = this.sets.length > 0 ? this.removals.flatMap(({ paths }) => paths) : [];
+    for (const set of this.sets) for (const path of set.old.slice(0, 1)) await this.stepAside(path, set);
+    for (const path of gone) await this.stepAside(path);
+    await this.sync();
+    for (const set of this.sets) for (const path of set.old.slice(1)) await this.stepAside(path, set);
+    for (const set of this.sets) for (const part of set.parts) if (!part.isMain) await this.giveName(part, set);
+    await this.sync();
+    for (const set of this.sets.toReversed())
+      for (const part of set.parts) if (part.isMain) await this.giveName(part, set);
+    await this.sync();
+  }
+
+  /** Makes everything as it was. */
+  async takeBack(): Promise<void> {
+    for (const step of this.undo.reverse()) await step().catch(() => {});
+    for (const path of this.markers) await rm(path, { force: true }).catch(() => {});
+  }
+
+  /** The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones. */
+  async tidy(): Promise<void> {
+    const removed = this.sets.length > 0 ? [] : this.removals.flatMap(({ paths }) => paths);
+    const spent = [...this.spent, ...this.markers, ...removed];
+    const decides = (path: string) => this.names.isOfDecisive(path);
+    try {
+      await Promise.all(spent.filter((path) => !decides(path)).map(unlinkIfThere));
+      for (const path of spent) if (decides(path)) await unlinkIfThere(path);
+    } catch {
+      // Those of the main file stay, and tell that the rest can go.
+    }
+  }
+
+  private async sync(): Promise<void> {
+    const paths = this.sets.flatMap((set) => [...set.parts.map((part) => part.final), ...set.old]);
+    const removed = this.removals.flatMap((removal) => removal.paths);
+    await Promise.all([...new Set([...paths, ...removed].map((path) => dirname(path)))].map(syncFolder));
+  }
+
+  private async stepAside(path: string, set?: FileSet): Promise<void> {
+    const aside = this.names.of(path, "old");
+    try {
+      const linked = set !== undefined && isAlone(set) && (await linkIfPossible(path, aside));
+      if (!linked) await rename(path, aside);
+    } catch (error) {
+      throw outputFailure(set?.name ?? path, error);
+    }
+    this.spent.push(aside);
+    this.undo.push(async () => {
+      await rename(aside, path);
+      // Two names of one file stay two.
+      await rm(aside, { force: true });
+    });
+  }
+
+  /**
+   * A second name for the temporary file, which tells the next run, should this one die, that the name is its own and
+   * not another's. Where there are no hard links it is a plain rename, and a marker says that nothing had the name
+   * before (where something had, it stepped aside).
+   */
+  private async giveName(part: Part, set: FileSet): Promise<void> {
+    const had = set.old.includes(part.final);
+    try {
+      if (had && isAlone(set)) await rename(part.path, part.final);
+      else await this.giveSecondName(part, set, had);
+    } catch (error) {
+      throw outputFailure(set.name, error);
+    }
+    if (!had || !isAlone(set)) this.undo.push(() => rm(part.final, { force: true }));
+  }
+
+  private async giveSecondName(part: Part, { overwrite }: FileSet, had: boolean): Promise<void> {
+    const exists = (cause?: unknown) => fault("output-exists", { output: part.final }, cause);
+    try {
+      await link(part.path, part.final);
+      return;
+    } catch (error) {
+      if (codeOf(error) === "EEXIST" && !overwrite) throw exists(error);
+      if (codeOf(error) !== "EEXIST" && !withoutLinks.has(codeOf(error))) throw error;
+      if (!overwrite && lstatOrNull(part.final)) throw exists();
+    }
+    if (!had) {
+      const marker = this.names.of(part.final, "none");
+      this.markers.push(marker);
+      await writeFile(marker, "");
+    }
+    await rename(part.path, part.final);
+  }
+}
+
+async function linkIfPossible(path: string, other: string): Promise<boolean> {
+  try {
+    await link(path, other);
+    return true;
+  } catch (error) {
+    if (withoutLinks.has(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+function planPublications(sets: readonly FileSet[], removals: readonly Removal[]): Publication[] {
+  const names = new Set([...sets, ...removals].map((one) => one.names));
+  return [...names].map(
+    (of) =>
+      new Publication(
+        of,
+        sets.filter((set) => set.names === of),
+        removals.filter((removal) => removal.names === of),
+      ),
+  );
+}
+
+/** One file for another, or for none: one rename, before which nothing is seen and after which nothing is left. */
+async function replaceOne({ name, parts: [part] }: FileSet): Promise<void> {
+  try {
+    await rename(part!.path, part!.final);
+  } catch (error) {
+    throw outputFailure(name, error);
+  }
+  await syncFolder(dirname(part!.final));
+}
+
+/**
+ * Commits the outputs of one run: all get their names, or all is as it was before.
+ *
+ * First every file is whole on the disk and every stream has its last byte, then the names are given.
+ * @param last what cannot be taken back and is done when all outputs have their names; its failure undoes them
+ * @throws output-failed, output-exists
+ */
+export async function commitTogether(
+  sinks: readonly HostSink[],
+  removals: readonly Removal[] = [],
+  last?: () => Promise<void>,
+): Promise<void> {
+  let publications: Publication[] = [];
+  try {
+    // Bytes in a stream cannot be taken back: they go when the disk has taken the rest.
+    const streams = sinks.filter((sink) => sink.isStream);
+    for (const sink of sinks) if (!sink.isStream) await sink.prepare();
+    const sets = sinks.flatMap((sink) => sink.files() ?? []).filter((set) => set.parts.length > 0);
+    for (const sink of streams) await sink.prepare();
+    for (const { parts } of sets) for (const part of parts) part.release();
+    const [first] = sets;
+    if (first?.overwrite && sets.length === 1 && removals.length === 0 && !last && isAlone(first)) {
+      await replaceOne(first);
+    } else {
+      publications = planPublications(sets, removals);
+      for (const publication of publications) await publication.publish();
+      await last?.();
+    }
+  } catch (error) {
+    for (const publication of publications.toReversed()) await publication.takeBack();
+    await Promise.allSettled(sinks.map((sink) => sink.abort()));
+    throw error;
+  }
+  for (const sink of sinks) sink.published();
+  for (const publication of publications) await publication.tidy();
+}
