@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { commitTogether, type Removal } from "./publish.js";
 import { createSink, type HostSink, type SinkOptions } from "./sink.js";
-import { companionsOf, lstatOrNull, TemporaryNames, throughLinks } from "./target.js";
+import { companionsOf, lstatOrNull, TemporaryNames } from "./target.js";
 
 /** Everything that one run writes: it appears together, or nothing of it does. */
 export class OutputSet {
@@ -23,12 +23,14 @@ export class OutputSet {
     return sink;
   }
 
-  /** A file of an earlier run goes with its companions when this one's outputs come. A device or pipe is left alone. */
-  remove(path: string, companions: readonly string[] = []): void {
-    const file = throughLinks(path);
-    if (!lstatOrNull(file)?.isFile()) return;
-    const paths = [...new Set([path, file].flatMap((one) => [one, ...companionsOf(one, companions)]))];
-    this.removals.push({ paths: [...paths], names: this.namesIn(dirname(file)) });
+  /**
+   * A file of an earlier run goes with its companions when this one's outputs come.
+   * @returns whether it will: a link, a device or a pipe is left alone
+   */
+  remove(path: string, companions: readonly string[] = []): boolean {
+    if (!lstatOrNull(path)?.isFile()) return false;
+    this.removals.push({ paths: [path, ...companionsOf(path, companions)], names: this.namesIn(dirname(path)) });
+    return true;
   }
 
   /**

@@ -1,6 +1,6 @@
-/** Which files a conversion writes, and what goes into each. */
+/** What a conversion writes: with which writer, into files of which names, and what goes into each. */
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { Accepts, Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
@@ -118,29 +118,4 @@ function unused(name: string, taken: Set<string>): string {
   for (let n = 1; taken.has(candidate.toLowerCase()); n++) candidate = `${name}_${n}`;
   taken.add(candidate.toLowerCase());
   return candidate;
-}
-
-/** @throws output-exists, output-is-input */
-export function checkOutput(path: string, inputs: readonly string[], replace: boolean): void {
-  if (path === "-" || !existsSync(path)) return;
-  const same = (input: string) =>
-    existsSync(input) && statSync(input).ino === statSync(path).ino && statSync(input).dev === statSync(path).dev;
-  if (!replace) throw fault("output-exists", { output: path });
-  if (inputs.some((input) => resolve(input) === resolve(path) || same(input)))
-    throw fault("output-is-input", { output: path });
-}
-
-/**
- * A set of files must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`.
- * @throws output-is-input
- */
-export function checkCompanions(output: string, inputs: readonly string[], format: Format): void {
-  const [stem] = splitExtension(resolve(output), format);
-  for (const input of inputs) {
-    const path = resolve(input);
-    if (!existsSync(path) || path.slice(0, -extname(path).length) !== stem) continue;
-    const taken = format.companions?.find((extension) => existsSync(`${stem}.${extension}`));
-    if (taken !== undefined)
-      throw fault("output-is-input", { output: `${splitExtension(output, format)[0]}.${taken}` });
-  }
 }

@@ -1,7 +1,5 @@
-import { lstatSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { fault } from "../errors.js";
-import { createSink, type HostSink } from "../io/sink.js";
+import type { OutputSet } from "../io/output-set.js";
 import type { Reject } from "../model/report.js";
 import type { SinkFile } from "../plugin/format.js";
 
@@ -45,7 +43,6 @@ export function absolute(reject: Reject, record: number, line: number): Reject {
  * file comes into being with the first reject and is committed with the output.
  */
 export class RejectsFile {
-  private sink: HostSink | undefined;
   private file: SinkFile | undefined;
   count = 0;
 
@@ -53,6 +50,7 @@ export class RejectsFile {
   constructor(
     private readonly path: string | null,
     private readonly limit: RejectLimit | null,
+    private readonly outputs: OutputSet,
   ) {}
 
   /** @throws guard-rejects */
@@ -62,8 +60,8 @@ export class RejectsFile {
     if (this.limit && this.count > this.limit.count) this.stop();
     if (this.path === null) return;
     if (!this.file) {
-      this.sink = await createSink(this.path, { overwrite: true });
-      this.file = await this.sink.create();
+      const sink = await this.outputs.create(this.path, { overwrite: true });
+      this.file = await sink.create();
     }
     const lines = rejects.map((reject) => {
       const { code, reason, place, feature, text } = absolute(reject, record, line);
@@ -82,19 +80,10 @@ export class RejectsFile {
     throw fault("guard-rejects", { rejected: this.count, limit: this.limit?.text ?? "" });
   }
 
-  /** The path of the file, or null where there is none; a rejects file of an earlier run goes. */
-  async commit(): Promise<string | null> {
-    if (this.sink) {
-      await this.sink.commit();
-      return this.path;
-    }
-    // A device or pipe that was named is not ours to remove.
-    const old = this.path === null ? undefined : lstatSync(this.path, { throwIfNoEntry: false });
-    if (old?.isFile()) await rm(this.path!);
+  /** The path of the file, or null where there is none; then that of an earlier run goes. */
+  settle(): string | null {
+    if (this.path === null || this.file) return this.path;
+    this.outputs.remove(this.path);
     return null;
-  }
-
-  async abort(): Promise<void> {
-    await this.sink?.abort();
   }
 }

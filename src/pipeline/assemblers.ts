@@ -1,0 +1,42 @@
+import type { Assembler } from "../plugin/format.js";
+import { HostContext } from "./context.js";
+import type { Conversion } from "./conversion.js";
+import { packing } from "./outputs.js";
+import type { PlannedPart } from "./plan-layer.js";
+
+/** The file of one or more parts under way. */
+export interface OpenAssembler {
+  readonly assembler: Assembler;
+  readonly parts: readonly PlannedPart[];
+  /** What the writer says. */
+  readonly context: HostContext;
+}
+
+/** A file for all parts, or for each its own. `opened` is told of each at once, so that all are closed if one fails. */
+export async function openAssemblers(
+  conversion: Conversion,
+  path: string,
+  parts: readonly PlannedPart[],
+  opened: (assembler: OpenAssembler) => void,
+): Promise<void> {
+  if (conversion.writer.accepts.layers === "many") opened(await openAssembler(conversion, path, parts));
+  else for (const part of parts) opened(await openAssembler(conversion, part.path, [part]));
+}
+
+async function openAssembler(
+  { request, host, writer: { format, ref }, paths, outputs }: Conversion,
+  path: string,
+  parts: readonly PlannedPart[],
+): Promise<OpenAssembler> {
+  const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
+  const adds = request.append === true && path === paths.named;
+  const sink = await outputs.create(path, {
+    overwrite: paths.replaces || adds,
+    now: host.now,
+    ...packing(path, format),
+    ...(format.companions ? { companions: format.companions } : {}),
+  });
+  const module = await format.writer!.load();
+  const layers = parts.map((part) => part.layer);
+  return { assembler: await module.assembler(sink, layers, ref.options, context), parts, context };
+}

@@ -1,0 +1,45 @@
+import { type LayerSummary, Summariser } from "../model/index.js";
+import type { Findings } from "./context.js";
+import type { Conversion } from "./conversion.js";
+import type { OpenLayer } from "./inputs.js";
+import { declaredFields, toldSummary } from "./reading.js";
+import { results } from "./results.js";
+import type { Shape } from "./shape.js";
+
+/** A layer of the input and what becomes of it on its way. */
+export interface ShapedInput {
+  readonly open: OpenLayer;
+  readonly shape: Shape;
+}
+
+export interface FirstReading {
+  readonly summary: LayerSummary;
+  /** What readers said on this thread: most of it is said again in the second reading. */
+  readonly said: ReadonlyMap<OpenLayer, Findings>;
+}
+
+/** What all features that come out of the stages say together: by what the reader knows, or by reading the inputs. */
+export async function readFirst(conversion: Conversion, inputs: readonly ShapedInput[]): Promise<FirstReading> {
+  const said = new Map<OpenLayer, Findings>();
+  const told = inputs.length === 1 ? await toldSummary(inputs[0]!.open, inputs[0]!.shape) : null;
+  if (told) return { summary: told, said };
+  const all = new Summariser(false);
+  let left = conversion.request.limit ?? Number.POSITIVE_INFINITY;
+  for (const { open, shape } of inputs) {
+    const refine = open.layer.fields === null;
+    const summariser = new Summariser(refine);
+    const declared = await declaredFields(open, shape);
+    if (declared) summariser.add(declared);
+    for await (const result of results(conversion, open, shape, { kind: "summary", refine }, left)) {
+      if (result.summary) {
+        summariser.merge(result.summary);
+        if (!open.existing) left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
+      }
+      conversion.meter.tell("scan");
+      if (left <= 0) break;
+    }
+    said.set(open, open.context.take(0));
+    all.merge(summariser.settled());
+  }
+  return { summary: all.summary(), said };
+}

@@ -1,0 +1,167 @@
+/**
+ * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
+ * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
+ */
+import { lstatSync, statSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
+import { isWgs84 } from "../crs/index.js";
+import { fault, type GeoferryError } from "../errors.js";
+import { systemReason } from "../io/source.js";
+import { companionsOf, lstatOrNull, outputFailure, throughLinks } from "../io/target.js";
+import type { Crs } from "../model/layer.js";
+import type { Format } from "../plugin/format.js";
+import { splitExtension } from "./outputs.js";
+import type { ConvertRequest } from "./request.js";
+
+/** The files that the conversions of one run write, lest two write one: canonical names. */
+export type Claims = Set<string>;
+
+/** A file that is to be written. */
+interface Write {
+  readonly path: string;
+  /** Where the links of its name lead. */
+  readonly file: string;
+  readonly use: "output" | "rejects";
+  /** Whether a file that is there may be replaced. */
+  readonly replaces: boolean;
+}
+
+/** Why the file must not be written; null where the rule has nothing against it. */
+type Rule = (write: Write, plan: PathPlan) => GeoferryError | null;
+
+const isThere = (path: string): boolean => lstatOrNull(path) !== null;
+
+/** Names that differ in case only are one name on many disks. */
+const canonical = (file: string): string => resolve(file).toLowerCase();
+
+/** stdout, pipes and devices are written to, and nothing there is replaced. */
+function isStream(path: string): boolean {
+  if (path === "-") return true;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
+/** Whether the input is this file, by whatever name. */
+function isInput(input: string, file: string): boolean {
+  if (resolve(input) === resolve(file)) return true;
+  const [one, other] = [input, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+  return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
+}
+
+const circularLink: Rule = ({ path, file }) =>
+  lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
+    ? fault("output-failed", { output: path, reason: systemReason({ code: "ELOOP" }) })
+    : null;
+
+const mustNotExist: Rule = ({ path, file, replaces }) =>
+  !replaces && isThere(file) ? fault("output-exists", { output: path }) : null;
+
+const isRead: Rule = ({ path, file, use }, { inputs }) => {
+  if (!inputs.some((input) => isInput(input, file))) return null;
+  if (use === "output") return fault("output-is-input", { output: path });
+  return fault("usage", {
+    reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
+  });
+};
+
+/** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
+const belongsToInput: Rule = ({ path, file, use }, { inputs, format }) => {
+  // Of an output that is there the companions are its own.
+  if (use !== "output" || !format.companions || isThere(file)) return null;
+  const [stem] = splitExtension(resolve(path), format);
+  const beside = inputs.some((input) => resolve(input).slice(0, -extname(input).length) === stem && isThere(input));
+  const taken = beside ? companionsOf(file, format.companions)[0] : undefined;
+  return taken === undefined ? null : fault("output-is-input", { output: taken });
+};
+
+const isWrittenTwice: Rule = ({ path, file }, plan) => {
+  if (!plan.isClaimed(file)) return null;
+  return fault("output-collision", { output: path, inputs: [plan.inputs.join(", "), "another input or layer"] });
+};
+
+const rules: readonly Rule[] = [circularLink, isRead, mustNotExist, belongsToInput, isWrittenTwice];
+
+/** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
+function checkPrj(path: string, crs: Crs, { companions }: Format): void {
+  if (isWgs84(crs) || !companions || companions.includes("prj")) return;
+  const [prj, shp] = ["prj", "shp"].map((extension) => companionsOf(throughLinks(path), [extension])[0]);
+  if (prj === undefined || shp === undefined) return;
+  const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;
+  throw fault("usage", { reason });
+}
+
+/** Whether files that are there may be replaced by the outputs. */
+export const replaces = (request: ConvertRequest, layers: "one" | "many"): boolean =>
+  Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
+
+export class PathPlan {
+  readonly inputs: readonly string[];
+  /** The output that was named, and whether there was a file of that name. */
+  readonly named: string;
+  readonly wasThere: boolean;
+  /** Null where rejected features go nowhere. */
+  readonly rejects: string | null;
+  private readonly written: Write[] = [];
+
+  /**
+   * @param replaces whether files that are there may be replaced
+   * @param claims what other conversions of the same run write
+   * @throws output-exists, output-is-input, output-collision, output-failed, usage
+   */
+  constructor(
+    request: ConvertRequest,
+    readonly format: Format,
+    readonly replaces: boolean,
+    private readonly claims: Claims,
+  ) {
+    const { output, overwrite = false, append = false } = request;
+    this.inputs = request.inputs;
+    this.named = output;
+    this.wasThere = output !== "-" && isThere(output);
+    this.add(output, "output", replaces || append);
+    this.rejects = request.rejects ?? (output === "-" ? null : `${output}.rejects.geojsonl`);
+    if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
+      throw fault("usage", { reason: `${request.rejects}: is named as output and for --rejects; give two names` });
+    // The rejects of an earlier run beside the output are those of an output that is replaced, too.
+    if (this.rejects !== null) this.add(this.rejects, "rejects", request.rejects === undefined || overwrite);
+  }
+
+  /** A part of the output beside the one that was named: of a layer, or of a kind of geometry. */
+  addPart(path: string): void {
+    if (path !== this.named) this.add(path, "output", this.replaces);
+  }
+
+  /** What an output will say of its CRS, once that is known. @throws usage */
+  declareCrs(path: string, crs: Crs | null): void {
+    if (crs !== null && !isStream(path)) checkPrj(path, crs, this.format);
+  }
+
+  private add(path: string, use: Write["use"], replaces: boolean): void {
+    try {
+      const file = throughLinks(path);
+      const write: Write = { path, file, use, replaces };
+      if (!circularLink(write, this) && isStream(path)) return;
+      for (const rule of rules) {
+        const refused = rule(write, this);
+        if (refused) throw refused;
+      }
+      this.written.push(write);
+      this.claims.add(canonical(file));
+    } catch (error) {
+      throw outputFailure(path, error);
+    }
+  }
+
+  isClaimed(file: string): boolean {
+    return this.claims.has(canonical(file));
+  }
+
+  /** Whether the plan has this file as one that is written or read. */
+  touches(path: string): boolean {
+    const file = throughLinks(path);
+    return (
+      this.written.some((write) => canonical(write.file) === canonical(file)) ||
+      this.inputs.some((input) => isInput(input, file))
+    );
+  }
+}

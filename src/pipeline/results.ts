@@ -1,0 +1,48 @@
+import type { Conversion } from "./conversion.js";
+import { inOrder } from "./executor.js";
+import type { OpenLayer } from "./inputs.js";
+import { pieces } from "./reading.js";
+import { type Shape, wantedFields } from "./shape.js";
+import type { TaskSpec, WorkResult } from "./task.js";
+
+/**
+ * Every piece of a layer, worked on and in order.
+ * @param limit as many features are let through
+ */
+export async function* results(
+  { request, host, executor, meter }: Conversion,
+  open: OpenLayer,
+  shape: Shape,
+  end: TaskSpec["end"],
+  limit: number,
+): AsyncGenerator<WorkResult> {
+  const stages =
+    Number.isFinite(limit) && !open.existing
+      ? [...shape.stages, { name: "limit", settings: { count: limit } }]
+      : shape.stages;
+  const task = await executor.open({
+    source: open.source.spec,
+    reader: open.reader,
+    blueprint: open.blueprint,
+    layer: open.index,
+    layerName: open.layer.name,
+    skipErrors: request.skipErrors ?? false,
+    stages,
+    wanted: wantedFields(request),
+    end,
+    now: host.now.getTime(),
+  });
+  meter.total += open.layer.bytes;
+  try {
+    // One piece more than there are threads: none waits for work, and few results wait for their turn.
+    const width = executor.width + 1;
+    yield* inOrder(pieces(open), width, async (work) => {
+      host.signal.throwIfAborted();
+      const result = await task.run(work);
+      meter.done += work.split?.bytes ?? 0;
+      return result;
+    });
+  } finally {
+    await task.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { fault } from "../errors.js";
+import type { Reject } from "../model/report.js";
+import type { Conversion } from "./conversion.js";
+import type { OpenLayer } from "./inputs.js";
+import type { PlannedLayer } from "./plan-layer.js";
+import { declaredFields, withUnrepeated } from "./reading.js";
+import { results } from "./results.js";
+import { missing, wantedFields } from "./shape.js";
+import type { EncodedChunk, EncodeSpec } from "./task.js";
+
+/** Takes what is encoded, in order; `part` is an index into the parts of the layer. */
+export type Append = (chunk: EncodedChunk) => Promise<void>;
+
+/** Sends the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
+export async function writeLayer(conversion: Conversion, planned: PlannedLayer, append: Append): Promise<void> {
+  const { request, gathered, rejects } = conversion;
+  const seen = new Set<string>();
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
+  let read = 0;
+  let written = 0;
+  for (const { open, shape } of planned.inputs) {
+    let record = 0;
+    let line = 0;
+    let located = 0;
+    for await (const result of results(conversion, open, shape, encodeSpec(conversion, planned), left)) {
+      gathered.add(result);
+      if (open.existing && result.rejects.length > 0) throw unreadable(open, result.rejects[0]!);
+      if (!open.existing) {
+        gathered.read += result.read;
+        read += result.read;
+      }
+      for (const name of result.seen) seen.add(name);
+      await rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
+      for (const chunk of result.chunks) {
+        await append(chunk);
+        written += chunk.features;
+        if (!open.existing) left -= chunk.features;
+      }
+      conversion.executor.release(result);
+      record += result.records;
+      line += result.lines;
+      located += result.located;
+      conversion.meter.tell("convert");
+      if (left <= 0) break;
+    }
+    await tellRest(conversion, planned, open);
+    if (shape.assumed && located > 0) tellAssumed(conversion, open);
+  }
+  if (read > 0 && request.limit === undefined) checkSeen(conversion, planned, seen);
+  if (written === 0) await reportFieldsOfNothing(conversion, planned);
+}
+
+function encodeSpec({ writer }: Conversion, { fit, parts }: PlannedLayer): EncodeSpec {
+  return { kind: "encode", fit, writer: writer.ref, targets: parts.map((part) => part.layer) };
+}
+
+/** What the reader said on this thread. */
+async function tellRest({ gathered, rejects }: Conversion, planned: PlannedLayer, open: OpenLayer): Promise<void> {
+  const said = withUnrepeated(open.context.take(0), planned.said.get(open));
+  gathered.add(said);
+  gathered.read += said.rejects.length;
+  await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
+}
+
+function tellAssumed({ gathered }: Conversion, { layer }: OpenLayer): void {
+  const example =
+    "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
+  gathered.notices.add("crs-assumed", layer.name, undefined, 1, example);
+}
+
+/** What is appended to must come through whole. */
+function unreadable(open: OpenLayer, reject: Reject): Error {
+  const reason = `${reject.reason}; nothing was appended, since what is there must be read whole first`;
+  return fault("input-corrupt", { source: open.source.name, place: reject.place, reason });
+}
+
+/** A field that is asked for and that no feature has is a mistake, not an empty result. */
+function checkSeen({ request }: Conversion, planned: PlannedLayer, seen: ReadonlySet<string>): void {
+  const layers = planned.inputs.map((input) => input.open);
+  const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
+  for (const name of wantedFields(request)) {
+    if (!seen.has(name) && !declared.includes(name)) throw missing(layers, name, []);
+  }
+}
+
+/** A writer that needs no summary knows the fields by the features alone: without any, they are gone. */
+async function reportFieldsOfNothing({ gathered }: Conversion, { inputs, fit }: PlannedLayer): Promise<void> {
+  if (fit.fields) return;
+  for (const { open, shape } of inputs) {
+    const names = (await declaredFields(open, shape))?.fields.map((field) => field.name) ?? [];
+    if (names.length === 0) continue;
+    const example = `${fit.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+    gathered.losses.add("fields-dropped", open.layer.name, undefined, names.length, example);
+  }
+}
