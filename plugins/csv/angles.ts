@@ -19,6 +19,24 @@ const pattern = new RegExp(
 
 const value = (text: string | undefined) => (text === undefined ? 0 : Number(text.replace(",", ".")));
 
+/** Two angles, apart by a comma, or by their hemisphere letters: `40° 26′ N 79° 58′ W`, `N40d26m46s W79d58m56s`. */
+export function parseAngles(text: string): readonly [Angle, Angle] | null {
+  const halves = /^([^,;/]+)[,;/]([^,;/]+)$/.exec(text);
+  if (halves) return twoAxes(parseAngle(halves[1]!), parseAngle(halves[2]!));
+  for (const { 0: letter, index } of text.matchAll(/[NSEW]/gi)) {
+    for (const at of [index, index + letter.length]) {
+      const found = twoAxes(parseAngle(text.slice(0, at)), parseAngle(text.slice(at)));
+      // Without a sign between them, each must say by its letter where it ends.
+      if (found?.every((angle) => angle.axis !== null)) return found;
+    }
+  }
+  return null;
+}
+
+function twoAxes(a: Angle | null, b: Angle | null): readonly [Angle, Angle] | null {
+  return a && b && (a.axis === null || a.axis !== b.axis) ? [a, b] : null;
+}
+
 /**
  * Degrees, minutes and seconds: `40° 26′ 46″ N`, `N 40 26.767`, `40:26:46N`, `79d58'56"W`, `40d26m46sN`. Plain numbers need a
  * hemisphere letter or a degree sign, so that nothing else is taken for an angle; null for everything else.

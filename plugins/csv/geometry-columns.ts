@@ -1,5 +1,5 @@
 import { fault } from "../../src/errors.js";
-import { parseAngle } from "./angles.js";
+import { parseAngle, parseAngles } from "./angles.js";
 import { looksLikeGeometry, missingWords } from "./geometry-text.js";
 import type { ReaderOptions } from "./options.js";
 
@@ -99,9 +99,9 @@ export function parsePair(text: string, latitudeIsFirst: boolean): readonly [num
   let swap = latitudeIsFirst;
   if (match) [first, second] = [Number(match[1]!.replace(",", ".")), Number(match[2]!.replace(",", "."))];
   else {
-    const halves = /^([^,;/]+)[,;/]([^,;/]+)$/.exec(plain) ?? /^(.*?[a-z])\s*([^a-z].*[a-z])$/i.exec(plain);
-    const [a, b] = [halves && parseAngle(halves[1]!), halves && parseAngle(halves[2]!)];
-    if (!a || !b || (a.axis !== null && a.axis === b.axis)) return null;
+    const angles = parseAngles(plain);
+    if (!angles) return null;
+    const [a, b] = angles;
     [first, second] = [a.degrees, b.degrees];
     if (a.axis ?? b.axis) swap = a.axis === "lat" || b.axis === "lon";
   }

@@ -1,3 +1,5 @@
+import { fault } from "../errors.js";
+
 /** What yargs would misread is put into a form that it reads right. */
 
 const stdio = "stdio:";
@@ -32,6 +34,16 @@ export const unprotect = (argument: string): string => (argument === stdio ? "-"
 export function listOf(value: string | readonly string[] | undefined): string[] | undefined {
   if (value === undefined) return undefined;
   return [value].flat().flatMap((item) => splitList(item));
+}
+
+/**
+ * The same where no name at all would be a mistake: a variable of a script that is empty must not take every field away.
+ * @throws option-invalid
+ */
+export function namesOf(option: string, value: string | readonly string[] | undefined): string[] | undefined {
+  const names = listOf(value);
+  if (names?.length !== 0) return names;
+  throw fault("option-invalid", { option, value: [value].flat().join(","), expected: "a name, or several: a,b" });
 }
 
 /** Splits at commas, but not inside double quotes: `a,"b,c"`. */

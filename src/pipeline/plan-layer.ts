@@ -91,6 +91,12 @@ function writableCrs({ target, writer }: Conversion, all: readonly (Crs | null)[
   throw fault("crs-not-writable", { format: writer.format.id, crs: common.id ?? common.name });
 }
 
+/** That a name is too long shows; that another one stands in its way, in other letters, does not. */
+function whyRenamed(source: string, fit: FitPlan): string {
+  const twin = fit.fields?.find(({ name }) => name !== source && name.toLowerCase() === source.toLowerCase());
+  return twin ? `, since ${fit.target} takes it and "${twin.name}" for one` : "";
+}
+
 /** Tells what a plan changes about names and ids. */
 function reportFit({ gathered: { losses, notices } }: Conversion, layer: string, fit: FitPlan): void {
   for (const { source, name } of fit.fields ?? []) {
@@ -98,7 +104,7 @@ function reportFit({ gathered: { losses, notices } }: Conversion, layer: string,
       const example = `${fit.target} has no feature ids; they are in the field "${name}"`;
       notices.add("id-as-field", layer, name, 1, example);
     } else if (source !== name) {
-      losses.add("field-renamed", layer, source, 1, `"${source}" became "${name}"`);
+      losses.add("field-renamed", layer, source, 1, `"${source}" became "${name}"${whyRenamed(source, fit)}`);
     }
   }
   if (fit.parts.length > 1) {

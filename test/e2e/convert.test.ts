@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { geoferry, has, ogrinfo, samples } from "../support/command.js";
 import { Scratch } from "../support/recording.js";
@@ -72,6 +72,20 @@ describe("convert", () => {
     const done = geoferry(["convert", scratch.path("crs.geojson"), scratch.path("crs.csv"), "--overwrite", ...more]);
     expect(done.status).toBe(status);
     expect(done.stderr).toContain(said);
+  });
+
+  test("a --select of nothing is a mistake, not a wish for no fields", () => {
+    const done = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("none.csv"), "--select", ""]);
+    expect(done.status).toBe(2);
+    expect(done.stderr).toContain("--select");
+    expect(existsSync(scratch.path("none.csv"))).toBe(false);
+  });
+
+  test("says why a field whose name differs from another in its letters' case alone was renamed", () => {
+    const point = { type: "Feature", properties: { id: 1, ID: "x" }, geometry: { type: "Point", coordinates: [1, 2] } };
+    writeFileSync(scratch.path("case.geojson"), JSON.stringify(point));
+    const done = geoferry(["convert", scratch.path("case.geojson"), scratch.path("case.shp")]);
+    expect(done.stderr).toContain('"ID" became "ID_1", since ESRI Shapefile takes it and "id" for one');
   });
 
   test("selects, renames, casts and limits", () => {

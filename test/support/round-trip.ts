@@ -61,7 +61,7 @@ const cellOf = (row: Row, field: string): Value => {
   return column ? valueAt(column, row.row) : null;
 };
 
-const quoted = /^"(.*)" became "(.*)"$/s;
+const quoted = /^"(.*)" became "(.*?)"(?:, since .*)?$/s;
 
 /** What the fields of a report's input are called in its output. */
 function renamings(losses: readonly Loss[]): Map<string, string> {

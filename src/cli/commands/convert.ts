@@ -2,7 +2,7 @@ import { fault } from "../../errors.js";
 import { type FieldType, fieldTypes } from "../../model/field.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
-import { listOf, unprotect } from "../arguments.js";
+import { listOf, namesOf, unprotect } from "../arguments.js";
 import type { Command, CommonArguments } from "../command.js";
 
 export interface ConvertArguments extends CommonArguments {
@@ -110,7 +110,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     targetCrs: args.targetCrs,
     reproject: args.reproject,
     accuracy: numberOf("--accuracy", args.accuracy, 0, false),
-    select: listOf(args.select),
+    select: namesOf("--select", args.select),
     rename: pairs("--rename", listOf(args.rename)),
     cast: parseCasts(args.cast),
     where: args.where,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseAngle } from "../../../plugins/csv/angles.js";
+import { parseAngle, parseAngles } from "../../../plugins/csv/angles.js";
 import { classify, Sort, typeOf } from "../../../plugins/csv/classify.js";
 import { canonicalTemporal, temporalAt } from "../../../plugins/csv/temporal.js";
 
@@ -141,6 +141,21 @@ describe("degrees, minutes and seconds", () => {
     const angle = parseAngle(text);
     expect(angle?.degrees).toBeCloseTo(degrees, 12);
     expect(angle?.axis).toBe(axis);
+  });
+
+  test.each([
+    ["40d26m46sN 79d58m56sW", [40 + 26 / 60 + 46 / 3600, -(79 + 58 / 60 + 56 / 3600)]],
+    ["N40d26m46s W79d58m56s", [40 + 26 / 60 + 46 / 3600, -(79 + 58 / 60 + 56 / 3600)]],
+    ["79°58′W40°26′N", [-(79 + 58 / 60), 40 + 26 / 60]],
+    ["40 26 46 S 79 58 56 E", [-(40 + 26 / 60 + 46 / 3600), 79 + 58 / 60 + 56 / 3600]],
+    ["40° 11′, 16° 22′ E", [40 + 11 / 60, 16 + 22 / 60]],
+    ["40° N79°", null],
+    ["40°N 41°N", null],
+    ["40d26m46s 79d58m56s", null],
+  ])("two of them: %s", (text, degrees) => {
+    const angles = parseAngles(text);
+    if (degrees === null) expect(angles).toBeNull();
+    else for (const i of [0, 1]) expect(angles![i]!.degrees).toBeCloseTo(degrees[i]!, 12);
   });
 
   test.each([
