@@ -1,5 +1,5 @@
-import { GeoferryError } from "../../src/errors.js";
-import type { Batch, Crs, Dataset, Layer, Split } from "../../src/model/index.js";
+import { GeoferryError, type Place } from "../../src/errors.js";
+import type { Batch, Crs, Dataset, Gap, Layer, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { crsOf } from "./crs-member.js";
@@ -134,9 +134,16 @@ class GeoJsonLayer implements Layer {
       else yield* scanner.texts(layout);
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
-      this.context.notice("container-damaged", undefined, error.message);
+      this.context.giveUp(this.restAfter(error));
     }
     this.noticeForeign(scanner.foreign);
+  }
+
+  /** What stands around the features tells where they are: behind damage to it nothing is found. */
+  private restAfter({ details, message }: GeoferryError): Gap {
+    const { place = {}, reason = message } = details as { place?: Place; reason?: string };
+    const { byte } = place;
+    return { source: this.source.name, place, bytes: byte === undefined ? null : this.file.size - byte, reason };
   }
 
   private noticeForeign(names: readonly string[]): void {

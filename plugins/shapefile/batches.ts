@@ -112,16 +112,15 @@ class Piece {
     const { facts, split } = this;
     const { table, context } = facts;
     if (split.lost === "dbf" && table) {
-      const missing = table.promisedRows - table.availableRows;
       const reason = `its header says ${table.promisedRows} rows, there are ${table.availableRows}`;
       const place = { record: this.record(0), byte: facts.dbf!.size };
       if (!context.skipErrors) throw fault("input-truncated", { source: facts.dbfName, place, reason });
-      context.lose("rows-lost", undefined, `${facts.dbfName} ends early: ${reason}`, missing);
+      context.giveUp({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
     } else if (split.lost === "shp") {
-      const reason = "its header says that more records follow";
+      const reason = facts.cutOff ? "its header says that more records follow" : "no record is found from here on";
       const place = { record: this.record(0), byte: facts.shp!.size };
       if (!context.skipErrors) throw fault("input-truncated", { source: facts.shpName, place, reason });
-      context.lose("rows-lost", undefined, `${facts.shpName} ends early: ${reason}`);
+      context.giveUp({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });
     }
   }
 

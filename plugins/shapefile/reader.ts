@@ -119,6 +119,8 @@ async function tableFacts(
     const code = error instanceof GeoferryError ? error.code : null;
     if (alone || !context.skipErrors || code !== "input-corrupt") throw error;
     context.lose("attributes-unreadable", undefined, `${(error as Error).message}; the shapes have no attributes`);
+    const reason = "the table is damaged, and the shapes are carried without their attributes";
+    context.giveUp({ source: dbf.name, place: { byte: 0 }, bytes: dbf.size, reason });
     return null;
   }
 }

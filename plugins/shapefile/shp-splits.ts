@@ -136,7 +136,8 @@ export async function* shapeSplits(files: ShapeFiles): AsyncGenerator<ShapeSplit
   yield* walk.splits();
   const cutOff = walk.cutOff || (declaredBytes > shp.size && walk.scanned && walk.row !== tableRows);
   const rest = Math.max(0, (tableRows ?? 0) - walk.row);
-  if (cutOff && !walk.cutOff && rest === 0) yield endOf("shp", walk.row);
+  // A table tells which rows are missing: they are rejected one by one.
+  if (cutOff && rest === 0 && (!walk.cutOff || tableRows === null)) yield endOf("shp", walk.row);
   yield* tableSplits(walk.row, rest, rowBytes, cutOff ? "shp" : null);
   if (files.tableCutOff && walk.row <= (tableRows ?? 0)) yield endOf("dbf", tableRows ?? 0);
 }

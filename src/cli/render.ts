@@ -1,8 +1,8 @@
 /** What happened, in words for people and records for programs. */
 import type { GeoferryError } from "../errors.js";
-import type { Loss } from "../model/report.js";
+import type { Gap, Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
-import type { ConvertReport } from "../pipeline/report.js";
+import { type ConvertReport, describeGap } from "../pipeline/report.js";
 import type { CommonArguments } from "./command.js";
 import { exitStatus, worst } from "./exit.js";
 
@@ -26,6 +26,11 @@ function together(list: readonly Loss[]): Loss[] {
   return [...merged.values()];
 }
 
+const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${describeGap(gap)}\n`).join("");
+
+const gapRecords = (gaps: readonly Gap[]): object[] =>
+  gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
+
 function describe(report: ConvertReport): string {
   if (report.upToDate) return "up to date\n";
   let text = "";
@@ -34,6 +39,7 @@ function describe(report: ConvertReport): string {
   }
   for (const notice of together(report.notices)) text += lossLine("note", notice);
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
+  text += gapLines(report.gaps);
   if (report.rejected > 0) {
     text += `  ${plural(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : ""}\n`;
   }
@@ -41,16 +47,23 @@ function describe(report: ConvertReport): string {
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
-  const { inputs, outputs, losses, notices, ...rest } = outcome.report;
+  const { inputs, outputs, losses, notices, gaps, ...rest } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
     ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
     ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
-    { type: "summary", inputs, output: outcome.output, ...rest },
+    ...gapRecords(gaps).map((record) => ({ ...record, output: outcome.output })),
+    { type: "summary", inputs, output: outcome.output, ...rest, gaps: gaps.length },
   ];
 }
 
 const lines = (list: readonly object[]): string => list.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+/** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
+export function renderGaps(gaps: readonly Gap[], args: CommonArguments): void {
+  if (args.json) process.stdout.write(lines(gapRecords(gaps)));
+  process.stderr.write(gapLines(gaps));
+}
 
 /** Tells what went wrong with one input: on stderr for people, with `--json` on stdout for programs. */
 export function renderError(
@@ -74,11 +87,13 @@ export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
   if (!args.quiet) process.stderr.write(describe(outcome.report));
 }
 
+const isIncomplete = ({ rejected, gaps }: ConvertReport): boolean => rejected > 0 || gaps.length > 0;
+
 /** The exit status of one conversion or many: the worst. */
 export function statusOf(outcomes: readonly Outcome[]): number {
   return worst(
     outcomes.map((outcome) =>
-      outcome.error ? exitStatus[outcome.error.kind] : outcome.report.rejected > 0 ? exitStatus.rejected : 0,
+      outcome.error ? exitStatus[outcome.error.kind] : isIncomplete(outcome.report) ? exitStatus.rejected : 0,
     ),
   );
 }

@@ -32,6 +32,17 @@ export interface Reject {
   readonly text?: string;
 }
 
+/** A stretch of a source that was given up to read past damage: nobody knows which features stood in it. */
+export interface Gap {
+  /** The file, as in messages. */
+  readonly source: string;
+  /** Where it begins. */
+  readonly place: Place;
+  /** How long it is; null where what should follow is missing. */
+  readonly bytes: number | null;
+  readonly reason: string;
+}
+
 /** A tally of losses or notices by code, layer and field; plain data after `list()`. */
 export class Tally {
   private readonly entries = new Map<

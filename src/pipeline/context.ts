@@ -4,7 +4,7 @@ import { GeoferryError } from "../errors.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
 import { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
-import { type Loss, type Reject, Tally } from "../model/report.js";
+import { type Gap, type Loss, type Reject, Tally } from "../model/report.js";
 import type { CrsContext, ReadContext, WriteContext } from "../plugin/format.js";
 import type { StageContext } from "../stages/stage.js";
 
@@ -13,6 +13,7 @@ export interface Findings {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   readonly rejects: readonly Reject[];
+  readonly gaps: readonly Gap[];
   /** Records and lines of the source that the piece held. */
   readonly records: number;
   readonly lines: number;
@@ -28,6 +29,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   private losses = new Tally();
   private notices = new Tally();
   private rejects: Reject[] = [];
+  private gaps: Gap[] = [];
   private records = 0;
   private lines = 0;
   private readonly spool = new Spool();
@@ -61,6 +63,10 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.rejects.push(reject);
   }
 
+  giveUp(gap: Gap): void {
+    this.gaps.push(gap);
+  }
+
   passed(records: number, lines: number): void {
     this.records += records;
     this.lines += lines;
@@ -80,12 +86,14 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
       losses: this.losses.list(),
       notices: this.notices.list(),
       rejects: this.rejects,
+      gaps: this.gaps,
       records: Math.max(this.records, lastRecord),
       lines: this.lines,
     };
     this.losses = new Tally();
     this.notices = new Tally();
     this.rejects = [];
+    this.gaps = [];
     this.records = 0;
     this.lines = 0;
     return found;

@@ -10,7 +10,7 @@ import { openInputs } from "./inputs.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
 import { parseRejectLimit, RejectsFile } from "./rejects.js";
-import { type ConvertReport, describeLoss, Gathered } from "./report.js";
+import { type ConvertReport, describeGap, describeLoss, Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
 
@@ -51,7 +51,9 @@ export async function convert(
     for (const file of await run.plan(files)) await run.write(file);
     rejects.check(gathered.read);
     const losses = gathered.losses.list();
-    if (request.strict && losses.length > 0) throw fault("lossy", { losses: losses.map(describeLoss) });
+    const { gaps } = gathered;
+    if (request.strict && losses.length + gaps.length > 0)
+      throw fault("lossy", { losses: [...gaps.map(describeGap), ...losses.map(describeLoss)] });
     run.settle();
     const rejected = rejects.settle();
     const reports = await run.commit();
@@ -62,6 +64,7 @@ export async function convert(
       read: gathered.read,
       written,
       rejected: rejects.count,
+      gaps,
       losses,
       notices: gathered.notices.list(),
       rejects: rejected,
@@ -83,6 +86,7 @@ function nothingToDo(request: ConvertRequest): ConvertReport {
     read: 0,
     written: 0,
     rejected: 0,
+    gaps: [],
     losses: [],
     notices: [],
     rejects: null,

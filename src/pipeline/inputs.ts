@@ -116,7 +116,7 @@ function passedOverIn(source: string, names: readonly string[]): Findings {
   const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
   const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
   const notice = { code: "entries-passed-over", layer: source, count: names.length, example };
-  return { losses: [], notices: [notice], rejects: [], records: 0, lines: 0 };
+  return { losses: [], notices: [notice], rejects: [], gaps: [], records: 0, lines: 0 };
 }
 
 function chooseLayers(

@@ -1,7 +1,7 @@
 /** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
 import { areaOfUse, crsContext, isWgs84 } from "../crs/index.js";
 import { Spool } from "../io/spool.js";
-import type { Crs, Extent, FieldSummary, GeometryType, Loss, Reject } from "../model/index.js";
+import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
 import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
 import { suspectSwap } from "../stages/swapped-order.js";
@@ -35,6 +35,8 @@ export interface InspectReport {
   readonly layers: readonly LayerReport[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
+  /** Stretches of the input that were given up (`--skip-errors`): what is said of the layers is not of all in them. */
+  readonly gaps: readonly Gap[];
 }
 
 type InspectRequest = Pick<
@@ -59,7 +61,7 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   } finally {
     await executor[Symbol.asyncDispose]();
   }
-  return { layers, losses: gathered.losses.list(), notices: gathered.notices.list() };
+  return { layers, losses: gathered.losses.list(), notices: gathered.notices.list(), gaps: gathered.gaps };
 }
 
 async function inspectLayer(
@@ -94,7 +96,7 @@ async function inspectLayer(
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
-    gathered.add(found);
+    gathered.add(found, record, line);
     if (found.summary) summariser.merge(found.summary);
     problems.push(...found.rejects.map((reject) => absolute(reject, record, line)));
     record += found.records;

@@ -13,7 +13,12 @@ export function withUnrepeated(second: Findings, first: Findings | undefined): F
     (first?.[of] ?? []).filter(
       (one) => !second[of].some((other) => other.code === one.code && other.field === one.field),
     );
-  return { ...second, losses: [...second.losses, ...only("losses")], notices: [...second.notices, ...only("notices")] };
+  return {
+    ...second,
+    losses: [...second.losses, ...only("losses")],
+    notices: [...second.notices, ...only("notices")],
+    gaps: [...second.gaps, ...(first?.gaps ?? [])],
+  };
 }
 
 /** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */

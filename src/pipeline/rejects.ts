@@ -1,4 +1,4 @@
-import { fault } from "../errors.js";
+import { fault, type Place } from "../errors.js";
 import type { OutputSet } from "../io/output-set.js";
 import type { Reject } from "../model/report.js";
 import type { SinkFile } from "../plugin/format.js";
@@ -25,11 +25,11 @@ export function parseRejectLimit(text: string | undefined): RejectLimit | null {
   return match[3] ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : { text, count: number, share: 1 };
 }
 
-/** The reject with its place counted from the start of the source, where `record` and `line` stand before its piece. */
-export function absolute(reject: Reject, record: number, line: number): Reject {
-  const { place } = reject;
+/** What has a place, with it counted from the start of the source, where `record` and `line` stand before its piece. */
+export function absolute<T extends { readonly place: Place }>(found: T, record: number, line: number): T {
+  const { place } = found;
   return {
-    ...reject,
+    ...found,
     place: {
       ...place,
       ...(place.record === undefined ? {} : { record: place.record + record }),

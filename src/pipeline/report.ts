@@ -1,6 +1,8 @@
-import type { Loss } from "../model/report.js";
+import { describePlace } from "../errors.js";
+import type { Gap, Loss } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./context.js";
+import { absolute } from "./rejects.js";
 
 export interface OutputReport {
   readonly path: string;
@@ -18,6 +20,8 @@ export interface ConvertReport {
   readonly read: number;
   readonly written: number;
   readonly rejected: number;
+  /** Stretches of the inputs that were given up (`--skip-errors`). */
+  readonly gaps: readonly Gap[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   /** The file with the rejected features, where there is one. */
@@ -33,10 +37,29 @@ export class Gathered {
   read = 0;
   rejected = 0;
 
-  add(findings: Pick<Findings, "losses" | "notices">): void {
+  /** By what they say: a source that is read twice has the same gaps twice. */
+  private readonly gapsFound = new Map<string, Gap>();
+
+  /** `record` and `line` stand before the piece that the findings are of. */
+  add(findings: Pick<Findings, "losses" | "notices" | "gaps">, record = 0, line = 0): void {
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
+    for (const each of findings.gaps) {
+      const gap = absolute(each, record, line);
+      this.gapsFound.set(JSON.stringify(gap), gap);
+    }
   }
+
+  get gaps(): Gap[] {
+    return [...this.gapsFound.values()];
+  }
+}
+
+/** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
+export function describeGap({ source, place, bytes, reason }: Gap): string {
+  const at = describePlace(place);
+  const extent = bytes === null ? "what should follow" : `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
+  return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
 }
 
 /** "text-cut: name (12 values): …" */

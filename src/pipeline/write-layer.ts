@@ -1,5 +1,5 @@
 import { fault } from "../errors.js";
-import type { Reject } from "../model/report.js";
+import type { Findings } from "./context.js";
 import type { Conversion } from "./conversion.js";
 import type { OpenLayer } from "./inputs.js";
 import type { PlannedLayer } from "./plan-layer.js";
@@ -23,8 +23,8 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
     let line = 0;
     let located = 0;
     for await (const result of results(conversion, open, shape, encodeSpec(conversion, planned), left)) {
-      gathered.add(result);
-      if (open.existing && result.rejects.length > 0) throw unreadable(open, result.rejects[0]!);
+      gathered.add(result, record, line);
+      if (open.existing) checkWhole(open, result);
       if (!open.existing) {
         gathered.read += result.read;
         read += result.read;
@@ -58,6 +58,7 @@ function encodeSpec({ writer }: Conversion, { fit, parts }: PlannedLayer): Encod
 async function tellRest({ gathered, rejects }: Conversion, planned: PlannedLayer, open: OpenLayer): Promise<void> {
   const said = withUnrepeated(open.context.take(0), planned.said.get(open));
   gathered.add(said);
+  if (open.existing) checkWhole(open, said);
   gathered.read += said.rejects.length;
   await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
 }
@@ -68,10 +69,12 @@ function tellAssumed({ gathered }: Conversion, { layer }: OpenLayer): void {
   gathered.notices.add("crs-assumed", layer.name, undefined, 1, example);
 }
 
-/** What is appended to must come through whole. */
-function unreadable(open: OpenLayer, reject: Reject): Error {
-  const reason = `${reject.reason}; nothing was appended, since what is there must be read whole first`;
-  return fault("input-corrupt", { source: open.source.name, place: reject.place, reason });
+/** What is appended to must come through whole. @throws input-corrupt */
+function checkWhole(open: OpenLayer, { rejects, gaps }: Pick<Findings, "rejects" | "gaps">): void {
+  const [unread] = [...rejects, ...gaps];
+  if (!unread) return;
+  const reason = `${unread.reason}; nothing was appended, since what is there must be read whole first`;
+  throw fault("input-corrupt", { source: open.source.name, place: unread.place, reason });
 }
 
 /** A field that is asked for and that no feature has is a mistake, not an empty result. */

@@ -2,7 +2,7 @@ import type { Batch } from "../model/batch.js";
 import type { Field, FieldType } from "../model/field.js";
 import type { GeometryType } from "../model/geometry.js";
 import type { Crs, Dataset } from "../model/layer.js";
-import type { Reject } from "../model/report.js";
+import type { Gap, Reject } from "../model/report.js";
 import type { LayerSummary } from "../model/summary.js";
 import type { OptionTable, OptionValues } from "./options.js";
 
@@ -55,12 +55,14 @@ export interface CrsContext {
 }
 
 export interface ReadContext extends Context {
-  /** Read past damage of the container, giving up what is in it (`--skip-errors`). */
+  /** Read past damage of the container (`--skip-errors`); what is given up for it is told with `giveUp`. */
   readonly skipErrors: boolean;
   /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
   readonly blueprint: unknown;
   /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
   reject(reject: Reject): void;
+  /** With `skipErrors`: a stretch of the container that was given up. The run ends with 5, as with rejects. */
+  giveUp(gap: Gap): void;
   /**
    * How many records and lines of the source the split just read had, told once at its end: it makes the places in
    * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { crsContext } from "../crs/index.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
 import { Spool } from "../io/spool.js";
-import { type Loss, type Notice, type Reject, Tally } from "../model/report.js";
+import { type Gap, type Loss, type Notice, type Reject, Tally } from "../model/report.js";
 import type { ReadContext, WriteContext } from "../plugin/format.js";
 
 /** The context that both halves of a plugin get; this one remembers what was said to it. */
@@ -12,6 +12,7 @@ export class Recording implements ReadContext, WriteContext {
   readonly decoder = decoderOf;
   readonly encoder = encoderOf;
   readonly rejects: Reject[] = [];
+  readonly gaps: Gap[] = [];
   /** What `passed` said so far, added up. */
   records = 0;
   lines = 0;
@@ -48,6 +49,10 @@ export class Recording implements ReadContext, WriteContext {
 
   async scratch(name: string): Promise<string> {
     return join(this.spool.folder(), name);
+  }
+
+  giveUp(gap: Gap): void {
+    this.gaps.push(gap);
   }
 
   passed(records: number, lines: number): void {

@@ -36,13 +36,14 @@ export async function inspectInputs(
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
-  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }, { renderError }] = await Promise.all([
-    import("../../pipeline/inspect.js"),
-    import("../../pipeline/expand.js"),
-    import("../host.js"),
-    import("../progress.js"),
-    import("../render.js"),
-  ]);
+  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }, { renderError, renderGaps }] =
+    await Promise.all([
+      import("../../pipeline/inspect.js"),
+      import("../../pipeline/expand.js"),
+      import("../host.js"),
+      import("../progress.js"),
+      import("../render.js"),
+    ]);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
@@ -60,6 +61,8 @@ export async function inspectInputs(
       const report = await inspect(request, host, thorough);
       display.clear();
       statuses.push(tell(report));
+      if (report.gaps.length > 0) statuses.push(exitStatus.rejected);
+      renderGaps(report.gaps, args);
     } catch (thrown) {
       display.clear();
       const error = host.signal.aborted ? fault("interrupted", {}, thrown) : asGeoferryError(thrown);
