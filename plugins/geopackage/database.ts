@@ -1,4 +1,11 @@
-import { fault, GeoferryError, type ReadContext, type Source, type SourceFile } from "../../src/plugin/index.js";
+import {
+  fault,
+  GeoferryError,
+  type Place,
+  type ReadContext,
+  type Source,
+  type SourceFile,
+} from "../../src/plugin/index.js";
 import { type DeclaredTable, parseCreateTable } from "./create-table.js";
 import { headerBytes, readHeader, type SqliteHeader } from "./sqlite-header.js";
 import { readJournal } from "./sqlite-journal.js";
@@ -75,7 +82,9 @@ export class Database {
   pass(error: unknown): void {
     const told = this.asFault(error);
     if (!this.context.skipErrors || !(told instanceof GeoferryError)) throw told;
-    this.context.lose("rows-lost", undefined, told.message);
+    const { place = {}, reason = told.message } = told.details as { place?: Place; reason?: string };
+    // A page higher up in a tree takes those below it along: how much that is cannot be known.
+    this.context.giveUp({ source: this.source.name, place, bytes: null, reason });
   }
 
   /** All rows of a small table. Rows that cannot be read are passed over with `skipErrors`. */

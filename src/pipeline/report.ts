@@ -58,7 +58,7 @@ export class Gathered {
 /** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
 export function describeGap({ source, place, bytes, reason }: Gap): string {
   const at = describePlace(place);
-  const extent = bytes === null ? "what should follow" : `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
+  const extent = bytes === null ? "what belongs there" : `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
   return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
 }
 
