@@ -7,7 +7,7 @@ import { wgs84Wkt } from "./wgs84-wkt.js";
 
 export type { Area } from "./area.js";
 export { findOperation, type Operation, type OperationOptions } from "./operation.js";
-export { buildTransform, failureReason, type Transform } from "./transform.js";
+export type { Transform } from "./transform.js";
 
 /**
  * Coordinate reference systems. The tables of codes and proj4 are loaded when the first system other than WGS84 or Web

@@ -1,4 +1,5 @@
-import { buildTransform, failureReason, type Operation, type Transform } from "../crs/index.js";
+import type { Operation, Transform } from "../crs/index.js";
+import { buildTransform, failureReason } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";

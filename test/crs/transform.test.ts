@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inArea } from "../../src/crs/area.js";
-import { areaOfUse, buildTransform, crsContext, failureReason, findOperation } from "../../src/crs/index.js";
+import { areaOfUse, crsContext, findOperation } from "../../src/crs/index.js";
+import { buildTransform, failureReason } from "../../src/crs/transform.js";
 import { gdalTransform, needsProj } from "./proj-tools.js";
 
 const { parse, wgs84 } = crsContext;
