@@ -1,6 +1,6 @@
 import { createWriteStream, statSync } from "node:fs";
 import type { Writable } from "node:stream";
-import type { Sink } from "../plugin/format.js";
+import type { InPlace, Sink } from "../plugin/format.js";
 import { FileSink } from "./file-sink.js";
 import type { FileSet } from "./publish.js";
 import { StreamSink } from "./stream-sink.js";
@@ -25,6 +25,8 @@ export interface HostSink extends Sink, AsyncDisposable {
 export interface SinkOptions {
   /** Whether what is there may be replaced. */
   readonly overwrite: boolean;
+  /** The file that is there is changed in place. */
+  readonly update?: InPlace;
   /** Pack the main file, which gets the name `main` in it, and its companions into one zip. */
   readonly zip?: { readonly main: string };
   /**
@@ -58,6 +60,10 @@ function isStream(path: string): boolean {
  * @throws output-exists, output-failed
  */
 export async function createSink(path: string, options: SinkOptions): Promise<HostSink> {
+  if (options.update) {
+    const { UpdateSink } = await import("./update-sink.js");
+    return new UpdateSink(path, options.update);
+  }
   if (path === "-" || stdoutPaths.has(path)) return new StreamSink("stdout", options.stdout ?? process.stdout, options);
   let stream = false;
   try {

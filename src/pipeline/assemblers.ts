@@ -7,6 +7,7 @@ import type { PlannedPart } from "./plan-layer.js";
 /** The file of one or more parts under way. */
 export interface OpenAssembler {
   readonly assembler: Assembler;
+  readonly inPlace: boolean;
   readonly parts: readonly PlannedPart[];
   /** What the writer says. */
   readonly context: HostContext;
@@ -24,7 +25,7 @@ export async function openAssemblers(
 }
 
 async function openAssembler(
-  { request, host, writer: { format, ref }, paths, outputs }: Conversion,
+  { request, host, writer: { format, ref }, update, paths, outputs }: Conversion,
   path: string,
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
@@ -33,10 +34,12 @@ async function openAssembler(
   const sink = await outputs.create(path, {
     overwrite: paths.replaces || adds,
     now: host.now,
+    ...(update ? { update: { path: update.path, mode: update.mode } } : {}),
     ...packing(path, format),
     ...(format.companions ? { companions: format.companions } : {}),
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);
-  return { assembler: await module.assembler(sink, layers, ref.options, context), parts, context };
+  const assembler = await module.assembler(sink, layers, ref.options, context);
+  return { assembler, inPlace: update !== null, parts, context };
 }

@@ -6,6 +6,7 @@ import type { PathPlan } from "./paths.js";
 import type { RejectsFile } from "./rejects.js";
 import type { Gathered } from "./report.js";
 import type { ConvertRequest, Host, Progress } from "./request.js";
+import type { Update } from "./update.js";
 
 /** What the parts of one conversion work with. */
 export interface Conversion {
@@ -15,6 +16,8 @@ export interface Conversion {
   readonly writer: ChosenWriter;
   /** The CRS asked for; null where coordinates are carried untouched. */
   readonly target: Crs | null;
+  /** The existing file that is changed in place, or null. */
+  readonly update: Update | null;
   readonly paths: PathPlan;
   readonly outputs: OutputSet;
   readonly rejects: RejectsFile;

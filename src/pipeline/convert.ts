@@ -13,6 +13,7 @@ import { parseRejectLimit, RejectsFile } from "./rejects.js";
 import { type ConvertReport, describeGap, describeLoss, Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
+import { openUpdate, updatesInPlace } from "./update.js";
 
 /**
  * Converts the inputs into one output, which appears whole or not at all.
@@ -28,10 +29,12 @@ export async function convert(
 ): Promise<ConvertReport> {
   const writer = chooseWriter(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };
-  const paths = new PathPlan(request, writer.format, replaces(request, writer.accepts.layers), claims);
+  const changes = request.append === true || updatesInPlace(request, writer);
+  const paths = new PathPlan(request, writer.format, replaces(request, writer.accepts.layers), changes, claims);
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
   await using spool = new Spool();
+  const update = await openUpdate(request, writer, host, spool);
   await using existing = await openExisting(request, writer, host, spool);
   const gathered = new Gathered();
   await using inputs = await openInputs(request.inputs, request, host, spool);
@@ -46,7 +49,7 @@ export async function convert(
   const rejects = new RejectsFile(paths.rejects, parseRejectLimit(request.maxRejects), outputs);
   const target = await outputCrs(request, existing);
   const meter = new Meter(host.onProgress);
-  const run = new Run({ request, host, executor, writer, target, paths, outputs, rejects, gathered, meter });
+  const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });
   try {
     for (const file of await run.plan(files)) await run.write(file);
     rejects.check(gathered.read);

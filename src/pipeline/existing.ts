@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { crsContext, findOperation } from "../crs/index.js";
+import { crsContext } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
@@ -8,10 +8,12 @@ import { type OpenInputs, openInputs } from "./inputs.js";
 import type { ChosenWriter } from "./outputs.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { targetCrs } from "./shape.js";
+import { isSame, updatesInPlace } from "./update.js";
 
 /**
  * The output that `--append` adds to: its features are read again and written before the new ones, untouched, so that
- * the file is replaced whole like any other, and fields and types unite. Null where there is none.
+ * the file is replaced whole like any other, and fields and types unite. Null where there is none, or where the writer
+ * adds to it in place.
  */
 export async function openExisting(
   request: ConvertRequest,
@@ -20,7 +22,7 @@ export async function openExisting(
   spool: Spool,
 ): Promise<OpenInputs | null> {
   const { output } = request;
-  if (!request.append || output === "-" || !existsSync(output)) return null;
+  if (!request.append || output === "-" || !existsSync(output) || updatesInPlace(request, writer)) return null;
   const refuse = (reason: string) => fault("unsupported", { source: output, reason });
   if (writer.accepts.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
   const open = await openInputs([output], { from: writer.format.id }, host, spool, true);
@@ -35,8 +37,7 @@ export async function outputCrs(request: ConvertRequest, existing: OpenInputs | 
   if (!existing || wanted === null) return wanted;
   const held = existing.layers[0]!.layer.crs ?? crsContext.wgs84;
   if (request.targetCrs === undefined) return held;
-  const operation = await findOperation(held, wanted, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
-  if (operation?.kind === "identity") return held;
+  if (await isSame(held, wanted)) return held;
   const reason = `${request.output} is in ${held.id ?? held.name}, and what is appended comes into that; leave --target-crs away`;
   throw fault("usage", { reason });
 }

@@ -105,6 +105,7 @@ export class PathPlan {
 
   /**
    * @param replaces whether files that are there may be replaced
+   * @param changes whether the named one is changed in place, or added to
    * @param claims what other conversions of the same run write
    * @throws output-exists, output-is-input, output-collision, output-failed, usage
    */
@@ -112,13 +113,14 @@ export class PathPlan {
     request: ConvertRequest,
     readonly format: Format,
     readonly replaces: boolean,
+    changes: boolean,
     private readonly claims: Claims,
   ) {
-    const { output, overwrite = false, append = false } = request;
+    const { output, overwrite = false } = request;
     this.inputs = request.inputs;
     this.named = output;
     this.wasThere = output !== "-" && isThere(output);
-    this.add(output, "output", replaces || append);
+    this.add(output, "output", replaces || changes);
     this.rejects = request.rejects ?? (output === "-" ? null : `${output}.rejects.geojsonl`);
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw fault("usage", { reason: `${request.rejects}: is named as output and for --rejects; give two names` });

@@ -1,19 +1,22 @@
-import { isWgs84 } from "../crs/index.js";
+import { isWgs84, sameCrs } from "../crs/index.js";
 import { fault } from "../errors.js";
-import type { Crs } from "../model/layer.js";
+import type { Crs, LayerInfo } from "../model/layer.js";
 import type { TargetLayer } from "../plugin/format.js";
-import { type FitPlan, planFit, summaryOfPart } from "../stages/fit.js";
+import { type FitPlan, planFit, planToJoin, summaryOfPart } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
 import type { Conversion } from "./conversion.js";
 import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.js";
-import { type OutputLayer, withSuffix } from "./outputs.js";
+import { type ChosenWriter, type OutputLayer, withSuffix } from "./outputs.js";
 import { needsSummary } from "./reading.js";
 import { checkNames, planShape } from "./shape.js";
+import { crsOfHeld, heldLayer } from "./update.js";
 
 /** A part of an output layer, and the file that it goes into. */
 export interface PlannedPart {
   readonly layer: TargetLayer;
   readonly path: string;
+  /** The layer that is there and is added to or replaced, where the file is changed in place. */
+  readonly held: LayerInfo | null;
 }
 
 /** An output layer with all that is decided about it before its features are written. */
@@ -28,8 +31,11 @@ export interface PlannedLayer {
 
 /** @throws crs-unknown, crs-no-operation, crs-not-writable, field-missing, unsupported, usage, output-exists … */
 export async function planLayer(conversion: Conversion, path: string, layer: OutputLayer): Promise<PlannedLayer> {
-  const { request, writer, target, gathered, paths } = conversion;
+  const { request, writer, gathered, paths, update } = conversion;
   const { accepts, format } = writer;
+  const held = heldLayer(update, layer.name);
+  const joins = update?.mode === "append" ? held : null;
+  const target = joins ? await crsOfHeld(joins, request, conversion.target) : conversion.target;
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
@@ -37,10 +43,12 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
     inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion)] } });
   }
   const all = inputs.map((input) => input.shape.crs);
-  const crs = writableCrs(conversion, all);
-  const first = needsSummary(accepts) ? await readFirst(conversion, inputs) : null;
+  const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
+  const crs = joins?.crs ?? common;
+  const first = joins || needsSummary(accepts) ? await readFirst(conversion, inputs) : null;
   const summary = first?.summary ?? null;
-  const fit = planFit(summary, accepts, format.label, request.append === true);
+  const alone = planFit(summary, accepts, format.label, request.append === true);
+  const fit = joins ? planToJoin(alone, joins.fields ?? []) : alone;
   reportFit(conversion, layer.name, fit);
   const adds = layer.inputs.some((open) => open.existing);
   const parts = fit.parts.map((part): PlannedPart => {
@@ -51,12 +59,13 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
     paths.declareCrs(own, crs);
     return {
       layer: {
-        name: `${layer.name}${suffix}`,
+        name: `${held?.name ?? layer.name}${suffix}`,
         crs,
         fields: fit.fields?.map(({ source: _, ...field }) => field) ?? null,
         summary: summary && summaryOfPart(fit, part, summary),
       },
       path: own,
+      held,
     };
   });
   return { inputs, fit, crs, parts, said: first?.said ?? new Map() };
@@ -78,9 +87,9 @@ function stagesOfWriter({ writer }: Conversion): StageSpec[] {
 }
 
 /** The CRS that the output says: what the layers have in common, if the format can hold it. */
-function writableCrs({ target, writer }: Conversion, all: readonly (Crs | null)[]): Crs | null {
+function writableCrs(writer: ChosenWriter, target: Crs | null, all: readonly (Crs | null)[]): Crs | null {
   const first = all[0] ?? null;
-  const alike = all.every((crs) => crs?.definition === first?.definition);
+  const alike = all.every((crs) => crs === first || (crs !== null && first !== null && sameCrs(crs, first)));
   if (!alike && target === null && all.every((crs) => crs !== null)) {
     const names = [...new Set(all.map((crs) => crs?.id ?? crs?.name))].join(" and ");
     throw fault("usage", { reason: `--no-reproject would put coordinates in ${names} into one layer` });

@@ -71,7 +71,7 @@ export class Run {
 
   /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
   settle(): void {
-    const { request, paths, writer, outputs, gathered } = this.conversion;
+    const { request, update, paths, writer, outputs, gathered } = this.conversion;
     const gone = settleEarlierParts(
       paths,
       writer,
@@ -80,7 +80,9 @@ export class Run {
       gathered,
     );
     if (request.allowEmpty || request.append) return;
-    const replaced = this.written.filter(({ features }) => features === 0).map(({ part }) => part.path);
+    const replaced = this.written
+      .filter(({ part, features }) => features === 0 && (!update || (part.held && part.held.featureCount !== 0)))
+      .map(({ part }) => part.path);
     if (gone !== null && replaced.length === this.written.length) replaced.push(gone);
     for (const path of replaced) {
       const old = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
@@ -90,7 +92,12 @@ export class Run {
 
   async commit(): Promise<OutputReport[]> {
     this.conversion.host.signal.throwIfAborted();
-    await this.conversion.outputs.commit();
+    const inPlace = this.assemblers.filter((one) => one.inPlace);
+    // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
+    const last = async () => {
+      for (const { assembler } of inPlace) await assembler.commit?.();
+    };
+    await this.conversion.outputs.commit(inPlace.length > 0 ? last : undefined);
     return this.written.map(({ part, crs, features }) => ({
       path: part.path,
       layer: part.layer.name,

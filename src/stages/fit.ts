@@ -169,6 +169,18 @@ export function planFit(summary: LayerSummary | null, accepts: Accepts, target: 
   };
 }
 
+/** The plan for features that join others: a field that is there has its name and type, in any case of its letters. */
+export function planToJoin(plan: FitPlan, held: readonly Field[]): FitPlan {
+  const byName = new Map(held.map((field) => [field.name.toLowerCase(), field]));
+  const joined = (field: FittedField): FittedField => {
+    const there = byName.get(field.name.toLowerCase());
+    if (!there) return field;
+    const { source, orIds } = field;
+    return { source, ...(orIds ? { orIds } : {}), ...there };
+  };
+  return { ...plan, fields: plan.fields?.map(joined) ?? null };
+}
+
 /** What a part's features say together, with the fields as the target has them. */
 export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummary): LayerSummary {
   const bySource = new Map(summary.fields.map((field) => [field.name, field]));

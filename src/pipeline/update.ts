@@ -1,0 +1,65 @@
+/** Changing a database in place: what it holds, and what that asks of the features that come. */
+import { existsSync } from "node:fs";
+import { findOperation } from "../crs/index.js";
+import { fault } from "../errors.js";
+import type { Spool } from "../io/spool.js";
+import { throughLinks } from "../io/target.js";
+import type { Crs, LayerInfo } from "../model/layer.js";
+import type { InPlace } from "../plugin/format.js";
+import { openInputs } from "./inputs.js";
+import { type ChosenWriter, packing } from "./outputs.js";
+import type { ConvertRequest, Host } from "./request.js";
+
+/** An existing file that is changed in place, and the layers that it has. */
+export interface Update extends InPlace {
+  readonly layers: readonly LayerInfo[];
+}
+
+/** Whether the output is changed in place; if not it is written anew, whatever it was. */
+export function updatesInPlace(request: ConvertRequest, { accepts, format }: ChosenWriter): boolean {
+  const { append, replaceLayer, overwrite, output } = request;
+  if (!accepts.updates || overwrite || !(append || replaceLayer)) return false;
+  return output !== "-" && existsSync(output) && packing(output, format).zip === undefined;
+}
+
+/** What the file holds, as its own format's reader tells; null where none is changed. @throws what the reader throws */
+export async function openUpdate(
+  request: ConvertRequest,
+  writer: ChosenWriter,
+  host: Host,
+  spool: Spool,
+): Promise<Update | null> {
+  if (!updatesInPlace(request, writer)) return null;
+  // Closed again before the writer opens the file: a reader may hold a lock.
+  await using held = await openInputs([request.output], { from: writer.format.id }, host, spool);
+  const layers = held.layers.map(({ layer: { name, crs, fields, geometryTypes, featureCount, extent } }) => {
+    return { name, crs, fields, geometryTypes, featureCount, extent };
+  });
+  return { path: throughLinks(request.output), mode: request.append ? "append" : "replace", layers };
+}
+
+/** The layer that is there already under this name, in any case. */
+export function heldLayer(update: Update | null, name: string): LayerInfo | null {
+  return update?.layers.find((layer) => layer.name.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+/** The CRS that what is added to a layer comes into. @throws usage where another is asked for, or it does not say its own */
+export async function crsOfHeld(held: LayerInfo, request: ConvertRequest, wanted: Crs | null): Promise<Crs | null> {
+  if (wanted === null || held.geometryTypes?.length === 0) return wanted;
+  const place = `${request.output}: the layer "${held.name}"`;
+  if (held.crs === null) {
+    const reason = `${place} does not say its coordinate reference system; --no-reproject adds coordinates untouched`;
+    throw fault("usage", { reason });
+  }
+  if (request.targetCrs === undefined || (await isSame(held.crs, wanted))) return held.crs;
+  const name = held.crs.id ?? held.crs.name;
+  throw fault("usage", {
+    reason: `${place} is in ${name}, and what is added comes into that; leave --target-crs away`,
+  });
+}
+
+/** Whether coordinates pass from one to the other untouched. */
+export async function isSame(one: Crs, other: Crs): Promise<boolean> {
+  const operation = await findOperation(one, other, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
+  return operation?.kind === "identity";
+}
