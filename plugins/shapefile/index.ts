@@ -59,7 +59,11 @@ export default defineFormat({
     "shp.xml",
   ],
   identify,
-  reader: { options: readOptions, load: () => import("./reader.js") },
+  reader: {
+    options: readOptions,
+    siblings: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg"],
+    load: () => import("./reader.js"),
+  },
   writer: {
     options: writeOptions,
     accepts: () => ({

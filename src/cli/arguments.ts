@@ -1,4 +1,5 @@
 import { fault } from "../errors.js";
+import { splitList } from "../pipeline/split-list.js";
 
 /** What yargs would misread is put into a form that it reads right. */
 
@@ -44,16 +45,6 @@ export function namesOf(option: string, value: string | readonly string[] | unde
   const names = listOf(value);
   if (names?.length !== 0) return names;
   throw fault("option-invalid", { option, value: [value].flat().join(","), expected: "a name, or several: a,b" });
-}
-
-/** Splits at commas, but not inside double quotes: `a,"b,c"`. */
-export function splitList(text: string): string[] {
-  const items = [...text.matchAll(/\s*("(?:[^"]|"")*"|[^,]*)\s*(?:,|$)/g)].map((match) => match[1]!);
-  // The expression also matches the empty rest at the end.
-  if (items.length > 1 && !text.trimEnd().endsWith(",")) items.pop();
-  return items
-    .map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll('""', '"') : item.trim()))
-    .filter((item) => item !== "");
 }
 
 /** What a program's environment says of options: `GEOFERRY_TARGET_CRS` for `--target-crs`. A flag that is given wins. */

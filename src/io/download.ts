@@ -1,4 +1,4 @@
-import { extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
 import { FileSource } from "./source.js";
@@ -135,15 +135,31 @@ async function request(asked: URL, source: string, signal: AbortSignal): Promise
   throw refuse(`the server redirects more than ${redirectLimit} times`);
 }
 
+/** What servers answer where there is no such file: stores that may not be listed say 403. */
+const absent = new Set([403, 404, 410]);
+
+/** A page where a file was asked for. */
+class WebPage extends Error {}
+
+interface Fetched {
+  readonly path: string;
+  readonly size: number;
+  /** Where the redirects led to. */
+  readonly url: URL;
+}
+
 /**
- * Streams an address into the spool, under the name that the server or the address gives it.
+ * Streams what an address sends into a file. Null where `optional` and there is nothing but an answer that says so.
  * @throws input-download, input-too-large, output-failed, interrupted
  */
-export async function download(address: string, options: InputOptions): Promise<FileSource> {
-  const shown = withoutSecrets(address);
+async function fetchFile(
+  asked: URL,
+  options: InputOptions,
+  place: (url: URL, headers: Headers) => string,
+  optional: boolean,
+): Promise<Fetched | null> {
+  const shown = withoutSecrets(asked.href);
   const refuse = (reason: string, cause?: unknown) => fault("input-download", { source: shown, reason }, cause);
-  if (!URL.canParse(address)) throw refuse("it is not a valid address");
-  const asked = new URL(address);
   const { signal, maxBytes, progress, timeout = 60_000 } = options;
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), timeout);
@@ -152,6 +168,7 @@ export async function download(address: string, options: InputOptions): Promise<
     const { status, statusText, headers, body } = response;
     if (status !== 200) {
       await body?.cancel();
+      if (optional && absent.has(status)) return null;
       throw refuse(`the server answers ${status}${statusText ? ` ${statusText}` : ""}`);
     }
     const length = headers.get("content-encoding") === null ? headers.get("content-length") : null;
@@ -166,28 +183,87 @@ export async function download(address: string, options: InputOptions): Promise<
       for await (const chunk of body ?? []) {
         timer.refresh();
         if (first && page && pageStart.test(Buffer.from(chunk.subarray(0, 2048)).toString("latin1"))) {
-          throw refuse("the server answers with a web page, not with a file");
+          throw new WebPage();
         }
         first = false;
         yield chunk;
       }
     }
-    const file = fileName(asked, url, headers);
-    const path = join(options.spool.folder(), file);
+    const path = place(url, headers);
     const size = await spoolStream(chunks(), path, {
       source: shown,
       ...(maxBytes === undefined ? {} : { maxBytes }),
       ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
     });
     if (total !== null && size !== total) throw refuse(`the server announced ${total} bytes and sent ${size}`);
-    const named = decoded(shown).endsWith(`/${file}`);
-    return FileSource.at(path, named ? decoded(shown) : `${shown.replace(/\/$/, "")}/${file}`);
+    return { path, size, url };
   } catch (error) {
     if (signal.aborted) throw fault("interrupted", {}, error);
     if (silence.signal.aborted) throw refuse(`the server sends nothing for ${timeout / 1000} seconds`, error);
+    if (error instanceof WebPage && optional) return null;
+    if (error instanceof WebPage) throw refuse("the server answers with a web page, not with a file");
     if (error instanceof GeoferryError) throw error;
     throw refuse(reasonOf(error), error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The address of the file beside another, its query kept: `roads.dbf?key=1`; null where it does not end in `extension`. */
+function besideOf(url: URL, extension: string, sibling: string): URL | null {
+  const { pathname } = url;
+  if (!pathname.toLowerCase().endsWith(`.${extension}`)) return null;
+  const beside = new URL(url);
+  beside.pathname = `${pathname.slice(0, -extension.length)}${sibling}`;
+  return beside;
+}
+
+/** The files that may stand beside a download, by its own extension's case first: `ROADS.DBF` beside `ROADS.SHP`. */
+async function fetchSiblings(address: URL, main: Fetched, options: InputOptions): Promise<void> {
+  const { maxBytes, progress } = options;
+  const extension = extname(main.path).slice(1).toLowerCase();
+  const stem = main.path.slice(0, main.path.length - extname(main.path).length);
+  let done = main.size;
+  const limited = { ...options, ...(maxBytes === undefined ? {} : { maxBytes: maxBytes - main.size }) };
+  const fetchOne = async (sibling: string): Promise<void> => {
+    const url = [address, main.url].find((each) => besideOf(each, extension, sibling) !== null);
+    if (!url) return;
+    const isUpper = /[A-Z]/.test(extname(url.pathname));
+    const cases = [sibling, sibling.toUpperCase()];
+    for (const each of isUpper ? cases.reverse() : cases) {
+      const told = progress && { progress: (bytes: number) => progress(done + bytes, null) };
+      const found = await fetchFile(
+        besideOf(url, extension, each)!,
+        { ...limited, ...told },
+        () => `${stem}.${sibling}`,
+        true,
+      );
+      if (!found) continue;
+      done += found.size;
+      return;
+    }
+  };
+  const outcomes = await Promise.allSettled((options.siblingsOf?.(main.path) ?? []).map(fetchOne));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  if (maxBytes !== undefined && done > maxBytes) {
+    throw fault("input-too-large", { source: withoutSecrets(address.href), limit: maxBytes, option: "--max-input" });
+  }
+}
+
+/**
+ * Streams an address into the spool, under the name that the server or the address gives it, with the files beside it
+ * that its format may need.
+ * @throws input-download, input-too-large, output-failed, interrupted
+ */
+export async function download(address: string, options: InputOptions): Promise<FileSource> {
+  const shown = withoutSecrets(address);
+  if (!URL.canParse(address)) throw fault("input-download", { source: shown, reason: "it is not a valid address" });
+  const asked = new URL(address);
+  const folder = options.spool.folder();
+  const place = (url: URL, headers: Headers) => join(folder, fileName(asked, url, headers));
+  const main = (await fetchFile(asked, options, place, false))!;
+  await fetchSiblings(asked, main, options);
+  const file = basename(main.path);
+  const named = decoded(shown).endsWith(`/${file}`);
+  return FileSource.at(main.path, named ? decoded(shown) : `${shown.replace(/\/$/, "")}/${file}`);
 }

@@ -22,6 +22,8 @@ export interface InputOptions {
   readonly maxBytes?: number;
   /** Bytes spooled so far; `total` where the server tells it. */
   readonly progress?: (done: number, total: number | null) => void;
+  /** Extensions of the files beside a download of this name that are fetched with it, where they are there. */
+  readonly siblingsOf?: (name: string) => readonly string[];
   /** Milliseconds that a server may stay silent; 60,000 where absent. */
   readonly timeout?: number;
   /** What a zip of this name is a file of, where it is no parcel of files: `.kmz`. */

@@ -6,6 +6,7 @@ import type { Dataset, Layer } from "../model/layer.js";
 import { parseOptions } from "../plugin/options.js";
 import { type Findings, HostContext } from "./context.js";
 import type { ConvertRequest, Host } from "./request.js";
+import { splitList } from "./split-list.js";
 import type { FormatRef } from "./task.js";
 
 /** A layer that is open on this thread, with all that another thread needs to open it too. */
@@ -88,6 +89,7 @@ export async function openInputs(
         ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
         isPrimary: (name) => registry.isPrimary(name),
         isCompanion: (name) => registry.isCompanion(name),
+        siblingsOf: (name) => registry.siblingsOf(name),
         archiveOf: (name) => registry.archiveOf(name),
         keepZipped: (source, head) => registry.keepsZipped(source, head),
         progress: (done: number, total: number | null) =>
@@ -125,8 +127,10 @@ function chooseLayers(
   source: string,
 ): readonly OpenLayer[] {
   if (!wanted || wanted.length === 0) return layers;
-  const names = [...new Set(layers.map((open) => open.layer.name))];
-  for (const name of wanted)
-    if (!names.includes(name)) throw fault("layer-missing", { source, layer: name, layers: names });
-  return layers.filter((open) => wanted.includes(open.layer.name));
+  const names = new Set(layers.map((open) => open.layer.name));
+  // A name may have commas in it: what is a layer as it stands is not taken apart.
+  const chosen = new Set(wanted.flatMap((text) => (names.has(text) ? [text] : splitList(text))));
+  for (const name of chosen)
+    if (!names.has(name)) throw fault("layer-missing", { source, layer: name, layers: [...names] });
+  return layers.filter((open) => chosen.has(open.layer.name));
 }

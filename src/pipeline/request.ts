@@ -10,7 +10,7 @@ export interface ConvertRequest {
   /** Ids of formats, where neither content nor extension shall decide. */
   readonly from?: string;
   readonly to?: string;
-  /** The layers to take; all where absent. */
+  /** The layers to take, by name, or several names with commas between them; all where absent. */
   readonly layers?: readonly string[];
   /** What the layer is called in the output. */
   readonly layerName?: string;

@@ -80,6 +80,8 @@ export interface ReaderModule<O> {
 
 export interface Reader<T extends OptionTable = OptionTable> {
   readonly options: T;
+  /** Extensions of the files beside the main one that it opens: they are fetched with an address. Absent: all companions. */
+  readonly siblings?: readonly string[];
   load(): Promise<ReaderModule<OptionValues<T>>>;
 }
 

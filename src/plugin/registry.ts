@@ -58,6 +58,13 @@ export class Registry {
     return this.all().some((format) => format.companions?.some((extension) => name.endsWith(`.${extension}`)));
   }
 
+  /** Extensions of the files beside one of this name that its reader may open. */
+  siblingsOf(path: string): readonly string[] {
+    const readers = this.byExtension(path).filter((format) => format.reader);
+    const all = new Set(readers.flatMap((format) => format.reader?.siblings ?? format.companions ?? []));
+    return [...all].filter((extension) => !path.toLowerCase().endsWith(`.${extension}`));
+  }
+
   /** What a zip of this name is a file of, where its extension is one that a format has for its zips. */
   archiveOf(path: string): Archive | undefined {
     const name = path.toLowerCase();

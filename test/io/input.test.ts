@@ -114,6 +114,73 @@ describe("an address", () => {
     }
   });
 
+  describe("with files beside it", () => {
+    const siblingsOf = (name: string) => (/\.shp$/i.test(name) ? ["dbf", "prj"] : []);
+
+    /** Answers from a table of paths, and keeps what was asked for. */
+    async function folderServer(files: Record<string, string | number>) {
+      const asked: string[] = [];
+      const base = await serve((request, response) => {
+        asked.push(request.url!);
+        const content = files[request.url!.split("?")[0]!] ?? 404;
+        if (typeof content === "number") response.writeHead(content).end();
+        else if (content.startsWith("<html")) response.writeHead(200, { "content-type": "text/html" }).end(content);
+        else response.end(content);
+      });
+      return { base, asked };
+    }
+
+    test("they come along, with the query, in the case of the main file first", async () => {
+      const { base, asked } = await folderServer({
+        "/d/roads.shp": "shape",
+        "/d/roads.DBF": "table",
+        "/d/roads.prj": "crs",
+      });
+      const roads = await open(`${base}/d/roads.shp?key=1#x`, { siblingsOf });
+      expect(readFileSync(roads.sibling("dbf")!.path, "utf8")).toBe("table");
+      expect(readFileSync(roads.sibling("prj")!.path, "utf8")).toBe("crs");
+      expect(roads.sibling("prj")!.name).toBe(`${base}/d/roads.prj`);
+      expect(asked.sort()).toEqual([
+        "/d/roads.DBF?key=1",
+        "/d/roads.dbf?key=1",
+        "/d/roads.prj?key=1",
+        "/d/roads.shp?key=1",
+      ]);
+      const upper = await folderServer({ "/ROADS.SHP": "shape", "/ROADS.DBF": "table", "/ROADS.PRJ": "crs" });
+      const loud = await open(`${upper.base}/ROADS.SHP`, { siblingsOf });
+      expect(loud.sibling("dbf")?.size).toBe(5);
+      expect(upper.asked).not.toContain("/ROADS.dbf");
+    });
+
+    test.each([404, 403, 410, "<html><body>not found"])("that are not there (%s) are absent", async (answer) => {
+      const { base } = await folderServer({
+        "/roads.shp": "shape",
+        ...Object.fromEntries(["dbf", "DBF", "prj", "PRJ"].map((each) => [`/roads.${each}`, answer])),
+      });
+      const roads = await open(`${base}/roads.shp`, { siblingsOf });
+      expect(roads.sibling("dbf")).toBeNull();
+      expect(roads.sibling("prj")).toBeNull();
+    });
+
+    test("that the server fails to send are an error: the features would be without them", async () => {
+      const { base } = await folderServer({ "/roads.shp": "shape", "/roads.dbf": 500 });
+      await expect(open(`${base}/roads.shp`, { siblingsOf })).rejects.toMatchObject({
+        code: "input-download",
+        message: expect.stringContaining("/roads.dbf: cannot be downloaded: the server answers 500"),
+      });
+    });
+
+    test("count with it for the limit, and in the progress", async () => {
+      const { base } = await folderServer({ "/roads.shp": "12345", "/roads.dbf": "12345", "/roads.prj": "12345" });
+      const told: number[] = [];
+      await open(`${base}/roads.shp`, { siblingsOf, maxBytes: 15, progress: (done) => told.push(done) });
+      expect(Math.max(...told)).toBeGreaterThan(5);
+      await expect(open(`${base}/roads.shp`, { siblingsOf, maxBytes: 14 })).rejects.toMatchObject({
+        code: "input-too-large",
+      });
+    });
+  });
+
   const body = Buffer.alloc(3_000_000, "x,y\n1,2\n");
 
   test("is downloaded under its own name, with a length and without", async () => {

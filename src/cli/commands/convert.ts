@@ -158,7 +158,7 @@ export const convertCommand: Command<ConvertArguments> = {
   options: {
     from: { ...text, describe: "Format of the input, where content and extension shall not decide" },
     to: { ...text, describe: "Format of the output, where the extension shall not decide" },
-    layer: { ...several, describe: "Take only this layer" },
+    layer: { ...several, describe: "Take only these layers: a,b" },
     "layer-name": { ...text, describe: "Name of the layer in the output" },
     "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
     "target-crs": {

@@ -17,7 +17,7 @@ export interface InfoArguments extends CommonArguments {
 
 export const inspectOptions = {
   from: { type: "string", requiresArg: true, describe: "Format of the input" },
-  layer: { type: "string", array: true, requiresArg: true, describe: "Take only this layer" },
+  layer: { type: "string", array: true, requiresArg: true, describe: "Take only these layers: a,b" },
   in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
