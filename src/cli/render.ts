@@ -89,6 +89,34 @@ export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
 
 const isIncomplete = ({ rejected, gaps }: ConvertReport): boolean => rejected > 0 || gaps.length > 0;
 
+/** So many names are shown; with `--json` all of them. */
+const mostNames = 20;
+
+export const isInterrupted = (outcome: Outcome): boolean => outcome.error?.code === "interrupted";
+
+/** Tells, of a run that was interrupted, which of its inputs were done and which were not. */
+export function renderInterruption(outcomes: readonly Outcome[], args: CommonArguments): void {
+  const [first] = outcomes.filter(isInterrupted);
+  if (!first) return;
+  if (outcomes.length === 1) {
+    renderOutcome(first, args);
+    return;
+  }
+  const inputsOf = (list: readonly Outcome[]) => list.map(({ input }) => input);
+  const done = inputsOf(outcomes.filter(({ error }) => error === undefined));
+  const failed = inputsOf(outcomes.filter((outcome) => outcome.error && !isInterrupted(outcome)));
+  const notDone = inputsOf(outcomes.filter(isInterrupted));
+  if (args.json) process.stdout.write(lines([{ type: "interrupted", done, failed, notDone }]));
+  const listed = (word: string, names: readonly string[]) => {
+    const more = names.length - mostNames;
+    const shown = names.slice(0, mostNames).map((name) => `  ${word}: ${name}\n`);
+    return shown.join("") + (more > 0 ? `  ${word}: ${more.toLocaleString("en")} more (--json names them all)\n` : "");
+  };
+  const counts = `${done.length} of ${plural(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;
+  const names = listed("done", done) + listed("failed", failed) + listed("not done", notDone);
+  process.stderr.write(`geoferry: interrupted: ${counts}; --update does the rest\n${names}`);
+}
+
 /** The exit status of one conversion or many: the worst. */
 export function statusOf(outcomes: readonly Outcome[]): number {
   return worst(

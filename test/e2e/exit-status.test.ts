@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, samples, startGeoferry } from "../support/command.js";
 import { Scratch } from "../support/recording.js";
@@ -185,5 +185,34 @@ describe("exit statuses", () => {
     const status = await new Promise((resolve) => child.on("exit", resolve));
     expect(status).toBe(130);
     expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
+  });
+
+  test.each([false, true])("130: an interrupted folder says which inputs were done (--json %s)", async (json) => {
+    const folder = scratch.path(`folder-${json}`);
+    mkdirSync(`${folder}/in`, { recursive: true });
+    const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+    writeFileSync(`${folder}/in/a.geojsonl`, line);
+    for (const name of ["b", "c", "d"]) writeFileSync(`${folder}/in/${name}.geojsonl`, line.repeat(200_000));
+    const args = ["convert", "in", "out/", "--to", "shapefile", "--workers", "2", ...(json ? ["--json"] : [])];
+    const child = startGeoferry(args, folder);
+    let told = "";
+    child[json ? "stdout" : "stderr"]!.on("data", (chunk: Buffer) => {
+      told += chunk.toString();
+    });
+    await expect.poll(() => existsSync(`${folder}/out/a.shp`), { timeout: 20_000 }).toBe(true);
+    child.kill("SIGINT");
+    const status = await new Promise((resolve) => child.on("close", resolve));
+    expect(status).toBe(130);
+    if (json) {
+      const record = JSON.parse(told.trim().split("\n").at(-1)!) as Record<string, string[]>;
+      expect(record).toMatchObject({ type: "interrupted", failed: [] });
+      expect(record.done).toContain("in/a.geojsonl");
+      expect([...record.done!, ...record.notDone!].sort()).toEqual(["a", "b", "c", "d"].map((n) => `in/${n}.geojsonl`));
+      expect(record.notDone).toContain("in/d.geojsonl");
+    } else {
+      expect(told).toMatch(/interrupted: \d of 4 inputs done, 0 failed, \d not done/);
+      expect(told).toContain("  done: in/a.geojsonl\n");
+      expect(told).toContain("  not done: in/d.geojsonl\n");
+    }
   });
 });

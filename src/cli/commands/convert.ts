@@ -199,7 +199,12 @@ export const convertCommand: Command<ConvertArguments> = {
   ],
   async run(args) {
     const request = requestOf(args);
-    const [{ convertMany }, { openHost }, { ProgressDisplay }, { renderOutcome, statusOf }] = await Promise.all([
+    const [
+      { convertMany },
+      { openHost },
+      { ProgressDisplay },
+      { isInterrupted, renderInterruption, renderOutcome, statusOf },
+    ] = await Promise.all([
       import("../../pipeline/convert-many.js"),
       import("../host.js"),
       import("../progress.js"),
@@ -209,8 +214,10 @@ export const convertCommand: Command<ConvertArguments> = {
     const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
     const outcomes = await convertMany(request, host, (outcome: Outcome) => {
       display.clear();
-      renderOutcome(outcome, args);
+      // Those that an interruption left undone are told together.
+      if (!isInterrupted(outcome)) renderOutcome(outcome, args);
     });
+    renderInterruption(outcomes, args);
     return statusOf(outcomes);
   },
 };
