@@ -1,17 +1,20 @@
 /**
  * Speed and memory beside ogr2ogr, in interleaved runs, as ratios. The small file tells what it takes to begin and end.
+ * Where ogr2ogr has two drivers for a format, it is compared with both.
  *
- *   npm run bench -- [--quick] [--runs 5] [--workers 1] [--shape points|small] [--from csv] [--to shp] [--scale 1] [--folder DIR]
+ *   npm run bench -- [--quick] [--runs 5] [--workers 1] [--shape points|lines|polygons|small] [--from csv] [--to shp,gpkg]
+ *                    [--scale 1] [--folder DIR]
  *
  * `--quick` takes little data once, to see that it runs. A ratio above 1 means that geoferry is faster.
  */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { makeData } from "./data.mjs";
 import { measure, median } from "./measure.mjs";
+import { formats, ogrArguments } from "./ogr2ogr.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -23,7 +26,6 @@ const { values: flags } = parseArgs({
     to: { type: "string" },
     scale: { type: "string", default: "1" },
     folder: { type: "string" },
-    memory: { type: "boolean", default: false },
   },
 });
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -32,83 +34,95 @@ const folder = flags.folder ?? join(tmpdir(), "geoferry-bench");
 const scale = flags.quick ? 0.01 : Number(flags.scale);
 const runs = Number(flags.runs ?? (flags.quick ? 1 : 5));
 const sets = [
-  { name: "points", shape: "points", count: Math.round(1_000_000 * scale) },
-  { name: "lines", shape: "lines", count: Math.round(100_000 * scale) },
-  { name: "polygons", shape: "polygons", count: Math.round(100_000 * scale) },
+  { name: "points", shape: "points", count: 1_000_000 * scale },
+  { name: "lines", shape: "lines", count: 100_000 * scale },
+  { name: "polygons", shape: "polygons", count: 100_000 * scale },
   // What it takes to begin and end; not in the mean.
   { name: "small", shape: "lines", count: 20 },
 ];
-const extensions = { csv: "csv", geojson: "geojson", shp: "shp" };
-const drivers = { csv: "CSV", geojson: "GeoJSON", shp: "ESRI Shapefile" };
 
-function ogrArguments(from, to, shape, input, output) {
-  const reading =
-    from === "csv"
-      ? [
-          "-oo",
-          "AUTODETECT_TYPE=YES",
-          "-oo",
-          "KEEP_GEOM_COLUMNS=NO",
-          ...(shape === "points"
-            ? ["-oo", "X_POSSIBLE_NAMES=lon", "-oo", "Y_POSSIBLE_NAMES=lat"]
-            : ["-oo", "GEOM_POSSIBLE_NAMES=wkt"]),
-        ]
-      : [];
-  const writing =
-    to === "csv"
-      ? ["-lco", shape === "points" ? "GEOMETRY=AS_XY" : "GEOMETRY=AS_WKT"]
-      : to === "shp"
-        ? ["-lco", "ENCODING=UTF-8"]
-        : ["-lco", "RFC7946=YES"];
-  return ["-f", drivers[to], ...writing, output, ...reading, ...(from === "csv" ? ["-a_srs", "EPSG:4326"] : []), input];
+/** The formats asked for, or all. */
+const chosen = (flag) => Object.entries(formats).filter(([id]) => flag === undefined || flag.split(",").includes(id));
+
+/** Every program and driver once, in turn, as often as there are runs. */
+async function compare(competitors) {
+  const found = competitors.map(() => ({ seconds: [], peak: 0 }));
+  for (let run = 0; run < runs; run++) {
+    for (const [index, { command, args, output }] of competitors.entries()) {
+      const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
+      const { seconds, peak } = await measure(command, args(join(scratch, output)));
+      rmSync(scratch, { recursive: true });
+      found[index].seconds.push(seconds);
+      found[index].peak = Math.max(found[index].peak, peak);
+    }
+  }
+  return found.map(({ seconds, peak }) => ({ seconds: median(seconds), peak }));
 }
 
-async function compare(from, to, shape, input) {
-  const times = { ours: [], theirs: [], ourPeak: 0, theirPeak: 0 };
-  for (let run = 0; run < runs; run++) {
-    const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
-    const output = join(scratch, `out.${extensions[to]}`);
-    const ours = await measure(process.execPath, [
-      main,
-      "convert",
-      input,
+/** geoferry, and ogr2ogr by each pair of drivers. */
+function competitors(from, to, shape, input) {
+  const output = `out.${to.extension}`;
+  const ours = (path) => [main, "convert", input, path, "--quiet", "--workers", flags.workers];
+  const pairs =
+    from === to
+      ? to.drivers.map((driver) => [driver, driver])
+      : from.drivers.flatMap((a) => to.drivers.map((b) => [a, b]));
+  return [
+    { command: process.execPath, args: ours, output },
+    ...pairs.map(([reader, writer]) => ({
+      command: "ogr2ogr",
+      args: (path) => ogrArguments(reader, writer, shape, input, path),
       output,
-      "--quiet",
-      "--workers",
-      flags.workers,
-    ]);
-    for (const name of readdirSync(scratch)) rmSync(join(scratch, name));
-    const theirs = await measure("ogr2ogr", ogrArguments(from, to, shape, input, output));
-    rmSync(scratch, { recursive: true });
-    times.ours.push(ours.seconds);
-    times.theirs.push(theirs.seconds);
-    times.ourPeak = Math.max(times.ourPeak, ours.peak);
-    times.theirPeak = Math.max(times.theirPeak, theirs.peak);
-  }
-  return times;
+      name: [reader, writer].map(({ name }) => name).join(" → "),
+    })),
+  ];
 }
 
 console.log(
-  `| shape | from | to | geoferry s | ogr2ogr s | ratio | geoferry MB | ogr2ogr MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |`,
+  "| shape | from | to | geoferry s | ogr2ogr s | ratio | geoferry MB | ogr2ogr MB | drivers |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
 );
-const ratios = [];
+const all = [];
 for (const { name, shape, count } of sets) {
-  if (flags.shape && flags.shape !== name) continue;
-  const paths = await makeData(folder, shape, count);
+  if (flags.shape && !flags.shape.split(",").includes(name)) continue;
   const digits = name === "small" ? 3 : 2;
-  for (const from of Object.keys(extensions)) {
-    for (const to of Object.keys(extensions)) {
-      if ((flags.from && flags.from !== from) || (flags.to && flags.to !== to)) continue;
-      const { ours, theirs, ourPeak, theirPeak } = await compare(from, to, shape, paths[from]);
-      const ratio = median(theirs) / median(ours);
-      if (name !== "small") ratios.push(ratio);
-      console.log(
-        `| ${name} | ${from} | ${to} | ${median(ours).toFixed(digits)} | ${median(theirs).toFixed(digits)} | ${ratio.toFixed(2)} | ${ourPeak.toFixed(0)} | ${theirPeak.toFixed(0)} |`,
-      );
+  for (const [from, source] of chosen(flags.from)) {
+    for (const [to, target] of chosen(flags.to)) {
+      if (![source, target].every((format) => format.shapes?.includes(shape) ?? true)) continue;
+      const share = name === "small" ? 1 : Math.min(source.share ?? 1, target.share ?? 1);
+      const input = await makeData(folder, shape, Math.round(count * share), from);
+      const programs = competitors(source, target, shape, input);
+      const [ours, ...theirs] = await compare(programs);
+      for (const [index, { seconds, peak }] of theirs.entries()) {
+        const ratio = seconds / ours.seconds;
+        all.push({ name, from, to, ratio });
+        const figures = [ours.seconds.toFixed(digits), seconds.toFixed(digits), ratio.toFixed(2)];
+        const memory = [ours.peak.toFixed(0), peak.toFixed(0)];
+        console.log(`| ${[name, from, to, ...figures, ...memory, programs[index + 1].name].join(" | ")} |`);
+      }
     }
   }
 }
+
+/** The ratios as a table from by to; against the faster driver where there are two. */
+function printMatrix(name) {
+  const ofSet = all.filter((entry) => entry.name === name);
+  if (ofSet.length === 0) return;
+  const columns = [...new Set(ofSet.map(({ to }) => to))];
+  console.log(
+    `\n${name}: how many times as fast\n\n| from | ${columns.join(" | ")} |\n| --- |${" --- |".repeat(columns.length)}`,
+  );
+  for (const from of new Set(ofSet.map((entry) => entry.from))) {
+    const cells = columns.map((to) => {
+      const ratios = ofSet.filter((entry) => entry.from === from && entry.to === to).map(({ ratio }) => ratio);
+      return ratios.length === 0 ? "" : Math.min(...ratios).toFixed(2);
+    });
+    console.log(`| ${from} | ${cells.join(" | ")} |`);
+  }
+}
+for (const { name } of sets) printMatrix(name);
+
 const setting = `${process.arch}, Node ${process.versions.node}, --workers ${flags.workers}`;
+const ratios = all.filter(({ name }) => name !== "small").map(({ ratio }) => ratio);
 if (ratios.length > 0) {
   const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
   console.log(`\ngeometric mean of ${ratios.length} ratios: ${mean.toFixed(2)} (${setting})`);

@@ -1,8 +1,9 @@
-/** Data for the bench, made the same every time: points, long lines, polygons with a hole, as CSV, GeoJSON and Shapefile. */
+/** Data for the bench, made the same every time: points, long lines, polygons with a hole, in every format. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { formats, ogrArguments } from "./ogr2ogr.mjs";
 
 /** A small seeded generator (mulberry32): numbers from 0 to 1. */
 function generator(seed) {
@@ -66,18 +67,11 @@ function wkt({ type, coordinates }) {
   return `POLYGON (${coordinates.map((positions) => `(${positions.map(pair).join(",")})`).join(",")})`;
 }
 
-/**
- * Makes `<folder>/<shape>-<count>.{csv,geojson,shp}` where they are not there yet.
- * @returns the three paths by format
- */
-export async function makeData(folder, shape, count) {
-  mkdirSync(folder, { recursive: true });
-  const stem = join(folder, `${shape}-${count}`);
-  const paths = { csv: `${stem}.csv`, geojson: `${stem}.geojson`, shp: `${stem}.shp` };
-  if (existsSync(paths.shp)) return paths;
+/** Writes `<stem>.csv` and `<stem>.geojson`. */
+async function generate(stem, shape, count) {
   const random = generator(20260101);
-  const csv = createWriteStream(paths.csv);
-  const geojson = createWriteStream(paths.geojson);
+  const csv = createWriteStream(`${stem}.csv`);
+  const geojson = createWriteStream(`${stem}.geojson`);
   csv.write(`${shape === "points" ? "lon,lat" : "wkt"},name,kind,count,share,day\n`);
   geojson.write('{"type":"FeatureCollection","features":[\n');
   for (let i = 0; i < count; i++) {
@@ -92,10 +86,23 @@ export async function makeData(folder, shape, count) {
   }
   geojson.write("\n]}\n");
   await Promise.all([once(csv.end(), "finish"), once(geojson.end(), "finish")]);
-  const made = spawnSync("ogr2ogr", ["-lco", "ENCODING=UTF-8", paths.shp, paths.geojson], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+}
+
+/**
+ * `<folder>/<shape>-<count>.<format>`, made where it is not there yet: CSV and GeoJSON here, the others by ogr2ogr from
+ * the GeoJSON.
+ * @returns its path
+ */
+export async function makeData(folder, shape, count, format) {
+  mkdirSync(folder, { recursive: true });
+  const stem = join(folder, `${shape}-${count}`);
+  const { extension, drivers } = formats[format];
+  const path = `${stem}.${extension}`;
+  if (!existsSync(`${stem}.geojson`)) await generate(stem, shape, count);
+  if (existsSync(path)) return path;
+  const args = ogrArguments({ name: "GeoJSON" }, drivers[0], shape, `${stem}.geojson`, path);
+  const made = spawnSync("ogr2ogr", args, { stdio: ["ignore", "ignore", "inherit"] });
   if (made.status !== 0)
-    throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its Shapefiles and to compare with");
-  return paths;
+    throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its data and to compare with");
+  return path;
 }

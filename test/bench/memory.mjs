@@ -40,7 +40,10 @@ async function repeat(from, to, head, tail, between) {
   if (tail > 0) await add(from, to, { start: size - tail });
 }
 
-const small = await makeData(flags.folder, "points", Number(flags.points));
+const small = {};
+for (const format of ["csv", "geojson", "shp"]) {
+  small[format] = await makeData(flags.folder, "points", Number(flags.points), format);
+}
 const large = Object.fromEntries(
   Object.keys(small).map((format) => [format, join(flags.folder, `points-${flags.points}x${times}.${format}`)]),
 );
