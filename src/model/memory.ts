@@ -8,7 +8,7 @@ const lent = new WeakSet<ArrayBufferLike>();
 /** Smaller pieces are not worth the bookkeeping. */
 const least = 1 << 16;
 /** Bytes that may wait for their next use: what a split, its batches and its chunks take. */
-const most = 1 << 24;
+const most = 1 << 23;
 let waiting = 0;
 
 /** The smallest free buffer of at least this size that is not far too large. */
@@ -52,9 +52,4 @@ export function supply(buffer: ArrayBuffer): void {
 /** Whether a buffer was borrowed and has not been given back: it belongs to its view alone. */
 export function isBorrowed(buffer: ArrayBufferLike): boolean {
   return lent.has(buffer);
-}
-
-/** Whether the memory behind a view is large enough to be used again. */
-export function isWorthKeeping({ buffer }: ArrayBufferView): boolean {
-  return buffer.byteLength >= least;
 }

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { fromPlainError, type PlainError } from "../errors.js";
-import { buffersIn, transferables } from "../model/batch.js";
-import { giveBack, isWorthKeeping } from "../model/memory.js";
+import { transferables } from "../model/batch.js";
+import { giveBack } from "../model/memory.js";
 import { type FindFormat, openTask, type Task, type TaskSpec, type Work, type WorkResult } from "./task.js";
 
 /** Where tasks run: on this thread, or on a pool of workers. */
@@ -85,12 +85,24 @@ export type WorkerRequest =
   | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
 export type WorkerReply =
-  | { readonly id: number; readonly result: WorkResult; readonly error?: undefined }
+  | {
+      readonly id: number;
+      readonly result: WorkResult;
+      /** Those of its buffers that the worker wants back. */
+      readonly borrowed: ArrayBuffer[];
+      readonly error?: undefined;
+    }
   | { readonly id: number; readonly error: PlainError; readonly result?: undefined };
 
 interface Waiting {
   resolve(result: WorkResult): void;
   reject(error: unknown): void;
+}
+
+/** Which worker a result came from, and what goes back to it. */
+interface Origin {
+  readonly member: Member;
+  readonly borrowed: ArrayBuffer[];
 }
 
 interface Member {
@@ -112,7 +124,8 @@ export class PoolExecutor implements Executor {
   private tasks = 0;
   private pieces = 0;
   private failure: unknown;
-  private readonly makers = new WeakMap<WorkResult, Member>();
+  private readonly origins = new WeakMap<WorkResult, Origin>();
+  private readonly drain = new Drain();
 
   constructor(private readonly threads: number) {
     this.width = threads;
@@ -131,7 +144,7 @@ export class PoolExecutor implements Executor {
         member.waiting.delete(reply.id);
         if (reply.error) waiting?.reject(fromPlainError(reply.error));
         else {
-          this.makers.set(reply.result, member);
+          this.origins.set(reply.result, { member, borrowed: reply.borrowed });
           waiting?.resolve(reply.result);
         }
       });
@@ -173,14 +186,19 @@ export class PoolExecutor implements Executor {
     });
   }
 
-  /** What came from a worker goes back to it. */
+  /** What a worker had borrowed goes back to it. */
   release(result: WorkResult): void {
-    const member = this.makers.get(result);
-    const buffers = buffersIn(result.chunks, isWorthKeeping);
-    member?.worker.postMessage({ kind: "memory", buffers } satisfies WorkerRequest, buffers);
+    const origin = this.origins.get(result);
+    const buffers = new Set(transferables(result.chunks));
+    for (const buffer of origin?.borrowed ?? []) buffers.delete(buffer);
+    this.drain.free([...buffers]);
+    if (!origin || origin.borrowed.length === 0) return;
+    const { member, borrowed } = origin;
+    member.worker.postMessage({ kind: "memory", buffers: borrowed } satisfies WorkerRequest, borrowed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.drain.close();
     await Promise.all(this.members.map((member) => member.worker.terminate()));
   }
 }

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
-import { supply } from "../model/memory.js";
+import { isBorrowed, supply } from "../model/memory.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
 import type { WorkerReply, WorkerRequest } from "./executor.js";
@@ -44,7 +44,8 @@ async function answer(request: WorkerRequest): Promise<void> {
 async function run(request: WorkerRequest & { kind: "run" }): Promise<WorkerReply> {
   try {
     const task = await tasks.get(request.task)!;
-    return { id: request.id, result: await task.run(request.work) };
+    const result = await task.run(request.work);
+    return { id: request.id, result, borrowed: transferables(result.chunks).filter(isBorrowed) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
   }
