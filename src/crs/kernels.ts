@@ -24,7 +24,8 @@ export const outside = (xy: Float64Array, i: number): void => {
   xy[2 * i + 1] = Number.NaN;
 };
 
-const flattening = (ellipsoid: Ellipsoid) => (ellipsoid.inverseFlattening === 0 ? 0 : 1 / ellipsoid.inverseFlattening);
+export const flattening = (ellipsoid: Ellipsoid) =>
+  ellipsoid.inverseFlattening === 0 ? 0 : 1 / ellipsoid.inverseFlattening;
 export const eccentricitySquared = (ellipsoid: Ellipsoid): number => {
   const f = flattening(ellipsoid);
   return f * (2 - f);
@@ -154,82 +155,6 @@ export function lambertConic(ellipsoid: Ellipsoid, conic: Conic): Kernel | null 
         const psi = -Math.log(rho / Math.abs(f)) / n;
         xy[2 * i] = wrap(Math.atan2(x, y) / n + lon0);
         xy[2 * i + 1] = Math.atan(tanLatitude(Math.sinh(psi), e));
-      }
-    },
-  };
-}
-
-/** Rectifying latitude from the geographic, and back: series to the sixth order in n (Karney 2011, section 5). */
-function rectifying(n: number): { forward: (lat: number) => number; inverse: (mu: number) => number } {
-  const n2 = n * n;
-  const n3 = n2 * n;
-  const n4 = n3 * n;
-  const n5 = n4 * n;
-  const n6 = n5 * n;
-  const c = [
-    (-3 / 2) * n + (9 / 16) * n3 - (3 / 32) * n5,
-    (15 / 16) * n2 - (15 / 32) * n4 + (135 / 2048) * n6,
-    (-35 / 48) * n3 + (105 / 256) * n5,
-    (315 / 512) * n4 - (189 / 512) * n6,
-    (-693 / 1280) * n5,
-    (1001 / 2048) * n6,
-  ];
-  const d = [
-    (3 / 2) * n - (27 / 32) * n3 + (269 / 512) * n5,
-    (21 / 16) * n2 - (55 / 32) * n4 + (6759 / 4096) * n6,
-    (151 / 96) * n3 - (417 / 128) * n5,
-    (1097 / 512) * n4 - (15543 / 2560) * n6,
-    (8011 / 2560) * n5,
-    (293393 / 61440) * n6,
-  ];
-  const sum = (series: readonly number[], at: number) =>
-    series.reduce((total, value, index) => total + value * Math.sin(2 * (index + 1) * at), at);
-  return { forward: (lat) => sum(c, lat), inverse: (mu) => sum(d, mu) };
-}
-
-/** EPSG method 1119, equidistant conic (Snyder 1987, p. 111). Angles in radians. */
-export function equidistantConic(ellipsoid: Ellipsoid, conic: Conic): Kernel | null {
-  const { lat0, lon0, lat1, lat2, x0, y0 } = conic;
-  if (Math.abs(lat1 + lat2) < 1e-10) return null;
-  const e2 = eccentricitySquared(ellipsoid);
-  const f = flattening(ellipsoid);
-  const n = f / (2 - f);
-  const radius = (ellipsoid.a / (1 + n)) * (1 + n ** 2 / 4 + n ** 4 / 64 + n ** 6 / 256);
-  const { forward: rectify, inverse: unrectify } = rectifying(n);
-  const m = (lat: number) => Math.cos(lat) / Math.sqrt(1 - e2 * Math.sin(lat) ** 2);
-  const cone =
-    Math.abs(lat1 - lat2) < 1e-10
-      ? Math.sin(lat1)
-      : (ellipsoid.a * (m(lat1) - m(lat2))) / (radius * (rectify(lat2) - rectify(lat1)));
-  const g = (ellipsoid.a * m(lat1)) / cone + radius * rectify(lat1);
-  const rho0 = g - radius * rectify(lat0);
-  return {
-    forward(xy, from, to) {
-      for (let i = from; i < to; i++) {
-        const lat = xy[2 * i + 1]!;
-        if (!(Math.abs(lat) <= halfPi + 1e-10)) {
-          outside(xy, i);
-          continue;
-        }
-        const rho = g - radius * rectify(lat);
-        const theta = cone * wrap(xy[2 * i]! - lon0);
-        xy[2 * i] = rho * Math.sin(theta) + x0;
-        xy[2 * i + 1] = rho0 - rho * Math.cos(theta) + y0;
-      }
-    },
-    inverse(xy, from, to) {
-      const sign = cone < 0 ? -1 : 1;
-      for (let i = from; i < to; i++) {
-        const x = sign * (xy[2 * i]! - x0);
-        const y = sign * (rho0 - (xy[2 * i + 1]! - y0));
-        const rho = sign * Math.sqrt(x * x + y * y);
-        const mu = (g - rho) / radius;
-        if (!(Math.abs(mu) <= halfPi + 1e-10)) {
-          outside(xy, i);
-          continue;
-        }
-        xy[2 * i] = wrap(Math.atan2(x, y) / cone + lon0);
-        xy[2 * i + 1] = unrectify(mu);
       }
     },
   };

@@ -423,6 +423,7 @@ const synonyms: Readonly<Record<string, MethodId>> = {
   lambertconformalconic2spmichigan: "lambert-conic-michigan",
   lambertconicconformalwestorientated: "lambert-conic-west",
   albers: "albers",
+  mercator1spspherical: "mercator-a",
   swissobliquecylindrical: "oblique-mercator-b",
   hotineobliquemercatorvarianta: "oblique-mercator-a",
   hotineobliquemercatorvariantb: "oblique-mercator-b",

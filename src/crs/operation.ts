@@ -63,11 +63,18 @@ async function told(found: Operation, source: Definition, target: Definition, op
     const tables = await registry();
     notices.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
   }
+  if ([source, target].some(isEllipsoidalCylinder)) notices.push(twoCylinders);
   notices.push(...heightNotices(source, target));
   const accuracy =
     assumed.length > 0 && found.accuracy !== null ? Math.max(found.accuracy, assumedAccuracy) : found.accuracy;
   return notices.length === 0 ? found : { ...found, accuracy, notice: notices.join("; ") };
 }
+
+const isEllipsoidalCylinder = ({ geodetic, projection }: Definition): boolean =>
+  projection?.method === "equidistant-cylindrical" && geodetic?.datum.ellipsoid.inverseFlattening !== 0;
+
+const twoCylinders =
+  "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, which is up to 23 km off in y: what they wrote is in EPSG:32662";
 
 function heightNotices({ vertical: from }: Definition, { vertical: to }: Definition): string[] {
   if (from === to) return [];

@@ -69,10 +69,39 @@ export async function parse(definition: string): Promise<Crs> {
 /** All that a system's definition says. @throws crs-unknown */
 export const resolve = (crs: Crs): Promise<Definition> => read(clean(crs.definition));
 
+/** Deprecated, ESRI's and homemade names of Web Mercator, whose sphere everyone takes for the ellipsoid. */
+const webMercatorIds: ReadonlySet<string | null> = new Set(["EPSG:3857", "EPSG:3785", "EPSG:900913", "ESRI:102113"]);
+
+/** A Mercator on the sphere of Web Mercator is that, whatever datum it names. */
+function isWebMercator({ geodetic, projection }: Definition): boolean {
+  if (!geodetic || !projection || geodetic.datum.ellipsoid.inverseFlattening !== 0) return false;
+  if (projection.method !== "mercator-a" && projection.method !== "web-mercator") return false;
+  const { lat0, lon0, k = 1, x0, y0 } = projection.parameters;
+  const plainly = !lat0 && !lon0 && !x0 && !y0 && k === 1 && projection.unit.size === 1;
+  return plainly && geodetic.datum.ellipsoid.a === 6378137 && geodetic.meridian.degrees === 0;
+}
+
+/** The two parts of `EPSG:27700+5701` and its URN and URL: horizontal and vertical code; null for other text. */
+export function compoundCodes(text: string): readonly [horizontal: string, vertical: string] | null {
+  const found =
+    /^(EPSG:\d+)\+(?:EPSG:)?(\d+)$/i.exec(text) ??
+    /^urn:ogc:def:crs,crs:(EPSG:[^:,]*:\d+),crs:EPSG:[^:,]*:(\d+)$/i.exec(text) ??
+    /^https?:\/\/www\.opengis\.net\/def\/crs-compound\?1=https?:\/\/www\.opengis\.net\/def\/crs\/(EPSG\/[^/&]*\/\d+)&2=https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[^/&]*\/(\d+)$/i.exec(
+      text,
+    );
+  return found && [`EPSG:${/\d+$/.exec(found[1]!)![0]}`, `EPSG:${found[2]}`];
+}
+
 async function read(text: string): Promise<Definition> {
+  const compound = compoundCodes(text);
+  if (compound) {
+    const horizontal = await read(compound[0]);
+    if (horizontal.vertical !== undefined) throw unknown(text, `${compound[0]} is not horizontal`);
+    return { ...horizontal, id: null, name: `${horizontal.name} + ${compound[1]}`, vertical: compound[1] };
+  }
   const id = idOfCode(text);
   if (id === "EPSG:4326") return wgs84Definition;
-  if (id === "EPSG:3857") return webMercatorDefinition;
+  if (webMercatorIds.has(id)) return webMercatorDefinition;
   if (id !== null) {
     const { registry, readWkt } = await tables();
     // EPSG keeps to codes below 32768; a higher one is ESRI's, which many call EPSG's.
@@ -117,6 +146,7 @@ async function tables() {
 /** The code of a system, where that is sure: it has the code or the name of one, and says the same. */
 function identified(found: Definition, registry: Registry): Definition {
   if (!found.geodetic || found.obstacle !== null) return { ...found, id: null };
+  if (isWebMercator(found) && found.vertical === undefined) return webMercatorDefinition;
   // A shift that the definition declares itself is not the registered system's.
   if (found.geodetic.datum.code === null || found.geodetic.datum.grid !== null) return { ...found, id: null };
   const names = [found.name];

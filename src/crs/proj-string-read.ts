@@ -145,7 +145,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
     ? { name: "unknown", size: Number(words.get("to_meter")) }
     : units[words.get("units") ?? "m"];
   if (!unit || !(unit.size > 0)) return null;
-  const found = readMethod(kind, words, datum.ellipsoid);
+  const found = readMethod(kind, words);
   const parameters: Partial<Record<ParameterKey, number>> = {};
   if (found) {
     for (const [key] of methodOf(found.method).parameters) {
@@ -201,11 +201,7 @@ function readMeridian(text: string | undefined): Meridian | null {
 
 type Values = Partial<Record<ParameterKey, number>>;
 
-function readMethod(
-  kind: string,
-  words: Map<string, string>,
-  ellipsoid: Ellipsoid,
-): { method: MethodId; values: Values } | null {
+function readMethod(kind: string, words: Map<string, string>): { method: MethodId; values: Values } | null {
   const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
   const lat0 = number("lat_0");
   const origin: Values = { lat0, lon0: number("lon_0"), x0: number("x_0"), y0: number("y_0") };
@@ -241,8 +237,6 @@ function readMethod(
       if (lat0 !== undefined && lat0 !== 0) return null;
       if (parallel !== undefined && parallel !== 0)
         return k === undefined || k === 1 ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
-      // The string of EPSG:3857: a sphere under coordinates of the ellipsoid.
-      if (ellipsoid.inverseFlattening === 0 && words.get("nadgrids") === "@null") return null;
       return { method: "mercator-a", values: scaled };
     case "aea":
       return lat1 === undefined ? null : { method: "albers", values: { ...origin, lat1, lat2: lat2 ?? lat1 } };

@@ -1,15 +1,14 @@
 import type { Ellipsoid, Parameters, Projection } from "./definition.js";
 import {
   eccentricitySquared,
-  equidistantConic,
   type Kernel,
   lambertConic,
   mercator,
   mercatorScale,
   transverseMercator,
   webMercator,
-  wrap,
 } from "./kernels.js";
+import { cassini, equidistantConic, equidistantCylindrical } from "./meridian-kernels.js";
 import type { MethodId } from "./methods.js";
 import { robinson } from "./robinson.js";
 
@@ -48,11 +47,10 @@ export async function kernelOf(projection: Projection, ellipsoid: Ellipsoid): Pr
       return equidistantConic(ellipsoid, { lat0, lon0, lat1, lat2: radians(p.lat2), k: 1, x0, y0 });
     case "robinson":
       return robinson(ellipsoid.a, lon0, x0, y0);
-    case "cassini": {
-      // The series is for a strip along the meridian; far from it both it and its inverse give nonsense.
-      const kernel = await throughProj4("cassini", p, ellipsoid, x0, y0);
-      return kernel && within(kernel, lon0, radians(5));
-    }
+    case "cassini":
+      return cassini(ellipsoid, { lat0, lon0, x0, y0 }, radians(5));
+    case "equidistant-cylindrical":
+      return equidistantCylindrical(ellipsoid, lat1, lon0, x0, y0);
     case "lambert-conic-belgium":
       // Guidance note 7-2, 3.1.1.3: as 2SP, turned by 29.2985 seconds.
       return lambertConic(ellipsoid, {
@@ -77,23 +75,6 @@ function belgianConstant(ellipsoid: Ellipsoid, p: Parameters): number {
   const psi = (lat: number) => Math.asinh(Math.tan(lat)) - e * Math.atanh(e * Math.sin(lat));
   const [a, b] = [radians(p.lat1), radians(p.lat2)];
   return Math.log(m(a) / m(b)) / (psi(b) - psi(a));
-}
-
-/** Only up to so many radians of longitude from the central meridian. */
-function within(kernel: Kernel, lon0: number, reach: number): Kernel {
-  const refuse = (xy: Float64Array, from: number, to: number) => {
-    for (let i = from; i < to; i++) if (!(Math.abs(wrap(xy[2 * i]! - lon0)) <= reach)) xy[2 * i] = Number.NaN;
-  };
-  return {
-    forward(xy, from, to) {
-      refuse(xy, from, to);
-      kernel.forward(xy, from, to);
-    },
-    inverse(xy, from, to) {
-      kernel.inverse(xy, from, to);
-      refuse(xy, from, to);
-    },
-  };
 }
 
 /** Both axes the other way: westing and southing. */
@@ -132,6 +113,8 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
   switch (method) {
     case "albers":
       return ["aea", { lat_0, lon_0, lat_1, lat_2 }];
+    case "lambert-azimuthal-spherical":
+      return sphere ? ["laea", { lat_0, lon_0 }] : null;
     case "lambert-azimuthal":
       return ["laea", { lat_0, lon_0 }];
     case "polar-stereographic-a":
@@ -145,8 +128,6 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
     case "oblique-mercator-a":
     case "oblique-mercator-b":
       return obliqueMercator(method, p);
-    case "cassini":
-      return ["cass", { lat_0, lon_0 }];
     case "polyconic":
       return ["poly", { lat_0, lon_0 }];
     case "new-zealand":
@@ -155,9 +136,6 @@ function words(method: MethodId, p: Parameters, ellipsoid: Ellipsoid): [proj: st
       return p.pseudoParallel === 78.5 && Math.abs((p.colatitude ?? 0) - 30.28813975) < 1e-7
         ? ["krovak", { lat_0, lon_0, k_0: p.k ?? 1 }]
         : null;
-    // proj4 and PROJ 9.1 take the sphere of the semi-major axis, EPSG's 1028 means the ellipsoid: 20 km apart.
-    case "equidistant-cylindrical":
-      return sphere ? ["eqc", { lat_ts: p.lat1 ?? 0, lon_0 }] : null;
     case "equidistant-cylindrical-spherical":
       return ["eqc", { lat_ts: p.lat1 ?? 0, lon_0 }];
     case "equal-area-cylindrical":

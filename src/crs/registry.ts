@@ -48,6 +48,12 @@ const codeOf = (id: string): string | null => {
 };
 export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
+/** EPSG's former codes of methods that it has defined anew. */
+const renamedMethods: Readonly<Record<string, string>> = { 9842: "1028", 9823: "1029" };
+
+/** Gusterberg and St. Stephen Grid, whose axes point south and west though their method says nothing of it. */
+const southWest: ReadonlySet<string> = new Set(["8044", "8045"]);
+
 /** The tables of codes, datums and operations. The text of a system is looked for and read when it is asked for. */
 export class Registry {
   private readonly datums: Lines;
@@ -102,7 +108,7 @@ export class Registry {
     const [, , , , , , base, unit, methodCode, values] = cells;
     const baseLine = this.line(base!);
     if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
-    const method = methodByCode(methodCode === "9842" ? "1028" : methodCode!);
+    const method = methodByCode(renamedMethods[methodCode!] ?? methodCode!);
     const numbers = values === "" ? [] : values!.split(",").map(Number);
     const parameters: Partial<Record<ParameterKey, number>> = {};
     if (method !== null)
@@ -119,7 +125,7 @@ export class Registry {
         parameters,
         unit: this.unit(unit!),
       },
-      obstacle: null,
+      obstacle: southWest.has(cells[0]!) ? "its axes point south and west" : null,
     };
   }
 
@@ -155,6 +161,10 @@ export class Registry {
   /** A datum that has a twin with another prime meridian only is that twin: `Geodetic.meridian` tells them apart. */
   datum(code: string): Datum {
     const cells = this.datums.get(code)!;
+    // ESRI lists some of EPSG's under the same number or name.
+    for (const twin of code[0] === "E" ? [code.slice(1), ...this.datumsNamed(cells[1]!)] : []) {
+      if (twin[0] !== "E" && this.datums.get(twin)?.[4] === cells[4]) return this.datum(twin);
+    }
     if (cells[6]) return this.datum(cells[6]);
     return {
       code,

@@ -147,7 +147,8 @@ function readGeodetic(tree: WktNode, registry: Registry): Geodetic | null {
     datumTitle: null,
     meridian,
     unit,
-    threeD: numberAt(child(tree, "CS"), 1) === 3,
+    // ESRI names the unit of heights.
+    threeD: numberAt(child(tree, "CS"), 1) === 3 || child(tree, "LINUNIT") !== null,
   };
 }
 

@@ -44,6 +44,28 @@ describe("codes", () => {
     expect((await parse("EPSG:4978")).kind).toBe("other");
   });
 
+  it("takes the horizontal part of a compound code, and says that heights stay", async () => {
+    for (const text of [
+      "EPSG:27700+5701",
+      "epsg:27700+EPSG:5701",
+      "urn:ogc:def:crs,crs:EPSG::27700,crs:EPSG::5701",
+      "urn:ogc:def:crs,crs:EPSG:9.8:27700,crs:EPSG:9.8:5701",
+      "http://www.opengis.net/def/crs-compound?1=http://www.opengis.net/def/crs/EPSG/0/27700&2=http://www.opengis.net/def/crs/EPSG/0/5701",
+    ]) {
+      const crs = await parse(text);
+      expect(crs, text).toMatchObject({
+        id: null,
+        kind: "projected",
+        name: "OSGB36 / British National Grid + EPSG:5701",
+      });
+      const operation = await findOperation(crs, wgs84);
+      expect(operation.notice).toMatch(/heights stay as they are.*EPSG:5701, is dropped/);
+      expect(operation.routes).toEqual((await findOperation(await parse("EPSG:27700"), wgs84)).routes);
+    }
+    expect((await findOperation(await parse("EPSG:4326+5773"), wgs84)).kind).toBe("identity");
+    await expect(parse("EPSG:7415+5709")).rejects.toMatchObject({ code: "crs-unknown" });
+  });
+
   it("refuses codes that do not exist, and text that is no definition, saying so", async () => {
     await expect(parse("EPSG:999999")).rejects.toMatchObject({ code: "crs-unknown" });
     await expect(parse("EPSG:999999")).rejects.toThrow("no such code");

@@ -41,13 +41,13 @@ const systems = `
   EPSG:3763 EPSG:3812 EPSG:4490 EPSG:4647 EPSG:4826 EPSG:5186 EPSG:5321 EPSG:5650 EPSG:6312 EPSG:6350
   EPSG:6372 EPSG:6646 EPSG:6870 EPSG:6931 EPSG:8059 EPSG:8353 EPSG:9473 EPSG:22185 EPSG:27493 EPSG:28404
   EPSG:31287 ESRI:54027 ESRI:54030 ESRI:102003 ESRI:102012 ESRI:102016 ESRI:102022 ESRI:103300
-  EPSG:20255 EPSG:4230 EPSG:3907 EPSG:29101 ESRI:102008 ESRI:102031
+  EPSG:20255 EPSG:28191 EPSG:32662 EPSG:2180 EPSG:4230 EPSG:3907 EPSG:29101 ESRI:102008 ESRI:102031
 `
   .trim()
   .split(/\s+/);
 /** On NAD27 and other datums that geoferry refuses, in part or all; their projections are held against PROJ from their own datum. */
 const gridOnly = new Set(
-  "EPSG:32040 EPSG:6201 EPSG:3295 EPSG:2172 EPSG:2036 EPSG:3168 EPSG:29871 EPSG:5472 EPSG:2066".split(" "),
+  "EPSG:32040 EPSG:6201 EPSG:3295 EPSG:2172 EPSG:2036 EPSG:3168 EPSG:29871 EPSG:5472 EPSG:2066 EPSG:28191".split(" "),
 );
 
 /** Where a part of the area of use has no operation accurate to 5 m; in all other systems every position must pass. */
@@ -181,6 +181,38 @@ async function baseOf(code: string): Promise<string> {
 }
 
 describe("published values", () => {
+  it("World Equidistant Cylindrical on the ellipsoid (guidance note 7-2, 3.2.5), as PROJ has it since 9.8", async () => {
+    const [x, y, far, farther] = await through("EPSG:4326", "EPSG:4087", [10, 55, -143.9999611505, 71.9993230521]);
+    expect(x).toBeCloseTo(1113194.91, 2);
+    expect(y).toBeCloseTo(6097230.31, 2);
+    // Of Apache SIS, GeoCalc and ESRI's engine.
+    expect(far).toBeCloseTo(-16030002.35, 2);
+    expect(farther).toBeCloseTo(7992053.817, 2);
+    const back = await through("EPSG:4087", "EPSG:4326", [1113194.9079, 6097230.3131]);
+    expect(back[1]).toBeCloseTo(55, 8);
+    const operation = await findOperation(wgs84, await parse("EPSG:4087"));
+    expect(operation.notice).toMatch(/PROJ before 9.8 took a sphere.*EPSG:32662/);
+  });
+
+  it.skipIf(needsProj)("World Equidistant Cylindrical (Sphere), where no accuracy is asked for", async () => {
+    for (const code of ["EPSG:3786", "EPSG:4088", "EPSG:2163"]) {
+      await expect(through("EPSG:4326", code, [10, 55])).rejects.toThrow(/--accuracy 999/);
+      const mine = await through("EPSG:4326", code, [-110, 45], 999);
+      const theirs = await gdalTransform("EPSG:4326", code, Float64Array.of(-110, 45));
+      expect(farthest(mine, theirs)).toBeLessThan(1e-3);
+    }
+  });
+
+  it.skipIf(needsProj)("the names that Web Mercator had before its code", async () => {
+    const expected = await gdalTransform("EPSG:4326", "EPSG:3785", Float64Array.of(10, 55));
+    const sphere =
+      "+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext";
+    for (const text of ["EPSG:3785", "EPSG:900913", "ESRI:102113", sphere]) {
+      expect((await parse(text)).id, text).toBe("EPSG:3857");
+      expect(farthest(await through("EPSG:4326", text, [10, 55]), expected)).toBeLessThan(1e-3);
+    }
+  });
+
   it("Belge Lambert 72, the Belgian variant of the conic (EPSG guidance note 7-2, 3.1.1.3)", async () => {
     const latitude = 50 + 40 / 60 + 46.461 / 3600;
     const longitude = 5 + 48 / 60 + 26.533 / 3600;
@@ -353,7 +385,7 @@ describe("refusals", () => {
 
   it("projections that proj4 lacks or computes otherwise", async () => {
     expect(await refused("ESRI:54003")).toContain("Miller");
-    expect(await refused("EPSG:4087")).toContain("Equidistant Cylindrical");
+    expect(await refused("EPSG:8044")).toContain("south and west");
     expect(await refused("EPSG:6244")).toContain("Colombia Urban");
     expect(await refused("EPSG:4978")).toContain("geocentric");
   });
