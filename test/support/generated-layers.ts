@@ -22,7 +22,7 @@ export interface GeneratedLayer {
   readonly ids: readonly (number | string | null)[] | null;
 }
 
-/** Unique in every layer that a Shapefile takes apart: by it, features are found again in the parts. */
+/** Unique where features part ways (see `withKey`): by it, they are found again. */
 export const keyField = "_key";
 
 const scripts = [..."abcXYZ019_", ..."äßçŁ", ..."жЩя", ..."東京あ", ..."عربي", "😀", "e\u0301"];
@@ -242,9 +242,6 @@ const families: readonly (readonly Kind[])[] = [
   ["Point", "LineString", "Polygon"],
   ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection"],
 ];
-const familyOf = (type: Kind | undefined) =>
-  type === "Point" || type === "MultiPoint" ? type : type?.replace("Multi", "");
-
 const geometries = fc
   .constantFrom(...families)
   .chain((kinds) =>
@@ -275,16 +272,18 @@ export const generatedLayer: fc.Arbitrary<GeneratedLayer> = fc
   })
   .map(({ geometries: all, fields, ids }) => ({
     geometries: all,
-    fields:
-      new Set(all.map((geometry) => familyOf(geometry?.type)).filter(Boolean)).size > 1 ||
-      all.some((geometry) => geometry?.type === "GeometryCollection")
-        ? [{ name: keyField, type: "int32", values: all.map((_, i) => i) }, ...fields]
-        : fields,
+    fields,
     ids:
       ids === "none"
         ? null
         : all.map((_, i) => (ids === "texts" ? `id-${i}` : ids === "some" && i % 3 === 0 ? null : i * 3)),
   }));
+
+/** The layer with a number in every feature that no other feature of it has. */
+export const withKey = (layer: GeneratedLayer): GeneratedLayer => ({
+  ...layer,
+  fields: [{ name: keyField, type: "int32", values: layer.geometries.map((_, i) => i) }, ...layer.fields],
+});
 
 /** 300 fields, texts short enough for the record of a .dbf. */
 export const wideLayer: fc.Arbitrary<GeneratedLayer> = fc.record({
