@@ -24,7 +24,7 @@ export interface ConvertRequest {
   readonly rename?: Readonly<Record<string, string>>;
   readonly cast?: Readonly<Record<string, FieldType>>;
   readonly where?: string;
-  /** [least x, least y, greatest x, greatest y] in the coordinates of the output. */
+  /** [least x, least y, greatest x, greatest y] in the coordinates of the output; of longitudes west > east spans the antimeridian. */
   readonly bbox?: readonly [number, number, number, number];
   readonly limit?: number;
   readonly geometryType?: string;

@@ -47,8 +47,15 @@ export async function planShape(
     add("make-valid", {});
   }
   if (request.geometryType !== undefined) add("geometry-type", { type: request.geometryType });
-  if (request.bbox) add("bbox", { box: request.bbox });
+  if (request.bbox) add("bbox", { box: checkedBox(request.bbox, crs.crs) });
   return { stages, ...crs };
+}
+
+/** Only longitudes run round the globe. @throws option-invalid */
+function checkedBox(box: NonNullable<ConvertRequest["bbox"]>, crs: Crs | null): NonNullable<ConvertRequest["bbox"]> {
+  if (box[0] <= box[2] || crs === null || crs.kind === "geographic") return box;
+  const expected = `least x before greatest x, as ${crs.id ?? crs.name} is not in longitude and latitude`;
+  throw fault("option-invalid", { option: "--bbox", value: box.join(","), expected });
 }
 
 async function planCrs(

@@ -5,7 +5,7 @@ import { boxSetting, type Settings } from "./settings.js";
 import type { Stage } from "./stage.js";
 
 export interface BboxSettings {
-  /** Least x, least y, greatest x, greatest y, in the coordinates that the features have where the stage stands. */
+  /** West, south, east, north in the coordinates that the features have where the stage stands; west > east in degrees only. */
   readonly box: Extent;
 }
 
@@ -94,13 +94,26 @@ export function meetsBox(column: GeometryColumn, row: number, box: Extent): bool
   return anySegmentMeets(column, row, box) || (isPolygonal(kind) && covers(column, row, minX, minY));
 }
 
-/** Keeps the features that have a point in common with the box, exactly, as `ogr2ogr -spat` does. */
+/** West beyond east: the box spans the antimeridian, west of which longitudes may go on beyond 180°, east of it below −180°. */
+function unrolled([west, south, east, north]: Extent): Extent[] {
+  if (west <= east) return [[west, south, east, north]];
+  return [
+    [west, south, east + 360, north],
+    [west - 360, south, east, north],
+  ];
+}
+
+/**
+ * Keeps the features that have a point in common with the box, exactly, as `ogr2ogr -spat` does. Of longitudes the first
+ * may be greater than the second, as in RFC 7946, 5.2: the box then spans the antimeridian.
+ */
 export function build(settings: Settings): Stage {
-  const box = boxSetting(settings, "box");
+  const boxes = unrolled(boxSetting(settings, "box"));
   return {
     apply(batch: Batch): Batch {
       const keep = new Uint8Array(batch.length);
-      for (let row = 0; row < batch.length; row++) if (meetsBox(batch.geometry, row, box)) keep[row] = 1;
+      for (let row = 0; row < batch.length; row++)
+        if (boxes.some((box) => meetsBox(batch.geometry, row, box))) keep[row] = 1;
       return keepRows(batch, keep);
     },
   };

@@ -65,12 +65,12 @@ export function fieldTypeMapSetting(settings: Settings, name: string): Map<strin
   return types;
 }
 
-/** Four finite numbers, least x, least y, greatest x, greatest y, in that order of size. */
+/** Four finite numbers: west, south, east, north; west beyond east spans the antimeridian. */
 export function boxSetting(settings: Settings, name: string): [number, number, number, number] {
   const value = settings[name];
   if (Array.isArray(value) && value.length === 4 && value.every((item) => Number.isFinite(item))) {
     const [minX, minY, maxX, maxY] = value as [number, number, number, number];
-    if (minX <= maxX && minY <= maxY) return [minX, minY, maxX, maxY];
+    if (minY <= maxY) return [minX, minY, maxX, maxY];
   }
-  throw invalid(name, value, "four numbers: least x, least y, greatest x, greatest y");
+  throw invalid(name, value, "four numbers: west, south, east, north");
 }

@@ -168,3 +168,12 @@ test("keeps what ogr2ogr -spat keeps", async () => {
     expect(await numbers(geometries, box)).toEqual(expected);
   }
 });
+
+test("a box whose west is beyond its east spans the antimeridian", async () => {
+  const box: Box = [170, -20, -170, 20];
+  const squareAt = (x: number): Geometry => ({ type: "Polygon", coordinates: [square(x, 0, 4)] });
+  const cut: Geometry = { type: "MultiPolygon", coordinates: [[square(176, 0, 4)], [square(-180, 0, 4)]] };
+  // In it: west of the line, east of it, on both sides, over it beyond 180° and below −180°. Beside it: three.
+  const geometries = [172, -175, 178, -182, 100, -160, 0].map(squareAt);
+  expect(await numbers([...geometries, cut], box)).toEqual([1, 2, 3, 4, 8]);
+});

@@ -178,7 +178,7 @@ test.each<[string, Record<string, unknown>]>([
   ["rename", { map: ["a"] }],
   ["cast", { map: { a: "varchar" } }],
   ["limit", { count: -1 }],
-  ["bbox", { box: [1, 0, 0, 1] }],
+  ["bbox", { box: [0, 1, 1, 0] }],
   ["bbox", { box: [0, 0, 1, Number.NaN] }],
   ["geometry-type", { type: "curve" }],
   ["check-coordinates", { mode: "nad27" }],

@@ -70,12 +70,12 @@ export function parseBox(text: string | undefined): ConvertRequest["bbox"] {
     .filter((part) => part !== "")
     .map(Number);
   const [minX, minY, maxX, maxY] = numbers;
-  const valid = numbers.length === 4 && numbers.every(Number.isFinite) && minX! <= maxX! && minY! <= maxY!;
+  const valid = numbers.length === 4 && numbers.every(Number.isFinite) && minY! <= maxY!;
   if (!valid)
     throw fault("option-invalid", {
       option: "--bbox",
       value: text,
-      expected: "four numbers: least x, least y, greatest x, greatest y",
+      expected: "four numbers: least x, least y, greatest x, greatest y (west > east in degrees only)",
     });
   return [minX!, minY!, maxX!, maxY!];
 }
@@ -172,7 +172,11 @@ export const convertCommand: Command<ConvertArguments> = {
     rename: { ...several, describe: "Rename a field: old=new" },
     cast: { ...several, describe: "Change a field's type: name=text" },
     where: { ...text, describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"" },
-    bbox: { ...text, describe: "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output" },
+    bbox: {
+      ...text,
+      describe:
+        "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
+    },
     limit: { ...text, describe: "Stop after so many features" },
     "geometry-type": { ...text, describe: "Keep one kind of geometry, or promote: point, line, polygon, multi" },
     "make-valid": { ...flag, describe: "Repair invalid geometries" },
