@@ -6,13 +6,35 @@ const mostContent = 1 << 28;
 
 const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9 || byte === 13;
 
-/** The text of an element, put together from its pieces, as UTF-8 that grows as it comes. */
+/**
+ * Text of elements, put together from its pieces, as UTF-8 that grows as it comes: of one at a time (`clear`, then
+ * `collect` of the reader), or of several that are kept side by side until they are used (`begin` before each).
+ */
 export class XmlContent {
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
   length = 0;
+  /** Where the text begun last begins. */
+  from = 0;
+  /** White space in between was written as a reference, and belongs to the text. */
+  private pinnedFrom = Number.POSITIVE_INFINITY;
+  private pinnedTo = 0;
 
   clear(): void {
     this.length = 0;
+    this.begin();
+  }
+
+  /** Begins another text behind those that are there. */
+  begin(): void {
+    this.from = this.length;
+    this.pinnedFrom = Number.POSITIVE_INFINITY;
+    this.pinnedTo = 0;
+  }
+
+  /** Forgets the text begun last. */
+  drop(): void {
+    this.length = this.from;
+    this.begin();
   }
 
   private reserve(size: number, source: string): void {
@@ -46,18 +68,33 @@ export class XmlContent {
     this.length += this.bytes.write(text, this.length, "utf8");
   }
 
-  /** Where the text begins without the white space around it, and where it ends: the same where there is nothing else. */
-  trimmed(): readonly [number, number] {
-    let from = 0;
-    let to = this.length;
-    while (from < to && isSpace(this.bytes[from]!)) from++;
-    while (to > from && isSpace(this.bytes[to - 1]!)) to--;
-    return [from, to];
+  /** Adds a text whose references are resolved; white space that was none of them stood `before` and `after` it. */
+  addResolved(text: string, before: number, after: number, source: string): void {
+    const start = this.length;
+    this.addText(text, source);
+    if (text.length <= before) return;
+    this.pinnedFrom = Math.min(this.pinnedFrom, start + before);
+    this.pinnedTo = this.length - after;
   }
 
-  /** The text without the white space around it. */
+  /** Where the text begun last begins without the white space around it. */
+  get start(): number {
+    let at = this.from;
+    const most = Math.min(this.length, this.pinnedFrom);
+    while (at < most && isSpace(this.bytes[at]!)) at++;
+    return at;
+  }
+
+  /** Where the text begun last ends without the white space around it: at its start where there is nothing else. */
+  get end(): number {
+    let at = this.length;
+    const least = Math.max(this.start, this.pinnedTo);
+    while (at > least && isSpace(this.bytes[at - 1]!)) at--;
+    return at;
+  }
+
+  /** The text begun last, without the white space around it. */
   text(): string {
-    const [from, to] = this.trimmed();
-    return this.bytes.toString("utf8", from, to);
+    return this.bytes.toString("utf8", this.start, this.end);
   }
 }

@@ -161,6 +161,9 @@ export class XmlReader {
   private last = false;
   /** Where the window begins in the file. */
   private base = 0;
+  /** A place in the window, and how many bytes of the file stand before it there. */
+  private measuredAt = 0;
+  private measured = 0;
   private input: XmlInput | null = null;
   private encoding = "utf-8";
   private doctype = "";
@@ -242,7 +245,9 @@ export class XmlReader {
     const input = this.input ?? (await this.begin());
     const piece = await input.next();
     const { at } = this;
-    this.base += input.sourceLength(this.bytes, 0, at);
+    this.base = this.byteAt(at);
+    this.measuredAt = 0;
+    this.measured = 0;
     this.bytes = at < this.bytes.length ? Buffer.concat([this.bytes.subarray(at), piece]) : piece;
     this.at = this.tokenAt = 0;
     this.last = input.ended;
@@ -561,7 +566,8 @@ export class XmlReader {
     if (!this.encoded) content.add(bytes, textFrom, textTo, this.valid, source);
     else {
       const raw = bytes.toString("utf8", textFrom, textTo).replace(/\r\n?/g, "\n");
-      content.addText(this.literal ? this.cleaned(raw, textFrom) : this.resolve(raw, textFrom), source);
+      if (this.literal) content.addText(this.cleaned(raw, textFrom), source);
+      else content.addResolved(this.resolve(raw, textFrom), spaceBefore(raw), spaceAfter(raw), source);
     }
   }
 
@@ -614,7 +620,14 @@ export class XmlReader {
   }
 
   private byteAt(at: number): number {
-    return this.base + (this.input?.sourceLength(this.bytes, 0, at) ?? 0);
+    if (at < this.measuredAt) {
+      this.measuredAt = 0;
+      this.measured = 0;
+    }
+    // From place to place, as measuring what was decoded takes its time.
+    this.measured += this.input?.sourceLength(this.bytes, this.measuredAt, at) ?? 0;
+    this.measuredAt = at;
+    return this.base + this.measured;
   }
 
   /** Where the token given last ends, in bytes from the start of the file. */
@@ -685,6 +698,14 @@ export class XmlReader {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
+const spaceBefore = (text: string): number => /^[ \t\n]*/.exec(text)![0].length;
+
+function spaceAfter(text: string): number {
+  let at = text.length;
+  while (at > 0 && isSpace(text.charCodeAt(at - 1))) at--;
+  return text.length - at;
+}
 
 /** The number that a text is, with white space around it; NaN where it is none. */
 function numberOf(text: string): number {

@@ -1,0 +1,92 @@
+import type { FieldType } from "../../src/model/index.js";
+
+/** The three kinds of features (GPX 1.1, gpxType), by the names of their elements. */
+export const gpxTypes = ["wpt", "rte", "trk"] as const;
+export const Gpx = { wpt: 0, rte: 1, trk: 2 } as const;
+
+/** What the elements and attributes that have a meaning in GPX 1.0 and 1.1 are told by. */
+export const Code = {
+  gpx: 1,
+  wpt: 2,
+  rte: 3,
+  trk: 4,
+  trkseg: 5,
+  rtept: 6,
+  trkpt: 7,
+  metadata: 8,
+  extensions: 9,
+  link: 10,
+  lat: 11,
+  lon: 12,
+  href: 13,
+  text: 14,
+  url: 15,
+  urlname: 16,
+  ele: 17,
+  TrackPointExtension: 18,
+  bounds: 19,
+  author: 20,
+  email: 21,
+  copyright: 22,
+  keywords: 23,
+} as const;
+
+/** The first of the codes of `standardFields`, in their order. */
+const firstField = 32;
+
+export interface StandardField {
+  readonly name: string;
+  readonly type: FieldType;
+  /** Which of wpt, rte and trk have it in GPX 1.1. */
+  readonly of: readonly (0 | 1 | 2)[];
+}
+
+const all = [Gpx.wpt, Gpx.rte, Gpx.trk] as const;
+const wpt = [Gpx.wpt] as const;
+const lines = [Gpx.rte, Gpx.trk] as const;
+
+/**
+ * The simple elements of wptType, rteType and trkType (GPX 1.1), each of which occurs at most once, in an order that
+ * is that of the schema for each of them; links come between `src` and `sym` or `number`, and `ele`, the height, first.
+ */
+export const standardFields: readonly StandardField[] = [
+  { name: "time", type: "datetime", of: wpt },
+  { name: "magvar", type: "double", of: wpt },
+  { name: "geoidheight", type: "double", of: wpt },
+  { name: "name", type: "text", of: all },
+  { name: "cmt", type: "text", of: all },
+  { name: "desc", type: "text", of: all },
+  { name: "src", type: "text", of: all },
+  { name: "number", type: "int32", of: lines },
+  { name: "sym", type: "text", of: wpt },
+  { name: "type", type: "text", of: all },
+  { name: "fix", type: "text", of: wpt },
+  { name: "sat", type: "int32", of: wpt },
+  { name: "hdop", type: "double", of: wpt },
+  { name: "vdop", type: "double", of: wpt },
+  { name: "pdop", type: "double", of: wpt },
+  { name: "ageofdgpsdata", type: "double", of: wpt },
+  { name: "dgpsid", type: "int32", of: wpt },
+];
+
+/** Names of the fields that are made of more than one element, or of none. */
+export const gpxTypeField = "_gpxType";
+export const linksField = "links";
+export const coordinateField = "coordinateProperties";
+
+/** All names with their codes. */
+export const vocabulary: Readonly<Record<string, number>> = {
+  ...Code,
+  ...Object.fromEntries(standardFields.map(({ name }, index) => [name, firstField + index])),
+};
+
+/** The index in `standardFields` of an element's code, negative for all other codes. */
+export const standardIndex = (code: number): number => code - firstField;
+
+/**
+ * The namespaces of what GPX has no element for and we write all the same: attributes by their names, and what a
+ * geometry was that GPX says in another way.
+ */
+export const fieldsNamespace = "urn:geoferry:gpx:fields";
+export const structureNamespace = "urn:geoferry:gpx:structure";
+

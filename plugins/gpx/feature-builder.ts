@@ -1,0 +1,304 @@
+import { Batch, GeometryBuilder, Kind } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { TextBuffer } from "../shared/numbers.js";
+import type { XmlReader } from "../shared/xml.js";
+import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
+import type { Path } from "./paths.js";
+import { PointValues } from "./point-values.js";
+import { Rows } from "./rows.js";
+import type { GpxField } from "./survey.js";
+import type { Link, Visitor } from "./walker.js";
+
+/** A batch is full with so many features, or with so many points in them. */
+const mostRows = 1000;
+const mostPoints = 1 << 16;
+
+const notes = {
+  "segment-empty": "a track segment without points was left out",
+  "line-of-one-point": "a line has a single point",
+} as const;
+const losses = {
+  "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
+  "height-invalid": "an ele that is no number was left out",
+  "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
+} as const;
+
+const typeNames = gpxTypes.map((name) => Buffer.from(name));
+
+/** What our writer may say of a geometry, by the number of lines it came with: what it was then. */
+const formerKinds: Readonly<Record<string, { readonly kind: number; readonly lines: (count: number) => boolean }>> = {
+  Point: { kind: Kind.Point, lines: (count) => count === 0 },
+  MultiPoint: { kind: Kind.MultiPoint, lines: (count) => count === 0 },
+  LineString: { kind: Kind.LineString, lines: (count) => count <= 1 },
+  MultiLineString: { kind: Kind.MultiLineString, lines: () => true },
+};
+
+/** Makes batches of the features of some kinds. */
+export class FeatureBuilder implements Visitor {
+  /** Features met, good and bad. */
+  records: number;
+  private readonly rows: Rows;
+  private geometry = new GeometryBuilder();
+  private readonly rowRecords = new Uint32Array(mostRows);
+  private kind = 0;
+  private byte = 0;
+  private readonly links: Link[] = [];
+  private readonly values = new PointValues();
+  private readonly pointLinks: Link[] = [];
+  private readonly json = new TextBuffer(4096);
+  /** What the geometry was before our writer wrote it, empty where nothing tells. */
+  private former = "";
+  /** Lines of the feature at hand, and points in the one that is open. */
+  private lines = 0;
+  private isOpen = false;
+  private segments = 0;
+  private linePoints = 0;
+  private longitude = 0;
+  private latitude = 0;
+  private readonly standardColumns: readonly number[];
+  private readonly typeColumn: number;
+  private readonly linksColumn: number;
+  private readonly coordinateColumn: number;
+  private readonly pathColumns: number[] = [];
+  private readonly pathKeys: string[] = [];
+  private readonly notices = new Map<keyof typeof notes, number>();
+  private readonly lost = new Map<keyof typeof losses, number>();
+
+  constructor(
+    private readonly reader: XmlReader,
+    fields: readonly GpxField[],
+    private readonly kinds: readonly boolean[],
+    private readonly context: ReadContext,
+    before: number,
+  ) {
+    this.records = before;
+    this.rows = new Rows(fields, reader.content, (code, field, example) => context.lose(code, field, example));
+    const { rows } = this;
+    this.standardColumns = standardFields.map(({ name }) => rows.find(name));
+    this.typeColumn = rows.find(gpxTypeField);
+    this.linksColumn = rows.find(linksField);
+    this.coordinateColumn = rows.find(coordinateField);
+  }
+
+  get full(): boolean {
+    return this.rows.length >= mostRows || this.geometry.positionCount >= mostPoints;
+  }
+
+  root(): void {}
+  declaration(): void {}
+  metadata(): void {}
+
+  begin(kind: number): boolean {
+    if (!this.kinds[kind]) return false;
+    this.kind = kind;
+    this.byte = this.reader.byte;
+    this.records++;
+    this.former = "";
+    this.lines = this.segments = this.linePoints = 0;
+    this.isOpen = false;
+    this.links.length = 0;
+    this.values.clear();
+    this.reader.content.clear();
+    if (kind !== Gpx.wpt) this.geometry.begin(Kind.LineString);
+    return true;
+  }
+
+  standard(index: number): void {
+    const { content } = this.reader;
+    if (content.end > content.start) this.rows.keep(this.standardColumns[index]!);
+  }
+
+  extension(path: Path): void {
+    this.rows.keep(this.columnOf(path));
+  }
+
+  attribute(path: Path, value: string): void {
+    this.rows.keepText(this.columnOf(path), value);
+  }
+
+  private columnOf(path: Path): number {
+    this.pathColumns[path.index] ??= path.name === gpxTypeField ? -1 : this.rows.find(path.name);
+    return this.pathColumns[path.index]!;
+  }
+
+  link(link: Link): void {
+    this.links.push(link);
+  }
+
+  geometryType(): void {
+    this.former = this.reader.content.text();
+  }
+
+  segment(): void {
+    if (this.segments++ > 0) this.endLine();
+    this.isOpen = false;
+    this.values.segment();
+  }
+
+  private endLine(): void {
+    if (this.linePoints === 1) this.notice("line-of-one-point");
+    if (this.linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
+    this.linePoints = 0;
+  }
+
+  beginPoint(longitude: number, latitude: number): boolean {
+    if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
+      this.lose("point-without-place");
+      return false;
+    }
+    if (!this.isOpen) {
+      this.isOpen = true;
+      if (this.lines++ === 0) this.geometry.part();
+      this.geometry.ring();
+    }
+    this.longitude = longitude;
+    this.latitude = latitude;
+    return true;
+  }
+
+  pointStandard(index: number): void {
+    const { content } = this.reader;
+    const { start, end } = content;
+    if (end === start) return;
+    const { name, type } = standardFields[index]!;
+    const key = pluralNames[index]!;
+    const fits =
+      type === "double" || type === "int32"
+        ? this.values.value(key, content.bytes, start, end)
+        : this.values.text(key, content.bytes, start, end);
+    if (!fits) this.leaveOut(name);
+  }
+
+  pointExtension(path: Path): void {
+    const { content } = this.reader;
+    const { start, end } = content;
+    const key = this.keyOf(path);
+    const fits = path.own
+      ? this.values.own(key, content.bytes, start, end)
+      : end > start && this.values.value(key, content.bytes, start, end);
+    if (!fits && end > start) this.leaveOut(path.name);
+  }
+
+  pointAttribute(path: Path, value: string): void {
+    const bytes = Buffer.from(value);
+    if (!this.values.value(this.keyOf(path), bytes, 0, bytes.length)) this.leaveOut(path.name);
+  }
+
+  private keyOf(path: Path): string {
+    this.pathKeys[path.index] ??= path.own ? path.name : pluralOf(path.name);
+    return this.pathKeys[path.index]!;
+  }
+
+  private leaveOut(name: string): void {
+    this.context.lose("point-values-left-out", name, losses["point-values-left-out"]);
+  }
+
+  pointLink(link: Link): void {
+    this.pointLinks.push(link);
+  }
+
+  endPoint(height: number): void {
+    if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
+    else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
+    if (this.pointLinks.length > 0) {
+      if (!this.values.json(linksField, this.pointLinks.map(plainLink))) this.leaveOut(linksField);
+      this.pointLinks.length = 0;
+    }
+    this.linePoints++;
+    this.values.endPoint();
+  }
+
+  badHeight(): void {
+    this.lose("height-invalid");
+  }
+
+  end(longitude: number, latitude: number, height: number): void {
+    if (this.kind === Gpx.wpt) {
+      if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
+        this.reject();
+        return;
+      }
+      this.geometry.line(Kind.Point);
+      if (Number.isNaN(height)) this.geometry.position(longitude, latitude);
+      else this.geometry.positionZM(longitude, latitude, height, Number.NaN);
+    } else {
+      if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
+      this.geometry.begin(this.kindOfLines());
+    }
+    this.geometry.end();
+    this.keepMade();
+    this.rowRecords[this.rows.length] = this.records;
+    this.rows.end();
+  }
+
+  private kindOfLines(): number {
+    const { lines, former } = this;
+    const known = Object.hasOwn(formerKinds, former) ? formerKinds[former]! : null;
+    if (known?.lines(lines)) return known.kind;
+    return lines === 1 || this.kind === Gpx.rte ? Kind.LineString : Kind.MultiLineString;
+  }
+
+  /** Keeps the values that are made of several elements, or of none. */
+  private keepMade(): void {
+    const { rows, json } = this;
+    rows.keepBytes(this.typeColumn, typeNames[this.kind]!);
+    if (this.links.length > 0) {
+      json.utf8(JSON.stringify(this.links.map(plainLink)));
+      rows.keepBytes(this.linksColumn, json.finish());
+    }
+    if (this.values.isEmpty) return;
+    this.values.write(json, this.kindOfLines() === Kind.MultiLineString);
+    rows.keepBytes(this.coordinateColumn, json.finish());
+  }
+
+  private reject(): void {
+    const reason = "a waypoint's lat or lon is missing or no number";
+    const place = { record: this.records, byte: this.byte };
+    this.rows.cancel();
+    this.context.reject({ code: "coordinate-invalid", reason, place, feature: null });
+  }
+
+  private notice(code: keyof typeof notes): void {
+    this.notices.set(code, (this.notices.get(code) ?? 0) + 1);
+  }
+
+  private lose(code: keyof typeof losses): void {
+    this.lost.set(code, (this.lost.get(code) ?? 0) + 1);
+  }
+
+  /** The features since the last batch, null where there are none; a feature that has not ended is given up. */
+  finish(): Batch | null {
+    const { rows } = this;
+    const { length } = rows;
+    if (length === 0) return null;
+    const geometry = this.geometry.finish();
+    this.geometry = new GeometryBuilder();
+    const firstRecord = this.rowRecords[0]!;
+    const gapless = this.rowRecords[length - 1]! - firstRecord === length - 1;
+    return new Batch({
+      length,
+      ids: null,
+      fields: rows.fields,
+      columns: rows.finish(),
+      geometry,
+      records: gapless ? null : this.rowRecords.slice(0, length),
+      firstRecord: gapless ? firstRecord : 0,
+    });
+  }
+
+  /** Says at the end of a split what was odd in it. */
+  report(): void {
+    for (const [code, count] of this.notices) this.context.notice(code, undefined, notes[code], count);
+    for (const [code, count] of this.lost) this.context.lose(code, undefined, losses[code], count);
+    this.notices.clear();
+    this.lost.clear();
+  }
+}
+
+/** Names that @tmcw/togeojson gives to the values of points: plurals, but for the heart rate. */
+const pluralOf = (name: string): string => (name === "hr" || name === "heart" ? "heart" : `${name}s`);
+const pluralNames = standardFields.map(({ name }) => pluralOf(name));
+
+/** A link with what it has. */
+const plainLink = (link: Link): Record<string, string> =>
+  Object.fromEntries(Object.entries(link).filter(([, value]) => value !== null));

@@ -1,0 +1,172 @@
+import { TextBuffer } from "../shared/numbers.js";
+
+/** Beyond so many different values of points, the rest of them is left out: a feature would grow without bounds. */
+export const mostKeys = 256;
+
+/** The values of one name for the points of a line, as JSON that grows. */
+class ValueList {
+  readonly out = new TextBuffer(1024);
+  /** The segment and the point in it that come next. */
+  segment = 0;
+  point = 0;
+
+  constructor(readonly name: string) {}
+}
+
+const comma = 44;
+const quote = 34;
+const opening = 91;
+const closing = 93;
+const jsonNumber = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?(e[+-]?\d{1,2})?$/i;
+const plainWord = /^(true|false|null|-?\d)|^["[{]/;
+
+/**
+ * Values of the points of one line or of several, one array a name, as long as there are points: what
+ * `coordinateProperties` is made of (the convention of @tmcw/togeojson). Nested by segments where there are several.
+ */
+export class PointValues {
+  private lists = new Map<string, ValueList>();
+  /** Points of the segments so far. */
+  private lengths: number[] = [0];
+  /** Values left out. */
+  surplus = 0;
+
+  /** Begins with another line. */
+  clear(): void {
+    this.lengths = [0];
+    if (this.lists.size > 0) this.lists = new Map();
+  }
+
+  get isEmpty(): boolean {
+    return this.lists.size === 0;
+  }
+
+  /** The next point, its values added, is counted. */
+  endPoint(): void {
+    this.lengths[this.lengths.length - 1]!++;
+  }
+
+  /** The points from now on are another segment's, unless the segment at hand has none. */
+  segment(): void {
+    if (this.lengths.at(-1)! > 0) this.lengths.push(0);
+  }
+
+  /** Where the value of `name` for the point at hand is to be written; null where it has one or there is no room. */
+  private at(name: string): TextBuffer | null {
+    let list = this.lists.get(name);
+    if (!list) {
+      if (this.lists.size === mostKeys) {
+        this.surplus++;
+        return null;
+      }
+      list = new ValueList(name);
+      this.lists.set(name, list);
+    }
+    const segment = this.lengths.length - 1;
+    const point = this.lengths[segment]!;
+    if (list.segment === segment && list.point > point) return null;
+    this.pad(list, segment, point);
+    if (list.point > 0) list.out.byte(comma);
+    list.point++;
+    return list.out;
+  }
+
+  private pad(list: ValueList, segment: number, point: number): void {
+    const { out } = list;
+    while (list.segment < segment) {
+      this.padSegment(list, this.lengths[list.segment]!);
+      out.ascii("],[");
+      list.segment++;
+      list.point = 0;
+    }
+    this.padSegment(list, point);
+  }
+
+  private padSegment(list: ValueList, length: number): void {
+    for (; list.point < length; list.point++) list.out.ascii(list.point > 0 ? ",null" : "null");
+  }
+
+  /** Adds a text; false where the point has a value of this name already, or there are too many names. */
+  text(name: string, bytes: Buffer, from: number, to: number): boolean {
+    const out = this.at(name);
+    if (out) writeString(out, bytes, from, to);
+    return out !== null;
+  }
+
+  /** Adds a number where the text is one in JSON's form and as exact as a double, else the text. */
+  value(name: string, bytes: Buffer, from: number, to: number): boolean {
+    const out = this.at(name);
+    if (!out) return false;
+    if (isShortNumber(bytes, from, to)) out.bytes(bytes, from, to);
+    else writeString(out, bytes, from, to);
+    return true;
+  }
+
+  /** Adds what our writer wrote: JSON where the text is some, else the text. */
+  own(name: string, bytes: Buffer, from: number, to: number): boolean {
+    const text = bytes.toString("utf8", from, to);
+    const out = this.at(name);
+    if (!out) return false;
+    const value = plainWord.test(text) ? parsed(text) : undefined;
+    out.utf8(JSON.stringify(value === undefined ? text : value));
+    return true;
+  }
+
+  /** Adds a value. */
+  json(name: string, value: unknown): boolean {
+    const out = this.at(name);
+    out?.utf8(JSON.stringify(value));
+    return out !== null;
+  }
+
+  /** Writes the object of all arrays; `nested` where they have one for each segment. */
+  write(to: TextBuffer, nested: boolean): void {
+    if (this.lengths.length > 1 && this.lengths.at(-1) === 0) this.lengths.pop();
+    const segment = this.lengths.length - 1;
+    const point = this.lengths[segment]!;
+    to.byte(123);
+    let first = true;
+    for (const list of this.lists.values()) {
+      this.pad(list, segment, point);
+      if (!first) to.byte(comma);
+      first = false;
+      to.utf8(JSON.stringify(list.name));
+      to.byte(58);
+      to.byte(opening);
+      if (nested) to.byte(opening);
+      const bytes = list.out.finish();
+      to.bytes(bytes, 0, bytes.length);
+      if (nested) to.byte(closing);
+      to.byte(closing);
+    }
+    to.byte(125);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isShortNumber(bytes: Buffer, from: number, to: number): boolean {
+  const first = bytes[from]!;
+  if (to - from > 18 || !((first >= 48 && first <= 57) || first === 45)) return false;
+  return jsonNumber.test(bytes.toString("latin1", from, to));
+}
+
+/** Writes UTF-8 as a string of JSON. */
+export function writeString(out: TextBuffer, bytes: Buffer, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte < 32 || byte === quote || byte === 92) {
+      out.utf8(JSON.stringify(bytes.toString("utf8", from, to)));
+      return;
+    }
+  }
+  out.byte(quote);
+  out.bytes(bytes, from, to);
+  out.byte(quote);
+}

@@ -1,0 +1,140 @@
+import type { Batch, Crs, Dataset, Field, GeometryType, Layer, Split } from "../../src/model/index.js";
+import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import type { OptionValues } from "../../src/plugin/options.js";
+import { Token, XmlReader } from "../shared/xml.js";
+import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
+import { FeatureBuilder } from "./feature-builder.js";
+import type { readOptions } from "./options.js";
+import { type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
+import { GpxWalker } from "./walker.js";
+
+type Options = OptionValues<typeof readOptions>;
+
+/** Bytes of a split, about. */
+const splitSize = 1 << 22;
+
+/** What a layer takes from the file. */
+interface Part {
+  readonly name: string;
+  readonly kinds: readonly number[];
+  readonly types: readonly GeometryType[];
+}
+
+const lineTypes: readonly GeometryType[] = ["LineString", "MultiLineString"];
+/** Our writer says of a track without points that it was an empty point. */
+const formerTypes: readonly GeometryType[] = ["Point", "MultiPoint", ...lineTypes];
+const partsByKind: readonly Part[] = [
+  { name: "waypoints", kinds: [Gpx.wpt], types: ["Point"] },
+  { name: "routes", kinds: [Gpx.rte], types: lineTypes },
+  { name: "tracks", kinds: [Gpx.trk], types: formerTypes },
+];
+
+export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
+  return openGpx(source, options, context, splitSize);
+}
+
+/** Opens the file, with splits of about `wanted` bytes. */
+export async function openGpx(
+  source: Source,
+  options: Options,
+  context: ReadContext,
+  wanted: number,
+): Promise<Dataset & { readonly layers: readonly Layer[] }> {
+  const file = await source.open();
+  try {
+    const known = context.blueprint as Survey | undefined;
+    const blueprint = known ?? (await survey(file, source.name, context, wanted));
+    const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: formerTypes };
+    const parts = options.layers === "kinds" ? partsByKind : [whole];
+    const layers = parts.map((part) => new GpxLayer(source, file, options, context, blueprint, part));
+    return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function stemOf(path: string): string {
+  const file = path.split(/[/\\]/).at(-1)!;
+  return file.replace(/\.[^.]*$/, "") || file;
+}
+
+class GpxLayer implements Layer {
+  readonly name: string;
+  /** GPX 1.1, wptType: decimal degrees, WGS84 datum. */
+  readonly crs: Crs;
+  readonly fields: readonly Field[];
+  readonly geometryTypes: readonly GeometryType[];
+  readonly featureCount: number;
+  readonly extent = null;
+  readonly bytes: number;
+  private readonly gpxFields: readonly GpxField[];
+
+  constructor(
+    private readonly source: Source,
+    private readonly file: SourceFile,
+    options: Options,
+    private readonly context: ReadContext,
+    private readonly blueprint: Survey,
+    private readonly part: Part,
+  ) {
+    const { kinds } = part;
+    this.name = part.name;
+    this.crs = context.crs.wgs84;
+    const fields = blueprint.fields[kinds.length === 1 ? kinds[0]! : 3]!;
+    this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
+    this.fields = this.gpxFields.map(({ name, type }) => ({ name, type }));
+    this.geometryTypes = part.types;
+    this.featureCount = this.countOf(blueprint.counts);
+    this.bytes = file.size;
+  }
+
+  private countOf(counts: readonly number[]): number {
+    return this.part.kinds.reduce((sum, kind) => sum + counts[kind]!, 0);
+  }
+
+  async *splits(): AsyncGenerator<GpxSplit> {
+    for (const name of this.blueprint.metadata) {
+      this.context.notice("metadata-left-out", name, "what a GPX file says of itself has no place in its features");
+    }
+    for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
+  }
+
+  async *batches(split?: Split): AsyncGenerator<Batch> {
+    let records = 0;
+    for await (const piece of split ? [split as GpxSplit] : this.splits()) {
+      const reading = this.read(piece, records);
+      for (let next = await reading.next(); ; next = await reading.next()) {
+        if (next.done) {
+          records = next.value;
+          break;
+        }
+        yield next.value;
+      }
+    }
+    this.context.passed(records, 0);
+  }
+
+  /** Reads the features of a split; gives at its end how many records there have been. */
+  private async *read(split: GpxSplit, before: number): AsyncGenerator<Batch, number> {
+    const { context, source } = this;
+    const start = { ...this.blueprint.start!, byte: split.from };
+    const settings = { source: source.name, context, vocabulary, start, to: split.to };
+    const reader = new XmlReader(this.file, settings);
+    const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));
+    const builder = new FeatureBuilder(reader, this.gpxFields, kinds, context, before);
+    const walker = new GpxWalker(reader, builder, { notGpx: () => new Error("a split is within the root element") });
+    for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
+      if (token === Token.more) await reader.fill();
+      else if (builder.full) {
+        context.signal.throwIfAborted();
+        yield builder.finish()!;
+      }
+    }
+    const last = builder.finish();
+    if (last) yield last;
+    builder.report();
+    reader.report();
+    return builder.records;
+  }
+}

@@ -1,0 +1,102 @@
+import { type FieldType, temporalType } from "../../src/model/index.js";
+
+/** What a text can be read as. A field's values are of several forms; all of them together decide its type. */
+export const Form = {
+  boolean: 1,
+  int32: 2,
+  /** An integer that a double holds exactly. */
+  int53: 4,
+  int64: 8,
+  double: 16,
+  nonFinite: 32,
+  date: 64,
+  time: 128,
+  datetime: 256,
+  text: 512,
+} as const;
+
+const safeDigits = 15;
+const mostDigits = 18;
+const zero = 48;
+
+/** The form of `bytes[from … to]`, which is not empty. Numbers in which a zero leads or a plus stands are texts. */
+export function formOf(bytes: Buffer, from: number, to: number): number {
+  const first = bytes[from]!;
+  const isNumeric = (first >= zero && first <= 57) || first === 45 || first === 46;
+  if (!isNumeric) return wordForm(bytes, from, to);
+  let at = first === 45 ? from + 1 : from;
+  const start = at;
+  while (at < to && isDigit(bytes[at]!)) at++;
+  const digits = at - start;
+  if (digits > 1 && bytes[start] === zero) return temporalForm(bytes, from, to);
+  if (at === to) return integerForm(bytes, from, to, digits);
+  if (bytes[at] !== 46 && (bytes[at]! | 32) !== 101) return temporalForm(bytes, from, to);
+  return isDecimal(bytes, start, to) ? Form.double : Form.text;
+}
+
+const isDigit = (byte: number): boolean => byte >= zero && byte <= 57;
+
+function integerForm(bytes: Buffer, from: number, to: number, digits: number): number {
+  if (digits === 0) return Form.text;
+  if (bytes[from] === 45 && bytes[from + 1] === zero) return Form.double;
+  if (digits <= 9) return Form.int32;
+  if (digits > mostDigits) return longForm(bytes.toString("latin1", from, to));
+  const value = Number(bytes.toString("latin1", from, to));
+  if (value === (value | 0)) return Form.int32;
+  return digits <= safeDigits ? Form.int53 : Form.int64;
+}
+
+function longForm(text: string): number {
+  if (text.length > 20) return Form.text;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? Form.int64 : Form.text;
+}
+
+/** More digits than a double holds are an identifier rather than a measure. */
+function isDecimal(bytes: Buffer, from: number, to: number): boolean {
+  const text = bytes.toString("latin1", from, to);
+  const parts = /^(\d*)(?:\.(\d*))?(?:e[+-]?\d{1,3})?$/i.exec(text);
+  if (!parts || (parts[1] === "" && (parts[2] ?? "") === "")) return false;
+  return parts[1]!.length + (parts[2]?.length ?? 0) <= 25 && Number.isFinite(Number(text));
+}
+
+function temporalForm(bytes: Buffer, from: number, to: number): number {
+  if (to - from > 40) return Form.text;
+  const type = temporalType(bytes.toString("latin1", from, to));
+  return type === null ? Form.text : Form[type];
+}
+
+function wordForm(bytes: Buffer, from: number, to: number): number {
+  if (to - from > 5) return Form.text;
+  const word = bytes.toString("latin1", from, to);
+  if (word === "true" || word === "false") return Form.boolean;
+  return word === "NaN" || word === "INF" ? Form.nonFinite : Form.text;
+}
+
+/** The forms that a column of a type takes. */
+const formsOf: Readonly<Record<FieldType, number>> = {
+  boolean: Form.boolean,
+  int32: Form.int32,
+  int64: Form.int32 | Form.int53 | Form.int64,
+  double: Form.int32 | Form.int53 | Form.int64 | Form.double | Form.nonFinite,
+  date: Form.date,
+  time: Form.time,
+  datetime: Form.datetime,
+  text: -1,
+  json: -1,
+  binary: -1,
+};
+const guesses: readonly FieldType[] = ["boolean", "int32", "int64", "date", "time", "datetime"];
+
+/** The type that `declared` is where all values fit it, else text. */
+export const fittingType = (forms: number, declared: FieldType): FieldType =>
+  (forms & ~formsOf[declared]) === 0 ? declared : "text";
+
+/** The type that values of these forms have where nothing declares one. */
+export function guessedType(forms: number): FieldType {
+  if (forms === 0) return "text";
+  const found = guesses.find((type) => (forms & ~formsOf[type]) === 0);
+  if (found) return found;
+  const exact = Form.int32 | Form.int53 | Form.double;
+  return (forms & ~exact) === 0 ? "double" : "text";
+}

@@ -1,0 +1,443 @@
+import { parseNumber } from "../shared/numbers.js";
+import { Token, type XmlName, type XmlReader } from "../shared/xml.js";
+import { fieldName } from "./element-names.js";
+import { Code, fieldsNamespace, Gpx, standardFields, standardIndex, structureNamespace } from "./elements.js";
+import { type Path, PathTree } from "./paths.js";
+
+/** What a walk over a file meets, in its order. Texts are in `reader.content`, from `start` to `end`. */
+export interface Visitor {
+  /** The outermost element begins. */
+  root(): void;
+  /** A wpt, rte or trk begins; false where it is of no interest. */
+  begin(kind: number): boolean;
+  /** Its simple element of this index in `standardFields`. */
+  standard(index: number): void;
+  extension(path: Path): void;
+  /** An attribute of an element in extensions. */
+  attribute(path: Path, value: string): void;
+  link(link: Link): void;
+  /** What our writer says that the geometry was before it became one of GPX. */
+  geometryType(): void;
+  segment(): void;
+  /** A point of a line begins; false where its values are of no interest. */
+  beginPoint(longitude: number, latitude: number): boolean;
+  pointStandard(index: number): void;
+  pointExtension(path: Path): void;
+  pointAttribute(path: Path, value: string): void;
+  pointLink(link: Link): void;
+  /** The point ends; NaN for the height that it does not have, or that is none. */
+  endPoint(height: number): void;
+  /** A feature ends; of a wpt, where it is and how high. */
+  end(longitude: number, latitude: number, height: number): void;
+  /** The declaration of a field's type at the end of the file. */
+  declaration(name: string, type: string): void;
+  /** An element of the metadata, or what GPX 1.0 has in its place. */
+  metadata(name: XmlName): void;
+  /** A height that is no number. */
+  badHeight(): void;
+}
+
+export interface Link {
+  href: string | null;
+  text: string | null;
+  type: string | null;
+}
+
+/** What an open element is, as far as its children and its text are concerned. */
+const Scope = {
+  document: 0,
+  root: 1,
+  feature: 2,
+  segment: 3,
+  point: 4,
+  /** Its text counts, and that of all elements in it. */
+  field: 5,
+  link: 6,
+  extensions: 7,
+  extension: 8,
+  metadata: 9,
+  /** Extensions of the file itself. */
+  declarations: 10,
+  declared: 11,
+  skip: 12,
+  /** Garmin's extension of points, which is so common that what is in it goes by its own name. */
+  garmin: 13,
+} as const;
+
+/** What a text is for. */
+const Use = { none: 0, standard: 1, height: 2, linkText: 3, linkType: 4, linkHref: 5, extension: 6, metadata: 7, geometry: 8 } as const;
+
+/** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
+export class GpxWalker {
+  readonly featurePaths = new PathTree("_");
+  readonly pointPaths = new PathTree(":");
+  /** Extensions that were passed over, there being too many different ones. */
+  surplus = 0;
+  private readonly scopes = new Uint8Array(1024);
+  private readonly uses = new Uint8Array(1024);
+  /** The standard fields' indices, or nothing, by depth. */
+  private readonly indices = new Int8Array(1024);
+  private readonly paths: (Path | null)[] = [];
+  private rootNamespace: string | null = null;
+  private kind = 0;
+  /** Within a point of a line. */
+  private inPoint = false;
+  private longitude = Number.NaN;
+  private latitude = Number.NaN;
+  private height = Number.NaN;
+  private openLink: Link | null = null;
+  /** The depth of the element that was opened last, where nothing was closed since. */
+  private leafDepth = -1;
+
+  constructor(
+    private readonly reader: XmlReader,
+    private readonly visitor: Visitor,
+    private readonly source: { notGpx(name: string): Error },
+  ) {
+    // A reader that begins in the middle is inside of the root element.
+    if (reader.depth === 1) {
+      this.scopes[1] = Scope.root;
+      this.rootNamespace = reader.namespace();
+    }
+  }
+
+  /** Goes on; `Token.more` where the reader has to be filled, `Token.close` where a feature has ended. */
+  walk(): number {
+    const { reader } = this;
+    for (;;) {
+      switch (reader.next()) {
+        case Token.open:
+          this.open();
+          break;
+        case Token.text:
+          if (this.scopes[reader.depth] === Scope.field || this.scopes[reader.depth] === Scope.extension) {
+            reader.collect();
+          }
+          break;
+        case Token.close:
+          if (this.close()) return Token.close;
+          break;
+        case Token.more:
+          return Token.more;
+        default:
+          return Token.end;
+      }
+    }
+  }
+
+  private open(): void {
+    const { reader, scopes } = this;
+    const { depth } = reader;
+    switch (scopes[depth - 1]) {
+      case Scope.document:
+        scopes[depth] = this.openRoot();
+        break;
+      case Scope.root:
+        scopes[depth] = this.openTop();
+        break;
+      case Scope.feature:
+        scopes[depth] = this.openInFeature(depth);
+        break;
+      case Scope.segment:
+        scopes[depth] = this.isOwn(Code.trkpt) ? this.openPoint() : Scope.skip;
+        break;
+      case Scope.point:
+        scopes[depth] = this.openInPoint(depth);
+        break;
+      case Scope.field:
+        scopes[depth] = Scope.field;
+        this.uses[depth] = Use.none;
+        break;
+      case Scope.link:
+        scopes[depth] = this.openInLink(depth);
+        break;
+      case Scope.extensions:
+      case Scope.garmin:
+      case Scope.extension:
+        scopes[depth] = this.openExtension(depth);
+        break;
+      case Scope.metadata:
+        scopes[depth] = this.field(depth, Use.metadata);
+        break;
+      case Scope.declarations:
+      case Scope.declared:
+        scopes[depth] = this.openDeclared();
+        break;
+      default:
+        scopes[depth] = Scope.skip;
+    }
+    this.leafDepth = depth;
+  }
+
+  private openRoot(): number {
+    const { reader } = this;
+    if (reader.name.code !== Code.gpx) throw this.source.notGpx(reader.name.text);
+    this.rootNamespace = reader.namespace();
+    this.visitor.root();
+    return Scope.root;
+  }
+
+  /** Whether the element opened last is GPX's of this code. */
+  private isOwn(code: number): boolean {
+    return this.reader.name.code === code && this.reader.namespace() === this.rootNamespace;
+  }
+
+  private openTop(): number {
+    const { reader } = this;
+    if (reader.namespace() !== this.rootNamespace) return Scope.skip;
+    switch (reader.name.code) {
+      case Code.wpt:
+        return this.openFeature(Gpx.wpt);
+      case Code.rte:
+        return this.openFeature(Gpx.rte);
+      case Code.trk:
+        return this.openFeature(Gpx.trk);
+      case Code.metadata:
+        return Scope.metadata;
+      case Code.extensions:
+        return Scope.declarations;
+      default:
+        // GPX 1.0 has the metadata right here.
+        return this.field(reader.depth, Use.metadata);
+    }
+  }
+
+  private openFeature(kind: number): number {
+    if (!this.visitor.begin(kind)) return Scope.skip;
+    this.kind = kind;
+    this.inPoint = false;
+    this.openLink = null;
+    if (kind === Gpx.wpt) this.readPlace();
+    return Scope.feature;
+  }
+
+  private readPlace(): void {
+    const { reader } = this;
+    const x = reader.attributeIndex(Code.lon);
+    const y = reader.attributeIndex(Code.lat);
+    this.longitude = x < 0 ? Number.NaN : reader.valueNumber(x);
+    this.latitude = y < 0 ? Number.NaN : reader.valueNumber(y);
+    this.height = Number.NaN;
+  }
+
+  private openInFeature(depth: number): number {
+    const { reader, kind } = this;
+    if (reader.namespace() === this.rootNamespace) {
+      const { code } = reader.name;
+      if (code === Code.trkseg && kind === Gpx.trk) {
+        this.visitor.segment();
+        return Scope.segment;
+      }
+      if (code === Code.rtept && kind === Gpx.rte) return this.openPoint();
+      if (kind !== Gpx.wpt && code === Code.ele) return this.openExtension(depth);
+      const scope = this.openCommon(depth);
+      if (scope !== Scope.skip) return scope;
+    }
+    // What GPX 1.0 has beside its own elements, and what a later version may have.
+    return this.openExtension(depth);
+  }
+
+  private openPoint(): number {
+    this.giveLink();
+    this.readPlace();
+    if (!this.visitor.beginPoint(this.longitude, this.latitude)) return Scope.skip;
+    this.inPoint = true;
+    return Scope.point;
+  }
+
+  private openInPoint(depth: number): number {
+    if (this.reader.namespace() === this.rootNamespace) {
+      const scope = this.openCommon(depth);
+      if (scope !== Scope.skip) return scope;
+    }
+    return this.openExtension(depth);
+  }
+
+  /** What features and points have alike; `skip` for anything else. */
+  private openCommon(depth: number): number {
+    const { code } = this.reader.name;
+    const index = standardIndex(code);
+    if (index >= 0) {
+      this.indices[depth] = index;
+      return this.field(depth, Use.standard);
+    }
+    switch (code) {
+      case Code.ele:
+        return this.field(depth, Use.height);
+      case Code.extensions:
+        return Scope.extensions;
+      case Code.link: {
+        this.giveLink();
+        const href = this.reader.attributeIndex(Code.href);
+        this.openLink = { href: href < 0 ? null : this.reader.value(href), text: null, type: null };
+        return Scope.link;
+      }
+      case Code.url:
+        return this.field(depth, Use.linkHref);
+      case Code.urlname:
+        return this.field(depth, Use.linkText);
+      default:
+        return Scope.skip;
+    }
+  }
+
+  private field(depth: number, use: number): number {
+    this.uses[depth] = use;
+    this.reader.content.begin();
+    return Scope.field;
+  }
+
+  private openInLink(depth: number): number {
+    const { code } = this.reader.name;
+    if (code === Code.text) return this.field(depth, Use.linkText);
+    return standardFields[standardIndex(code)]?.name === "type" ? this.field(depth, Use.linkType) : Scope.skip;
+  }
+
+  private openExtension(depth: number): number {
+    const { reader, inPoint, paths, visitor } = this;
+    const tree = inPoint ? this.pointPaths : this.featurePaths;
+    const within = this.scopes[depth - 1] === Scope.extension;
+    const parent = within ? paths[depth - 1]! : null;
+    if (within) this.flush(depth - 1);
+    if (!parent && reader.namespace() === structureNamespace) {
+      return reader.name.local === "geometry" ? this.field(depth, Use.geometry) : Scope.skip;
+    }
+    if (!parent && inPoint && reader.name.code === Code.TrackPointExtension) return Scope.garmin;
+    const path = parent ? tree.child(parent, reader.name) : this.topPath(tree);
+    if (!path) {
+      this.surplus++;
+      return Scope.skip;
+    }
+    paths[depth] = path;
+    for (let a = 0; a < reader.attributeCount; a++) {
+      const name = reader.attributeNames[a]!;
+      if (name.prefix === "xmlns" || name.text === "xmlns" || name.prefix === "xsi") continue;
+      const place = tree.attribute(path, name);
+      if (!place) this.surplus++;
+      else if (inPoint) visitor.pointAttribute(place, reader.value(a));
+      else visitor.attribute(place, reader.value(a));
+    }
+    this.uses[depth] = reader.attributeCount > 0 ? Use.none : Use.extension;
+    reader.content.begin();
+    return Scope.extension;
+  }
+
+  private topPath(tree: PathTree): Path | null {
+    const { name } = this.reader;
+    if (this.reader.namespace() === fieldsNamespace) return tree.own(name, fieldName(name.local));
+    const isGarmins = this.scopes[this.reader.depth - 1] === Scope.garmin;
+    return isGarmins ? tree.named(name, name.local) : tree.top(name);
+  }
+
+  /** Gives the text of an element in extensions that has elements in it, too. */
+  private flush(depth: number): void {
+    const { content } = this.reader;
+    if (content.end > content.start) this.giveExtension(depth);
+    content.drop();
+    this.uses[depth] = Use.none;
+  }
+
+  private giveExtension(depth: number): void {
+    const path = this.paths[depth]!;
+    if (this.inPoint) this.visitor.pointExtension(path);
+    else this.visitor.extension(path);
+  }
+
+  private openDeclared(): number {
+    const { reader } = this;
+    if (reader.namespace() !== structureNamespace) return Scope.skip;
+    const name = reader.attribute("name");
+    const type = reader.attribute("type");
+    if (name !== null && type !== null) this.visitor.declaration(name, type);
+    return Scope.declared;
+  }
+
+  /** True where a feature has ended. */
+  private close(): boolean {
+    const { reader, visitor } = this;
+    const depth = reader.depth + 1;
+    switch (this.scopes[depth]) {
+      case Scope.field:
+        this.closeField(depth);
+        break;
+      case Scope.extension:
+        this.closeExtension(depth);
+        break;
+      case Scope.point:
+        this.giveLink();
+        this.inPoint = false;
+        visitor.endPoint(this.height);
+        break;
+      case Scope.link:
+        this.giveLink();
+        break;
+      case Scope.feature:
+        this.giveLink();
+        visitor.end(this.longitude, this.latitude, this.height);
+        return true;
+      default:
+    }
+    return false;
+  }
+
+  private closeExtension(depth: number): void {
+    const { content } = this.reader;
+    const isLeaf = this.leafDepth === depth;
+    if (content.end > content.start || (isLeaf && this.uses[depth] === Use.extension)) this.giveExtension(depth);
+    content.drop();
+  }
+
+  private closeField(depth: number): void {
+    const { reader, visitor } = this;
+    const { content } = reader;
+    switch (this.uses[depth]) {
+      case Use.standard:
+        if (this.inPoint) visitor.pointStandard(this.indices[depth]!);
+        else visitor.standard(this.indices[depth]!);
+        break;
+      case Use.height:
+        this.height = this.numberAtHand();
+        if (Number.isNaN(this.height) && content.end > content.start) visitor.badHeight();
+        break;
+      case Use.linkText:
+        this.link().text = content.text();
+        break;
+      case Use.linkType:
+        this.link().type = content.text();
+        break;
+      case Use.linkHref:
+        this.link().href = content.text();
+        break;
+      case Use.metadata:
+        visitor.metadata(reader.name);
+        break;
+      case Use.geometry:
+        visitor.geometryType();
+        break;
+      default:
+        return;
+    }
+    // What the visitor keeps, it has begun anew.
+    content.drop();
+  }
+
+  /** NaN where it is none. */
+  private numberAtHand(): number {
+    const { bytes, start, end } = this.reader.content;
+    return parseNumber(bytes, start, end);
+  }
+
+  private link(): Link {
+    this.openLink ??= { href: null, text: null, type: null };
+    return this.openLink;
+  }
+
+  /** Gives the link that is open: at its end, or, made of GPX 1.0's url and urlname, at the end of what it belongs to. */
+  private giveLink(): void {
+    const link = this.openLink;
+    if (!link) return;
+    if (this.inPoint) this.visitor.pointLink(link);
+    else this.visitor.link(link);
+    this.openLink = null;
+  }
+}
