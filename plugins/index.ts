@@ -3,6 +3,7 @@ import type { Format } from "../src/plugin/format.js";
 import csv from "./csv/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
+import gpx from "./gpx/index.js";
 import shapefile from "./shapefile/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
@@ -10,4 +11,5 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/csv", formats: [csv] },
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
+  { module: "#plugins/gpx", formats: [gpx] },
 ];

@@ -89,4 +89,3 @@ export const standardIndex = (code: number): number => code - firstField;
  */
 export const fieldsNamespace = "urn:geoferry:gpx:fields";
 export const structureNamespace = "urn:geoferry:gpx:structure";
-

@@ -15,10 +15,11 @@ const mostPoints = 1 << 16;
 
 const notes = {
   "segment-empty": "a track segment without points was left out",
-  "line-of-one-point": "a line has a single point",
+  "line-of-one-point": "a route or track of a single point became a point",
 } as const;
 const losses = {
   "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
+  "degenerate-part": "a track segment of one point beside others was left out; --in shortLines=yes keeps it for GPX",
   "height-invalid": "an ele that is no number was left out",
   "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
 } as const;
@@ -43,18 +44,23 @@ export class FeatureBuilder implements Visitor {
   private kind = 0;
   private byte = 0;
   private readonly links: Link[] = [];
-  private readonly values = new PointValues();
+  private values = new PointValues();
   private readonly pointLinks: Link[] = [];
   private readonly json = new TextBuffer(4096);
   /** What the geometry was before our writer wrote it, empty where nothing tells. */
   private former = "";
   /** Lines of the feature at hand, and points in the one that is open. */
   private lines = 0;
-  private isOpen = false;
   private segments = 0;
   private linePoints = 0;
   private longitude = 0;
   private latitude = 0;
+  /** The first point of a line, which waits for the second one. */
+  private readonly first = { longitude: 0, latitude: 0, height: 0 };
+  /** The only point of the first line, as long as no line has more than one. */
+  private readonly lone = { longitude: 0, latitude: 0, height: 0 };
+  private loneValues = new PointValues();
+  private lones = 0;
   private readonly standardColumns: readonly number[];
   private readonly typeColumn: number;
   private readonly linksColumn: number;
@@ -68,6 +74,7 @@ export class FeatureBuilder implements Visitor {
     private readonly reader: XmlReader,
     fields: readonly GpxField[],
     private readonly kinds: readonly boolean[],
+    private readonly shortLines: boolean,
     private readonly context: ReadContext,
     before: number,
   ) {
@@ -94,8 +101,7 @@ export class FeatureBuilder implements Visitor {
     this.byte = this.reader.byte;
     this.records++;
     this.former = "";
-    this.lines = this.segments = this.linePoints = 0;
-    this.isOpen = false;
+    this.lines = this.segments = this.linePoints = this.lones = 0;
     this.links.length = 0;
     this.values.clear();
     this.reader.content.clear();
@@ -131,25 +137,42 @@ export class FeatureBuilder implements Visitor {
 
   segment(): void {
     if (this.segments++ > 0) this.endLine();
-    this.isOpen = false;
     this.values.segment();
   }
 
+  /** A line has ended, or is about to be the only one of a route. */
   private endLine(): void {
-    if (this.linePoints === 1) this.notice("line-of-one-point");
-    if (this.linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
+    const { linePoints, lone, first } = this;
     this.linePoints = 0;
+    if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
+    if (linePoints !== 1) return;
+    if (this.shortLines || this.former === "LineString" || this.former === "MultiLineString") this.openLine();
+    else if (this.lones++ === 0 && this.lines === 0) {
+      Object.assign(lone, first);
+      const { values } = this;
+      this.values = this.loneValues;
+      this.loneValues = values;
+      this.values.clear();
+    } else this.values.dropSegment();
+  }
+
+  /** Begins a line with the point that waits. */
+  private openLine(): void {
+    if (this.lines++ === 0) this.geometry.part();
+    this.geometry.ring();
+    this.position(this.first);
+  }
+
+  private position(point: { longitude: number; latitude: number; height: number }): void {
+    const { longitude, latitude, height } = point;
+    if (Number.isNaN(height)) this.geometry.position(longitude, latitude);
+    else this.geometry.positionZM(longitude, latitude, height, Number.NaN);
   }
 
   beginPoint(longitude: number, latitude: number): boolean {
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
       this.lose("point-without-place");
       return false;
-    }
-    if (!this.isOpen) {
-      this.isOpen = true;
-      if (this.lines++ === 0) this.geometry.part();
-      this.geometry.ring();
     }
     this.longitude = longitude;
     this.latitude = latitude;
@@ -198,13 +221,20 @@ export class FeatureBuilder implements Visitor {
   }
 
   endPoint(height: number): void {
-    if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
-    else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
+    this.linePoints++;
+    if (this.linePoints === 1) {
+      this.first.longitude = this.longitude;
+      this.first.latitude = this.latitude;
+      this.first.height = height;
+    } else {
+      if (this.linePoints === 2) this.openLine();
+      if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
+      else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
+    }
     if (this.pointLinks.length > 0) {
       if (!this.values.json(linksField, this.pointLinks.map(plainLink))) this.leaveOut(linksField);
       this.pointLinks.length = 0;
     }
-    this.linePoints++;
     this.values.endPoint();
   }
 
@@ -219,16 +249,29 @@ export class FeatureBuilder implements Visitor {
         return;
       }
       this.geometry.line(Kind.Point);
-      if (Number.isNaN(height)) this.geometry.position(longitude, latitude);
-      else this.geometry.positionZM(longitude, latitude, height, Number.NaN);
-    } else {
-      if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
-      this.geometry.begin(this.kindOfLines());
-    }
+      this.position({ longitude, latitude, height });
+    } else this.endLines();
     this.geometry.end();
     this.keepMade();
     this.rowRecords[this.rows.length] = this.records;
     this.rows.end();
+  }
+
+  private endLines(): void {
+    const { geometry } = this;
+    if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
+    if (this.lines > 0 || this.lones === 0) {
+      geometry.begin(this.kindOfLines());
+      if (this.lones > 0) this.lose("degenerate-part", this.lones);
+      return;
+    }
+    this.notice("line-of-one-point");
+    if (this.lones > 1) this.lose("degenerate-part", this.lones - 1);
+    geometry.line(Kind.Point);
+    this.position(this.lone);
+    const { values } = this;
+    this.values = this.loneValues;
+    this.loneValues = values;
   }
 
   private kindOfLines(): number {
@@ -247,7 +290,7 @@ export class FeatureBuilder implements Visitor {
       rows.keepBytes(this.linksColumn, json.finish());
     }
     if (this.values.isEmpty) return;
-    this.values.write(json, this.kindOfLines() === Kind.MultiLineString);
+    this.values.write(json, this.lines > 0 && this.kindOfLines() === Kind.MultiLineString);
     rows.keepBytes(this.coordinateColumn, json.finish());
   }
 
@@ -262,8 +305,8 @@ export class FeatureBuilder implements Visitor {
     this.notices.set(code, (this.notices.get(code) ?? 0) + 1);
   }
 
-  private lose(code: keyof typeof losses): void {
-    this.lost.set(code, (this.lost.get(code) ?? 0) + 1);
+  private lose(code: keyof typeof losses, count = 1): void {
+    this.lost.set(code, (this.lost.get(code) ?? 0) + count);
   }
 
   /** The features since the last batch, null where there are none; a feature that has not ended is given up. */

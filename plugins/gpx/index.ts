@@ -1,5 +1,5 @@
 import { defineFormat } from "../../src/plugin/format.js";
-import { likeness } from "./identify.js";
+import { rootOf } from "../shared/xml-root.js";
 import { readOptions } from "./options.js";
 
 /** GPS Exchange Format 1.0 and 1.1 (topografix.com/GPX). */
@@ -8,6 +8,6 @@ export default defineFormat({
   id: "gpx",
   label: "GPS Exchange Format (GPX)",
   extensions: ["gpx"],
-  identify: (head) => likeness(head),
+  identify: (head) => (rootOf(head) === "gpx" ? "yes" : "no"),
   reader: { options: readOptions, load: () => import("./reader.js") },
 });

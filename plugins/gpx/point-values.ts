@@ -9,8 +9,14 @@ class ValueList {
   /** The segment and the point in it that come next. */
   segment = 0;
   point = 0;
+  /** Where the values of the segments before the one at hand end. */
+  mark = 0;
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    /** The segment that had the first value. */
+    readonly born: number,
+  ) {}
 }
 
 const comma = 44;
@@ -51,6 +57,21 @@ export class PointValues {
     if (this.lengths.at(-1)! > 0) this.lengths.push(0);
   }
 
+  /** Forgets the points of the segment at hand. */
+  dropSegment(): void {
+    const segment = this.lengths.length - 1;
+    this.lengths[segment] = 0;
+    for (const [name, list] of this.lists) {
+      if (list.segment !== segment) continue;
+      if (list.born === segment) this.lists.delete(name);
+      else {
+        list.out.length = list.mark;
+        list.segment--;
+        list.point = this.lengths[list.segment]!;
+      }
+    }
+  }
+
   /** Where the value of `name` for the point at hand is to be written; null where it has one or there is no room. */
   private at(name: string): TextBuffer | null {
     let list = this.lists.get(name);
@@ -59,7 +80,7 @@ export class PointValues {
         this.surplus++;
         return null;
       }
-      list = new ValueList(name);
+      list = new ValueList(name, this.lengths.length - 1);
       this.lists.set(name, list);
     }
     const segment = this.lengths.length - 1;
@@ -75,6 +96,7 @@ export class PointValues {
     const { out } = list;
     while (list.segment < segment) {
       this.padSegment(list, this.lengths[list.segment]!);
+      list.mark = out.length;
       out.ascii("],[");
       list.segment++;
       list.point = 0;

@@ -20,13 +20,14 @@ interface Part {
   readonly types: readonly GeometryType[];
 }
 
-const lineTypes: readonly GeometryType[] = ["LineString", "MultiLineString"];
-/** Our writer says of a track without points that it was an empty point. */
-const formerTypes: readonly GeometryType[] = ["Point", "MultiPoint", ...lineTypes];
+/** A route or track of one point is a point. */
+const lineTypes: readonly GeometryType[] = ["Point", "LineString", "MultiLineString"];
+/** Our writer may say of a track without points that it was an empty MultiPoint. */
+const trackTypes: readonly GeometryType[] = ["Point", "LineString", "MultiPoint", "MultiLineString"];
 const partsByKind: readonly Part[] = [
   { name: "waypoints", kinds: [Gpx.wpt], types: ["Point"] },
   { name: "routes", kinds: [Gpx.rte], types: lineTypes },
-  { name: "tracks", kinds: [Gpx.trk], types: formerTypes },
+  { name: "tracks", kinds: [Gpx.trk], types: trackTypes },
 ];
 
 export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
@@ -44,7 +45,7 @@ export async function openGpx(
   try {
     const known = context.blueprint as Survey | undefined;
     const blueprint = known ?? (await survey(file, source.name, context, wanted));
-    const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: formerTypes };
+    const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part) => new GpxLayer(source, file, options, context, blueprint, part));
     return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
@@ -69,6 +70,7 @@ class GpxLayer implements Layer {
   readonly extent = null;
   readonly bytes: number;
   private readonly gpxFields: readonly GpxField[];
+  private readonly shortLines: boolean;
 
   constructor(
     private readonly source: Source,
@@ -85,6 +87,7 @@ class GpxLayer implements Layer {
     this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
     this.fields = this.gpxFields.map(({ name, type }) => ({ name, type }));
     this.geometryTypes = part.types;
+    this.shortLines = options.shortLines;
     this.featureCount = this.countOf(blueprint.counts);
     this.bytes = file.size;
   }
@@ -122,7 +125,7 @@ class GpxLayer implements Layer {
     const settings = { source: source.name, context, vocabulary, start, to: split.to };
     const reader = new XmlReader(this.file, settings);
     const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));
-    const builder = new FeatureBuilder(reader, this.gpxFields, kinds, context, before);
+    const builder = new FeatureBuilder(reader, this.gpxFields, kinds, this.shortLines, context, before);
     const walker = new GpxWalker(reader, builder, { notGpx: () => new Error("a split is within the root element") });
     for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
       if (token === Token.more) await reader.fill();

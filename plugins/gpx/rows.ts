@@ -6,7 +6,7 @@ import {
   columnBuilder,
   type Field,
   type FieldType,
-  NumberBuilder,
+  type NumberBuilder,
   Presence,
 } from "../../src/model/index.js";
 import { parseNumber, TextBuffer } from "../shared/numbers.js";
@@ -44,7 +44,15 @@ export class Rows {
     private readonly flawed: (code: "value-repeated" | "value-invalid", field: string, example: string) => void,
   ) {
     this.fields = fields.map(({ name, type }) => ({ name, type }));
-    this.cells = fields.map((field) => ({ field, builder: columnBuilder(field.type), row: -1, from: 0, to: 0, made: false, others: [] }));
+    this.cells = fields.map((field) => ({
+      field,
+      builder: columnBuilder(field.type),
+      row: -1,
+      from: 0,
+      to: 0,
+      made: false,
+      others: [],
+    }));
     this.byName = new Map(fields.map((field, index) => [field.name, index]));
   }
 
@@ -86,7 +94,11 @@ export class Rows {
     if (!cell) return;
     if (cell.row === this.length) {
       if (!cell.field.repeated) {
-        this.flawed("value-repeated", cell.field.name, this.content.bytes.toString("utf8", from, Math.min(to, from + 60)));
+        this.flawed(
+          "value-repeated",
+          cell.field.name,
+          this.content.bytes.toString("utf8", from, Math.min(to, from + 60)),
+        );
         return;
       }
       cell.others.push([cell.from, cell.to]);
@@ -195,8 +207,7 @@ export class Rows {
   }
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The numbers that XML Schema has words for (XML Schema 2, 3.2.5). */
 function nonFinite(word: string): number {

@@ -65,7 +65,17 @@ const Scope = {
 } as const;
 
 /** What a text is for. */
-const Use = { none: 0, standard: 1, height: 2, linkText: 3, linkType: 4, linkHref: 5, extension: 6, metadata: 7, geometry: 8 } as const;
+const Use = {
+  none: 0,
+  standard: 1,
+  height: 2,
+  linkText: 3,
+  linkType: 4,
+  linkHref: 5,
+  extension: 6,
+  metadata: 7,
+  geometry: 8,
+} as const;
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {

@@ -1,0 +1,304 @@
+import { gpx as togeojson } from "@tmcw/togeojson";
+import { DOMParser } from "@xmldom/xmldom";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Feature } from "../../../src/model/index.js";
+import { Recording } from "../../../src/testing/recording.js";
+import { featuresIn, inGpx, readGpx } from "./reading.js";
+
+const ns = 'xmlns="http://www.topografix.com/GPX/1/1"';
+
+describe("waypoints", () => {
+  test("have all elements that GPX 1.1 gives them, each in its type", async () => {
+    const { layers } = await readGpx(
+      inGpx(`<wpt lat="48.2" lon="16.4"><ele>171.5</ele><time>2024-05-06T07:08:09.5Z</time><magvar>3.5</magvar>
+        <geoidheight>44</geoidheight><name>Wien</name><cmt>c</cmt><desc>d &amp; e</desc><src>s</src>
+        <link href="http://a/"><text>A</text><type>text/html</type></link><link href="b"/>
+        <sym>Flag</sym><type>city</type><fix>3d</fix><sat>7</sat><hdop>1.5</hdop><vdop>2</vdop><pdop>0.5</pdop>
+        <ageofdgpsdata>3</ageofdgpsdata><dgpsid>1023</dgpsid></wpt>`),
+    );
+    expect(layers).toEqual([
+      {
+        name: "a",
+        featureCount: 1,
+        fields: {
+          ...{ _gpxType: "text", time: "datetime", magvar: "double", geoidheight: "double", name: "text", cmt: "text" },
+          ...{ desc: "text", src: "text", sym: "text", type: "text", fix: "text", sat: "int32", hdop: "double" },
+          ...{ vdop: "double", pdop: "double", ageofdgpsdata: "double", dgpsid: "int32", links: "json" },
+        },
+        features: [
+          {
+            type: "Feature",
+            geometry: { type: "Point", coordinates: [16.4, 48.2, 171.5] },
+            properties: {
+              ...{ _gpxType: "wpt", time: "2024-05-06T07:08:09.5Z", magvar: 3.5, geoidheight: 44, name: "Wien" },
+              ...{ cmt: "c", desc: "d & e", src: "s", sym: "Flag", type: "city", fix: "3d", sat: 7, hdop: 1.5 },
+              ...{ vdop: 2, pdop: 0.5, ageofdgpsdata: 3, dgpsid: 1023 },
+              links: [{ href: "http://a/", text: "A", type: "text/html" }, { href: "b" }],
+            },
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("at 0, 0 are points, and those without a place are rejected with theirs in the file", async () => {
+    const document = inGpx(`<wpt lat="0" lon="0"/><wpt lat="x" lon="1"/><wpt lat="1"/><wpt lat=" 1 " lon="&#50;"/>`);
+    const { layers, context } = await readGpx(document);
+    expect(layers[0]!.features.map(({ geometry }) => geometry)).toEqual([
+      { type: "Point", coordinates: [0, 0] },
+      { type: "Point", coordinates: [2, 1] },
+    ]);
+    expect(context.rejects.map(({ code, place }) => [code, place])).toEqual([
+      ["coordinate-invalid", { record: 2, byte: document.indexOf('<wpt lat="x"') }],
+      ["coordinate-invalid", { record: 3, byte: document.indexOf('<wpt lat="1"') }],
+    ]);
+  });
+
+  test("keep a text where one in the file is not of the type that GPX names", async () => {
+    const { layers } = await readGpx(
+      inGpx(`<wpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><sat>4</sat></wpt>
+        <wpt lat="1" lon="2"><time>yesterday</time><sat>4</sat></wpt>`),
+    );
+    expect(layers[0]!.fields).toMatchObject({ time: "text", sat: "int32" });
+    expect(layers[0]!.features.map(({ properties }) => properties.time)).toEqual(["2024-05-06T07:08:09Z", "yesterday"]);
+  });
+
+  test("have no height where ele is empty or none, which is told", async () => {
+    const { layers, context } = await readGpx(
+      inGpx(`<wpt lat="1" lon="2"><ele/></wpt><wpt lat="1" lon="2"><ele>high</ele></wpt>`),
+    );
+    const points = layers[0]!.features.map(({ geometry }) => geometry);
+    expect(points).toEqual(Array(2).fill({ type: "Point", coordinates: [2, 1] }));
+    expect(context.losses).toMatchObject([{ code: "height-invalid", count: 1 }]);
+  });
+});
+
+describe("routes and tracks", () => {
+  test("have their own name, not that of a point in them", async () => {
+    const features = await featuresIn(
+      inGpx(`<rte><rtept lat="1" lon="2"><name>point</name></rtept><rtept lat="3" lon="4"/></rte>
+        <trk><name>track</name><trkseg><trkpt lat="1" lon="2"><name>p</name></trkpt><trkpt lat="3" lon="4"/></trkseg></trk>`),
+    );
+    expect(features.map(({ properties }) => properties)).toEqual([
+      { _gpxType: "rte", coordinateProperties: { names: ["point", null] } },
+      { _gpxType: "trk", name: "track", coordinateProperties: { names: ["p", null] } },
+    ]);
+  });
+
+  test("tell the times and extensions of their points as arrays, null where one is missing", async () => {
+    const [feature] = await featuresIn(
+      inGpx(
+        `<trk><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><extensions><g:TrackPointExtension>
+          <g:hr>121</g:hr><g:cad>80</g:cad></g:TrackPointExtension></extensions></trkpt>
+          <trkpt lat="1" lon="3"><extensions><power>250</power></extensions></trkpt>
+          <trkpt lat="1" lon="4"><time>2024-05-06T07:08:11Z</time></trkpt></trkseg></trk>`,
+        `${ns} xmlns:g="http://www.garmin.com/xmlschemas/TrackPointExtension/v1"`,
+      ),
+    );
+    expect(feature!.properties.coordinateProperties).toEqual({
+      times: ["2024-05-06T07:08:09Z", null, "2024-05-06T07:08:11Z"],
+      heart: [121, null, null],
+      cads: [80, null, null],
+      powers: [null, 250, null],
+    });
+  });
+
+  test("of several segments are MultiLineStrings, with arrays for each segment that has points", async () => {
+    const point = (lon: number, inner = "") => `<trkpt lat="1" lon="${lon}">${inner}</trkpt>`;
+    const { layers, context } = await readGpx(
+      inGpx(`<trk><trkseg>${point(1)}${point(2)}</trkseg><trkseg/>
+        <trkseg>${point(3, "<sym>x</sym>")}${point(4)}${point(5, "<sym>y</sym>")}</trkseg></trk>`),
+    );
+    expect(layers[0]!.features[0]).toMatchObject({
+      geometry: { type: "MultiLineString", coordinates: [[[1, 1], [2, 1]], [[3, 1], [4, 1], [5, 1]]] }, // biome-ignore format: pairs
+      properties: { coordinateProperties: { syms: [[null, null], ["x", null, "y"]] } }, // biome-ignore format: pairs
+    });
+    expect(context.notices).toMatchObject([{ code: "segment-empty", count: 1 }]);
+  });
+
+  test("of a single point are points, which every format has", async () => {
+    const { layers, context } = await readGpx(
+      inGpx(`<trk><name>one</name><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time></trkpt></trkseg></trk>
+        <rte><rtept lat="3" lon="4"><ele>5</ele></rtept></rte>`),
+    );
+    expect(layers[0]!.features).toMatchObject([
+      {
+        geometry: { type: "Point", coordinates: [2, 1] },
+        properties: { _gpxType: "trk", name: "one", coordinateProperties: { times: ["2024-05-06T07:08:09Z"] } },
+      },
+      { geometry: { type: "Point", coordinates: [4, 3, 5] }, properties: { _gpxType: "rte" } },
+    ]);
+    expect(context.notices).toMatchObject([{ code: "line-of-one-point", count: 2 }]);
+  });
+
+  const short = inGpx(`<trk><trkseg><trkpt lat="9" lon="9"><time>2024-01-01T00:00:00Z</time></trkpt></trkseg>
+    <trkseg><trkpt lat="1" lon="2"><time>2024-01-02T00:00:00Z</time></trkpt><trkpt lat="1" lon="3"/></trkseg>
+    <trkseg><trkpt lat="8" lon="8"><time>2024-01-03T00:00:00Z</time></trkpt></trkseg></trk>`);
+
+  test("lose segments of one point beside others together with their values", async () => {
+    const { layers, context } = await readGpx(short);
+    expect(layers[0]!.features[0]).toMatchObject({
+      geometry: { type: "LineString", coordinates: [[2, 1], [3, 1]] }, // biome-ignore format: pairs
+      properties: { coordinateProperties: { times: ["2024-01-02T00:00:00Z", null] } },
+    });
+    expect(context.losses).toMatchObject([{ code: "degenerate-part", count: 2 }]);
+  });
+
+  test("keep segments of one point on demand", async () => {
+    const { layers, context } = await readGpx(short, { shortLines: "yes" });
+    expect(layers[0]!.features[0]).toMatchObject({
+      geometry: { type: "MultiLineString", coordinates: [[[9, 9]], [[2, 1], [3, 1]], [[8, 8]]] }, // biome-ignore format: pairs
+      properties: { coordinateProperties: { times: [["2024-01-01T00:00:00Z"], ["2024-01-02T00:00:00Z", null], ["2024-01-03T00:00:00Z"]] } }, // biome-ignore format: pairs
+    });
+    expect(context.losses).toEqual([]);
+  });
+
+  test("without points are empty lines with their attributes", async () => {
+    const features = await featuresIn(inGpx("<rte><name>r</name></rte><trk><name>t</name><trkseg/></trk>"));
+    expect(features).toMatchObject([
+      { geometry: { type: "LineString", coordinates: [] }, properties: { name: "r" } },
+      { geometry: { type: "MultiLineString", coordinates: [] }, properties: { name: "t" } },
+    ]);
+  });
+
+  test("lose points whose place is none, with the values of these", async () => {
+    const { layers, context } = await readGpx(
+      inGpx(`<rte><rtept lat="1" lon="2"><name>a</name></rtept><rtept lat="undefined" lon="3"><name>b</name></rtept>
+        <rtept lat="1" lon="4"><name>c</name></rtept></rte>`),
+    );
+    expect(layers[0]!.features[0]!.properties.coordinateProperties).toEqual({ names: ["a", "c"] });
+    expect(context.losses).toMatchObject([{ code: "point-without-place", count: 1 }]);
+  });
+});
+
+describe("extensions", () => {
+  test("are fields by their prefixed names, those within others by their path, in the type of all values", async () => {
+    const { layers } = await readGpx(
+      inGpx(
+        `<wpt lat="1" lon="2"><extensions><o:viz>1</o:viz><o:speed>6.50</o:speed><o:code>007</o:code>
+          <o:rings visible="false" number="0"/><g:Route><g:Auto>true</g:Auto><o:mark>x</o:mark></g:Route>
+          <o:tag>a</o:tag><o:tag>b</o:tag></extensions></wpt>
+        <wpt lat="1" lon="2"><extensions><o:viz>3000000000</o:viz><o:speed>7</o:speed><o:code>8</o:code>
+          <o:tag>c</o:tag><o:when>2024-02-29</o:when></extensions></wpt>`,
+        `${ns} xmlns:o="urn:o"`,
+      ),
+    );
+    const [{ fields, features }] = layers as [(typeof layers)[number]];
+    expect(fields).toEqual({
+      ...{ _gpxType: "text", o_viz: "int64", o_speed: "double", o_code: "text", o_rings_visible: "boolean" },
+      ...{ o_rings_number: "int32", g_Route_Auto: "boolean", g_Route_o_mark: "text", o_tag: "json", o_when: "date" },
+    });
+    expect(features.map(({ properties }) => properties)).toEqual([
+      {
+        ...{ _gpxType: "wpt", o_viz: 1, o_speed: 6.5, o_code: "007", o_rings_visible: false, o_rings_number: 0 },
+        ...{ g_Route_Auto: true, g_Route_o_mark: "x", o_tag: ["a", "b"] },
+      },
+      { _gpxType: "wpt", o_viz: 3000000000, o_speed: 7, o_code: "8", o_tag: ["c"], o_when: "2024-02-29" },
+    ]);
+  });
+
+  test("of a thousand kinds in one point do not grow the rest of its line without bounds", async () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `<x${i}>1</x${i}>`).join("");
+    const points = `<rtept lat="1" lon="2"><extensions>${many}</extensions></rtept><rtept lat="1" lon="3"/>`;
+    const { layers, context } = await readGpx(inGpx(`<rte>${points}</rte>`));
+    const values = layers[0]!.features[0]!.properties.coordinateProperties as object;
+    expect(Object.keys(values)).toHaveLength(256);
+    expect(context.losses.filter(({ code }) => code === "point-values-left-out")).toHaveLength(744);
+  });
+
+  test("right within a waypoint, as GPX 1.0 has them, are fields, too", async () => {
+    const gpx10 = `<gpx version="1.0" xmlns="http://www.topografix.com/GPX/1/0" xmlns:t="urn:t"><name>file</name>
+      <wpt lat="1" lon="2"><name>w</name><url>http://a</url><urlname>A</urlname><t:name>other</t:name></wpt></gpx>`;
+    const { layers } = await readGpx(gpx10);
+    expect(layers[0]!.name).toBe("file");
+    expect(layers[0]!.features[0]!.properties).toEqual({
+      ...{ _gpxType: "wpt", name: "w", links: [{ href: "http://a", text: "A" }], t_name: "other" },
+    });
+  });
+});
+
+describe("a document", () => {
+  const body = `<wpt lat="1" lon="2"><name>w</name></wpt>`;
+  test.each([
+    ["with a prefix", `<g:gpx xmlns:g="http://www.topografix.com/GPX/1/1">${body.replace(/<(\/?)/g, "<$1g:")}</g:gpx>`],
+    ["without a namespace", `<gpx>${body}</gpx>`],
+    ["with a prefix that nothing declares", `<g:gpx>${body.replace(/<(\/?)/g, "<$1g:")}</g:gpx>`],
+    ["in another encoding", Buffer.from(`\ufeff<gpx>${body}</gpx>`, "utf16le")],
+  ])("%s is read", async (_, document) => {
+    const { layers } = await readGpx(document);
+    expect(layers[0]!.features).toMatchObject([{ properties: { _gpxType: "wpt", name: "w" } }]);
+  });
+
+  test("is three layers on demand, each with its own fields", async () => {
+    const document = inGpx(`<trk><number>1</number></trk>${body}<rte><desc>d</desc></rte>`);
+    const { layers } = await readGpx(document, { layers: "kinds" });
+    expect(layers.map(({ name, fields, featureCount }) => [name, Object.keys(fields), featureCount])).toEqual([
+      ["waypoints", ["_gpxType", "name"], 1],
+      ["routes", ["_gpxType", "desc"], 1],
+      ["tracks", ["_gpxType", "number"], 1],
+    ]);
+    expect(layers.map(({ features }) => features.length)).toEqual([1, 1, 1]);
+  });
+
+  test("with another outermost element is refused by its name", async () => {
+    await expect(readGpx("<kml/>")).rejects.toMatchObject({ code: "input-corrupt", message: /<kml>/ });
+  });
+
+  test("that ends early is refused with the place, and read up to it on demand", async () => {
+    const document = inGpx(body + body).slice(0, -30);
+    await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
+    const { layers, context } = await readGpx(document, {}, new Recording(true));
+    expect(layers[0]!.features).toHaveLength(1);
+    expect(context.notices).toMatchObject([{ code: "container-damaged" }]);
+  });
+
+  test("is split between features, and reads the same wherever", async () => {
+    const trk = `<trk><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk>`;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(body, trk, "<!-- <wpt> -->", "\n", "<rte/>"), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 500 }),
+        async (parts, splitSize) => {
+          const document = inGpx(parts.join(""), `${ns} xmlns:x="urn:x"`);
+          const whole = await readGpx(document);
+          const split = await readGpx(document, {}, new Recording(), splitSize);
+          expect(split.layers).toEqual(whole.layers);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test("what @tmcw/togeojson reads right is read likewise", async () => {
+  const point = (tag: string) =>
+    fc
+      .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 180 }), fc.boolean())
+      .map(([lat, lon, timed]) => `<${tag} lat="${lat}" lon="${lon}">${timed ? "<ele>1</ele>" : ""}</${tag}>`);
+  const details = fc
+    .record({ name: fc.constantFrom("a", "b &lt; c"), cmt: fc.constant("x"), type: fc.constant("y") }, { requiredKeys: [] })
+    .map((values) => Object.entries(values).map(([key, value]) => `<${key}>${value}</${key}>`).join("")); // biome-ignore format: one chain
+  const points = (tag: string) => fc.array(point(tag), { minLength: 2, maxLength: 5 }).map((list) => list.join(""));
+  const feature = fc.oneof(
+    fc.tuple(details, points("rtept")).map(([inner, list]) => `<rte>${inner}${list}</rte>`),
+    fc
+      .tuple(details, fc.array(points("trkpt"), { minLength: 1, maxLength: 3 }))
+      .map(([inner, lists]) => `<trk>${inner}${lists.map((list) => `<trkseg>${list}</trkseg>`).join("")}</trk>`),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(feature, { maxLength: 5 }), async (features) => {
+      // togeojson gives tracks first.
+      const document = inGpx([...features].sort((a, b) => (a < b ? 1 : -1)).join(""));
+      const dom = new DOMParser().parseFromString(document, "text/xml") as unknown as Parameters<typeof togeojson>[0];
+      const expected = togeojson(dom).features.map(
+        ({ geometry, properties }: Pick<Feature, "geometry" | "properties">) => {
+          const { coordinateProperties: _, ...rest } = properties ?? {};
+          return { type: "Feature", geometry, properties: rest };
+        },
+      );
+      expect(await featuresIn(document)).toEqual(expected);
+    }),
+    { numRuns: 100 },
+  );
+});
