@@ -5,6 +5,7 @@ import { Token, XmlReader } from "../shared/xml.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
 import { FeatureBuilder } from "./feature-builder.js";
 import type { readOptions } from "./options.js";
+import { mostPaths } from "./paths.js";
 import { type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
 import { GpxWalker } from "./walker.js";
 
@@ -100,6 +101,7 @@ class GpxLayer implements Layer {
     for (const name of this.blueprint.metadata) {
       this.context.notice("metadata-left-out", name, "what a GPX file says of itself has no place in its features");
     }
+    for (const gap of this.blueprint.gaps) this.context.giveUp(gap);
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
   }
 
@@ -138,6 +140,10 @@ class GpxLayer implements Layer {
     if (last) yield last;
     builder.report();
     reader.report();
+    if (walker.surplus > 0) {
+      const example = `extensions of more than ${mostPaths} kinds were left out`;
+      context.lose("extension-left-out", undefined, example, walker.surplus);
+    }
     return builder.records;
   }
 }

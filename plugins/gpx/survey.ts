@@ -1,8 +1,9 @@
-import { fault } from "../../src/errors.js";
-import { type Field, type FieldType, fieldTypes } from "../../src/model/index.js";
+import { fault, type GeoferryError, type Place } from "../../src/errors.js";
+import { type Field, type FieldType, fieldTypes, type Gap } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { Token, type XmlName, XmlReader, type XmlStart } from "../shared/xml.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
+import { findFeature } from "./find-feature.js";
 import type { Path } from "./paths.js";
 import { fittingType, formOf, guessedType } from "./value-forms.js";
 import { GpxWalker, type Visitor } from "./walker.js";
@@ -35,6 +36,8 @@ export interface Survey {
   readonly name: string;
   /** Elements of the metadata that no feature has a place for. */
   readonly metadata: readonly string[];
+  /** What was given up for damage. */
+  readonly gaps: readonly Gap[];
 }
 
 interface Facts {
@@ -45,6 +48,9 @@ interface Facts {
   seen: number;
 }
 
+/** After so much damage nobody wants to read on. */
+const mostGaps = 100;
+
 /** Reads the whole file once: which fields there are and of which types, and where features begin. */
 export async function survey(
   file: SourceFile,
@@ -52,25 +58,39 @@ export async function survey(
   context: ReadContext,
   splitSize: number,
 ): Promise<Survey> {
-  const reader = new XmlReader(file, { source, context, vocabulary });
-  const surveyor = new Surveyor(reader, splitSize);
+  const surveyor = new Surveyor(splitSize);
   const notGpx = (name: string) =>
     fault("input-corrupt", { source, place: {}, reason: `it is no GPX: its outermost element is <${name}>` });
-  const walker = new GpxWalker(reader, surveyor, { notGpx });
-  for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
-    if (token === Token.more) await reader.fill();
+  const quiet = { ...pick(context), notice: () => {} };
+  let start: XmlStart | undefined;
+  for (;;) {
+    const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...(start ? { start } : {}) });
+    surveyor.reader = reader;
+    const walker = new GpxWalker(reader, surveyor, { notGpx });
+    for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
+      if (token === Token.more) await reader.fill();
+    }
+    if (!reader.damage) return surveyor.result();
+    const next = surveyor.gaps.length < mostGaps ? await surveyor.nextAfter(file) : -1;
+    surveyor.giveUp(reader.damage, source, next, file.size);
+    if (next < 0) return surveyor.result();
+    start = { ...surveyor.start!, byte: next };
   }
-  reader.report();
-  if (reader.damage) context.notice("container-damaged", undefined, reader.damage.message);
-  if (walker.surplus > 0) {
-    const example = "extensions of more than 2048 kinds were left out";
-    context.lose("extension-left-out", undefined, example, walker.surplus);
-  }
-  return surveyor.result();
 }
 
+/** What a reader asks of its context, without what it says. */
+const pick = ({ decoder, signal, skipErrors }: ReadContext) => ({
+  decoder: (encoding: string) => decoder(encoding),
+  signal,
+  skipErrors,
+});
+
 class Surveyor implements Visitor {
-  private start: XmlStart | null = null;
+  reader!: XmlReader;
+  start: XmlStart | null = null;
+  readonly gaps: Gap[] = [];
+  /** Where the feature begins that is not ended yet, −1 between features. */
+  private featureFrom = -1;
   private readonly splits: GpxSplit[] = [];
   private counts: [number, number, number] = [0, 0, 0];
   private splitCounts: [number, number, number] = [0, 0, 0];
@@ -87,10 +107,24 @@ class Surveyor implements Visitor {
   private features = 0;
   private lastEnd = 0;
 
-  constructor(
-    private readonly reader: XmlReader,
-    private readonly splitSize: number,
-  ) {}
+  constructor(private readonly splitSize: number) {}
+
+  /** Where the next feature begins after damage, −1 where there is none to be found. */
+  async nextAfter(file: SourceFile): Promise<number> {
+    if (!this.start || !this.reader.splittable) return -1;
+    return findFeature(file, this.start.open[0]!, (this.featureFrom < 0 ? this.reader.byte : this.featureFrom) + 1);
+  }
+
+  /** Ends the split before the damage, and tells what is passed over. */
+  giveUp(damage: GeoferryError, source: string, next: number, size: number): void {
+    const { place, reason } = damage.details as { place: Place; reason: string };
+    const from = this.featureFrom < 0 ? this.reader.byte : this.featureFrom;
+    if (this.lastEnd > this.splitFrom && this.splitFrom >= 0) this.endSplit(this.lastEnd);
+    this.splitFrom = -1;
+    this.featureFrom = -1;
+    const bytes = next >= 0 ? next - from : damage.code === "input-truncated" ? null : size - from;
+    this.gaps.push({ source, place: { ...place, byte: from }, bytes, reason });
+  }
 
   root(): void {
     this.start = this.reader.childStart();
@@ -99,6 +133,7 @@ class Surveyor implements Visitor {
   begin(kind: number): boolean {
     const { reader } = this;
     const { byte } = reader;
+    this.featureFrom = byte;
     if (this.splitFrom < 0) {
       this.splitFrom = byte;
     } else if (byte - this.splitFrom >= this.splitSize && reader.splittable) this.endSplit(byte);
@@ -192,6 +227,7 @@ class Surveyor implements Visitor {
     this.splitCounts[this.kind]!++;
     this.reader.content.clear();
     this.lastEnd = this.reader.byteAfter;
+    this.featureFrom = -1;
   }
 
   declaration(name: string, type: string): void {
@@ -213,6 +249,7 @@ class Surveyor implements Visitor {
       fields: [[Gpx.wpt], [Gpx.rte], [Gpx.trk], [Gpx.wpt, Gpx.rte, Gpx.trk]].map((kinds) => this.fieldsOf(kinds)),
       name: this.name,
       metadata: [...this.left],
+      gaps: this.gaps,
     };
   }
 

@@ -65,7 +65,10 @@ export interface XmlSettings {
   readonly vocabulary: Vocabulary;
   /** Where to begin; absent: at the beginning, which finds the encoding. */
   readonly start?: XmlStart;
-  /** Where to end, in bytes of the file, between two children of what is open at `start`; absent: at the file's end. */
+  /**
+   * Where to end, in bytes of the file, between two children of what is open at `start`; absent: at the end of the file,
+   * where what is open at `start` has to be closed.
+   */
   readonly to?: number;
   /** Bytes asked of the file at once; absent: a MiB. */
   readonly pieceSize?: number;
@@ -188,7 +191,8 @@ export class XmlReader {
     this.names = new XmlNames(settings.vocabulary);
     const { start } = settings;
     for (const name of start?.open ?? []) this.stack.push(this.intern(name));
-    this.least = this.depth = this.stack.length;
+    this.depth = this.stack.length;
+    this.least = settings.to === undefined ? 0 : this.depth;
     this.rootSeen = this.depth > 0;
     for (const [prefix, uri] of start?.namespaces ?? []) this.namespaces.declare(prefix, uri, 0);
     if (start) {

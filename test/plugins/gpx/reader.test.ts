@@ -250,7 +250,17 @@ describe("a document", () => {
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
     const { layers, context } = await readGpx(document, {}, new Recording(true));
     expect(layers[0]!.features).toHaveLength(1);
-    expect(context.notices).toMatchObject([{ code: "container-damaged" }]);
+    expect(context.gaps).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
+  });
+
+  test("is read past damage on demand, from the next feature on", async () => {
+    const broken = [`<wpt lat="1" lon="2"><name>b</nam></wpt>`, "<wpt lat=1/>", `<trk><trkseg>`];
+    const document = inGpx(broken.map((text) => body + text).join("") + body);
+    await expect(readGpx(document)).rejects.toMatchObject({ code: "input-corrupt" });
+    const { layers, context } = await readGpx(document, {}, new Recording(true));
+    expect(layers[0]!.features).toHaveLength(4);
+    expect(layers[0]!.featureCount).toBe(4);
+    expect(context.gaps.map(({ place, bytes }) => document.slice(place.byte, place.byte! + bytes!))).toEqual(broken);
   });
 
   test("is split between features, and reads the same wherever", async () => {
