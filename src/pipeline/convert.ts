@@ -29,8 +29,13 @@ export async function convert(
 ): Promise<ConvertReport> {
   const writer = chooseWriter(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };
-  const changes = request.append === true || updatesInPlace(request, writer);
-  const paths = new PathPlan(request, writer.format, replaces(request, writer.accepts.layers), changes, claims);
+  const paths = new PathPlan(request, {
+    format: writer.format,
+    registry: host.registry,
+    replaces: replaces(request, writer.accepts.layers),
+    changes: request.append === true || updatesInPlace(request, writer),
+    claims,
+  });
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
   await using spool = new Spool();

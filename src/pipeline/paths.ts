@@ -2,14 +2,15 @@
  * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
  * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
  */
-import { lstatSync, statSync } from "node:fs";
-import { basename, extname, resolve } from "node:path";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { isWgs84 } from "../crs/index.js";
 import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { companionsOf, lstatOrNull, outputFailure, throughLinks } from "../io/target.js";
 import type { Crs } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
+import type { Registry } from "../plugin/registry.js";
 import { splitExtension } from "./outputs.js";
 import type { ConvertRequest } from "./request.js";
 
@@ -31,8 +32,21 @@ type Rule = (write: Write, plan: PathPlan) => GeoferryError | null;
 
 const isThere = (path: string): boolean => lstatOrNull(path) !== null;
 
+/** What stands beside a file under its name. Of a folder that is not there, or not to be listed, others speak. */
+function besideIt(file: string, extensions: readonly string[]): string[] {
+  try {
+    return companionsOf(file, extensions);
+  } catch {
+    return [];
+  }
+}
+
 /** Names that differ in case only are one name on many disks. */
-const canonical = (file: string): string => resolve(file).toLowerCase();
+function canonical(file: string): string {
+  const folder = dirname(file);
+  const real = existsSync(folder) ? realpathSync(folder) : resolve(folder);
+  return join(real, basename(file)).toLowerCase();
+}
 
 /** stdout, pipes and devices are written to, and nothing there is replaced. */
 function isStream(path: string): boolean {
@@ -41,10 +55,10 @@ function isStream(path: string): boolean {
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
-/** Whether the input is this file, by whatever name. */
-function isInput(input: string, file: string): boolean {
-  if (resolve(input) === resolve(file)) return true;
-  const [one, other] = [input, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+/** Whether both are one file, by whatever names. */
+function isSameFile(path: string, file: string): boolean {
+  if (resolve(path) === resolve(file)) return true;
+  const [one, other] = [path, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
   return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
 }
 
@@ -56,8 +70,8 @@ const circularLink: Rule = ({ path, file }) =>
 const mustNotExist: Rule = ({ path, file, replaces }) =>
   !replaces && isThere(file) ? fault("output-exists", { output: path }) : null;
 
-const isRead: Rule = ({ path, file, use }, { inputs }) => {
-  if (!inputs.some((input) => isInput(input, file))) return null;
+const isRead: Rule = ({ path, file, use }, { reads }) => {
+  if (!reads.some((read) => isSameFile(read, file))) return null;
   if (use === "output") return fault("output-is-input", { output: path });
   return fault("usage", {
     reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
@@ -70,7 +84,7 @@ const belongsToInput: Rule = ({ path, file, use }, { inputs, format }) => {
   if (use !== "output" || !format.companions || isThere(file)) return null;
   const [stem] = splitExtension(resolve(path), format);
   const beside = inputs.some((input) => resolve(input).slice(0, -extname(input).length) === stem && isThere(input));
-  const taken = beside ? companionsOf(file, format.companions)[0] : undefined;
+  const taken = beside ? besideIt(file, format.companions)[0] : undefined;
   return taken === undefined ? null : fault("output-is-input", { output: taken });
 };
 
@@ -79,12 +93,12 @@ const isWrittenTwice: Rule = ({ path, file }, plan) => {
   return fault("output-collision", { output: path, inputs: [plan.inputs.join(", "), "another input or layer"] });
 };
 
-const rules: readonly Rule[] = [circularLink, isRead, mustNotExist, belongsToInput, isWrittenTwice];
+const rules: readonly Rule[] = [circularLink, isWrittenTwice, isRead, mustNotExist, belongsToInput];
 
 /** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
 function checkPrj(path: string, crs: Crs, { companions }: Format): void {
   if (isWgs84(crs) || !companions || companions.includes("prj")) return;
-  const [prj, shp] = ["prj", "shp"].map((extension) => companionsOf(throughLinks(path), [extension])[0]);
+  const [prj, shp] = ["prj", "shp"].map((extension) => besideIt(throughLinks(path), [extension])[0]);
   if (prj === undefined || shp === undefined) return;
   const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;
   throw fault("usage", { reason });
@@ -94,30 +108,50 @@ function checkPrj(path: string, crs: Crs, { companions }: Format): void {
 export const replaces = (request: ConvertRequest, layers: "one" | "many"): boolean =>
   Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
 
+/** What a plan goes by besides the request. */
+export interface PathRules {
+  /** Of the output. */
+  readonly format: Format;
+  readonly registry: Registry;
+  /** Whether files that are there may be replaced. */
+  readonly replaces: boolean;
+  /** Whether the named output may be there all the same: it is changed in place, or added to. */
+  readonly changes: boolean;
+  /** What other conversions of the same run write. */
+  readonly claims: Claims;
+}
+
+/** The inputs that are files, and what belongs to them: `roads.dbf` is read with `roads.shp`. */
+function filesRead(inputs: readonly string[], registry: Registry): string[] {
+  const files = inputs.filter((input) => existsSync(input));
+  return files.flatMap((file) => {
+    const companions = registry.byExtension(file).flatMap((format) => format.companions ?? []);
+    return [file, ...besideIt(file, companions)];
+  });
+}
+
 export class PathPlan {
   readonly inputs: readonly string[];
+  /** The files that are read. */
+  readonly reads: readonly string[];
   /** The output that was named, and whether there was a file of that name. */
   readonly named: string;
   readonly wasThere: boolean;
   /** Null where rejected features go nowhere. */
   readonly rejects: string | null;
+  readonly format: Format;
+  readonly replaces: boolean;
+  private readonly claims: Claims;
   private readonly written: Write[] = [];
 
-  /**
-   * @param replaces whether files that are there may be replaced
-   * @param changes whether the named one is changed in place, or added to
-   * @param claims what other conversions of the same run write
-   * @throws output-exists, output-is-input, output-collision, output-failed, usage
-   */
-  constructor(
-    request: ConvertRequest,
-    readonly format: Format,
-    readonly replaces: boolean,
-    changes: boolean,
-    private readonly claims: Claims,
-  ) {
+  /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
+  constructor(request: ConvertRequest, { format, registry, replaces, changes, claims }: PathRules) {
+    this.format = format;
+    this.replaces = replaces;
+    this.claims = claims;
     const { output, overwrite = false } = request;
     this.inputs = request.inputs;
+    this.reads = filesRead(request.inputs, registry);
     this.named = output;
     this.wasThere = output !== "-" && isThere(output);
     this.add(output, "output", replaces || changes);
@@ -163,7 +197,7 @@ export class PathPlan {
     const file = throughLinks(path);
     return (
       this.written.some((write) => canonical(write.file) === canonical(file)) ||
-      this.inputs.some((input) => isInput(input, file))
+      this.reads.some((read) => isSameFile(read, file))
     );
   }
 }
