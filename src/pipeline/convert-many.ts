@@ -1,7 +1,7 @@
 /** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
 import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import pLimit from "p-limit";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { localExecutor, threads } from "./choose-executor.js";
@@ -40,15 +40,21 @@ export async function convertMany(
 ): Promise<Outcome[]> {
   const expanded = await expandInputs(request.inputs, host.registry);
   const single = !isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined);
+  const refused = expanded.flatMap(({ address: input, error }) =>
+    error ? [{ input, output: request.output, error }] : [],
+  );
+  // Into one file goes everything or nothing.
+  if (single && refused[0]) throw refused[0].error;
   const conversions = single
     ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
-    : planFolder(expanded, request, host);
+    : planFolder(withoutOutputs(expanded, request.output), request, host);
+  for (const outcome of refused) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? sharedExecutor(request, host) : undefined;
   const claims = new Set<string>();
   const limit = pLimit(Math.max(1, executor?.width ?? 1));
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
-  return await Promise.all(
+  const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(async () => {
         const outcome = await attempt({ ...request, inputs, output }, host, executor, claims, !single);
@@ -57,6 +63,21 @@ export async function convertMany(
       }),
     ),
   );
+  return [...refused, ...outcomes];
+}
+
+/**
+ * What can be converted, without what lies in the output's folder where that is within the folder or pattern that is
+ * gone through: those are the outputs of an earlier run.
+ */
+function withoutOutputs(inputs: readonly ExpandedInput[], output: string): ExpandedInput[] {
+  const folder = resolve(output) + sep;
+  const isOutput = ({ address, relative }: ExpandedInput) => {
+    const path = resolve(address);
+    const root = path.slice(0, path.length - relative.length);
+    return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
+  };
+  return inputs.filter((input) => !input.error && (isAddress(input.address) || !isOutput(input)));
 }
 
 function sharedExecutor(request: ConvertRequest, host: Host): Executor {

@@ -1,7 +1,8 @@
 /** From what a person wrote to the files that it stands for: folders and globs. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
+import { systemReason } from "../io/source.js";
 import type { Registry } from "../plugin/registry.js";
 
 export interface ExpandedInput {
@@ -9,6 +10,8 @@ export interface ExpandedInput {
   readonly address: string;
   /** Where it stands below the folder or the fixed part of the glob; for a single file its name. */
   readonly relative: string;
+  /** Why it cannot even be looked at: a folder that may not be listed. */
+  readonly error?: GeoferryError;
 }
 
 export const isAddress = (text: string): boolean => text === "-" || /^https?:\/\//i.test(text);
@@ -27,16 +30,33 @@ function isInput(registry: Registry, path: string, beside: readonly string[]): b
   );
 }
 
-function* walk(folder: string, registry: Registry): Generator<string> {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Folders behind symbolic links are left out, so that no circle is walked; links to files are inputs. */
+function isLinkToFolder(entry: Dirent, path: string): boolean {
+  if (!entry.isSymbolicLink()) return false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // It leads nowhere: opening it says so.
+    return false;
+  }
+}
+
+function* walk(folder: string, root: string, registry: Registry): Generator<ExpandedInput> {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const refused = fault("input-unreadable", { source: folder, reason: systemReason(error) }, error);
+    yield { address: folder, relative: relative(root, folder), error: refused };
+    return;
+  }
   const names = entries.map((entry) => entry.name);
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    const isFolder =
-      entry.isDirectory() || (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory());
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
-    if (entry.isDirectory()) yield* walk(path, registry);
-    else if (!isFolder && isInput(registry, path, names)) yield path;
+    if (entry.isDirectory()) yield* walk(path, root, registry);
+    else if (isInput(registry, path, names) && !isLinkToFolder(entry, path))
+      yield { address: path, relative: relative(root, path) };
   }
 }
 
@@ -72,7 +92,7 @@ export async function expandInputs(given: readonly string[], registry: Registry)
     if (isAddress(text))
       inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
     else if (existsSync(text) && statSync(text).isDirectory()) {
-      for (const path of walk(text, registry)) inputs.push({ address: path, relative: relative(text, path) });
+      for (const input of walk(text, text, registry)) inputs.push(input);
     } else if (!existsSync(text) && isPattern(text)) {
       const found = await expandGlob(text, registry);
       if (found.length === 0) throw fault("input-missing", { source: text });

@@ -47,7 +47,7 @@ export async function inspectInputs(
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
-  for (const { address } of await expandInputs(args.inputs.map(unprotect), host.registry)) {
+  for (const { address, error: refused } of await expandInputs(args.inputs.map(unprotect), host.registry)) {
     const request = {
       inputs: [address],
       ...(args.from === undefined ? {} : { from: args.from }),
@@ -58,6 +58,7 @@ export async function inspectInputs(
       skipErrors: args.skipErrors ?? false,
     };
     try {
+      if (refused) throw refused;
       const report = await inspect(request, host, thorough);
       display.clear();
       statuses.push(tell(report));
