@@ -16,9 +16,9 @@ let database: Database | undefined;
 let statement: Statement<[], SqliteValue[]> | undefined;
 let rows: IterableIterator<SqliteValue[]> | undefined;
 
-async function open(address: string, table: string): Promise<QueryReply> {
+async function open(path: string, table: string): Promise<QueryReply> {
   const Sqlite = await loadSqlite();
-  database = new Sqlite(address, { readonly: true, fileMustExist: true });
+  database = new Sqlite(path, { readonly: true, fileMustExist: true });
   database.pragma("trusted_schema = OFF");
   database.pragma("cell_size_check = ON");
   database.pragma("query_only = ON");
@@ -66,7 +66,7 @@ function next(restart: boolean): QueryReply {
 }
 
 async function answer(request: QueryRequest): Promise<QueryReply> {
-  if (request.kind === "open") return open(request.address, request.table);
+  if (request.kind === "open") return open(request.path, request.table);
   return request.kind === "types" ? types(request.columns) : next(request.restart);
 }
 

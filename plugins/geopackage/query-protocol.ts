@@ -4,7 +4,7 @@ import type { SqliteValue } from "./sqlite-values.js";
 /** What the process that runs queries is asked, one thing after the other. */
 export type QueryRequest =
   /** To open a database and prepare all rows of a table or view of it. */
-  | { readonly kind: "open"; readonly address: string; readonly table: string }
+  | { readonly kind: "open"; readonly path: string; readonly table: string }
   /** To look at all values of these columns for their types. */
   | { readonly kind: "types"; readonly columns: readonly number[] }
   /** For the first rows, or the next ones. */

@@ -7,6 +7,8 @@ export interface SqliteHeader {
   readonly encoding: "utf8" | "utf16le" | "utf16be";
   readonly applicationId: number;
   readonly userVersion: number;
+  /** SQLite would make files beside this one, were it only to read it: it is set to have a write-ahead log. */
+  readonly logged: boolean;
   /** Pages that the header says there are, or null where an old program wrote last and did not say. */
   readonly pageCount: number | null;
 }
@@ -52,6 +54,7 @@ export function readHeader(head: Buffer): SqliteHeader | string {
     encoding,
     applicationId: head.readUInt32BE(68),
     userVersion: head.readUInt32BE(60),
+    logged: head[18] === 2 || head[19] === 2,
     pageCount: counted ? head.readUInt32BE(28) : null,
   };
 }

@@ -1,5 +1,4 @@
 import { open as openFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
 import type { Batch, FieldType, Layer } from "../../src/model/index.js";
 import { fault, GeoferryError, type ReadContext, type Source } from "../../src/plugin/index.js";
 import { BatchBuilder } from "./batch-builder.js";
@@ -10,27 +9,33 @@ import { Query, QueryFailure } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 import type { ReadOptions } from "./reader.js";
 
+/** Bytes of the header that say which way of logging a file is set to, and what they are without a log. */
+const [loggingAt, plainLogging] = [18, 1];
+
 /**
- * A database as SQLite can open it without a lock and without writing beside it: the file itself, taken as unchanging,
- * or a copy with what its log says.
+ * A database as SQLite can open it without writing beside it: the file itself, or a copy without a log that has what
+ * the log says.
  */
-export async function addressOf(source: Source, database: Database, context: ReadContext): Promise<string> {
-  let path = source.path;
-  if (database.hasMore) {
-    path = await context.scratch("copy.gpkg");
-    const file = await openFile(path, "wx", 0o600);
-    try {
-      for (let page = 1; page <= database.pages.count; page++) await file.write(await database.pages.page(page));
-    } finally {
-      await file.close();
+async function pathFor(source: Source, database: Database, context: ReadContext): Promise<string> {
+  const { pages } = database;
+  if (!database.hasMore && !pages.header.logged) return source.path;
+  const path = await context.scratch("copy.gpkg");
+  const file = await openFile(path, "wx", 0o600);
+  try {
+    for (let page = 1; page <= pages.count; page++) {
+      const bytes = Buffer.from(await pages.page(page));
+      if (page === 1) bytes.fill(plainLogging, loggingAt, loggingAt + 2);
+      await file.write(bytes);
     }
+  } finally {
+    await file.close();
   }
-  return `${pathToFileURL(path).href}?immutable=1`;
+  return path;
 }
 
 /** The views of a database, and tables that only SQLite can read: without a rowid, or with generated columns. */
 export class Views {
-  private address: Promise<string> | null = null;
+  private path: Promise<string> | null = null;
 
   constructor(
     private readonly source: Source,
@@ -40,10 +45,10 @@ export class Views {
   ) {}
 
   private async start(table: string): Promise<{ query: Query; columns: readonly QueriedColumn[] }> {
-    this.address ??= addressOf(this.source, this.database, this.context);
-    const address = await this.address;
+    this.path ??= pathFor(this.source, this.database, this.context);
+    const path = await this.path;
     const query = new Query(this.options.viewTimeout, this.context.signal);
-    const { columns } = await query.ask({ kind: "open", address, table });
+    const { columns } = await query.ask({ kind: "open", path, table });
     return { query, columns };
   }
 

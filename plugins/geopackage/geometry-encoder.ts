@@ -1,0 +1,86 @@
+import { type GeometryColumn, Kind, positionRange } from "../../src/model/index.js";
+import { WkbWriter } from "../shared/wkb.js";
+import { fixedBytes } from "./geometry-blob.js";
+import type { BlobRange } from "./record-encoder.js";
+
+const littleEndianFlag = 1;
+const envelopeFlag = 1 << 1;
+const emptyFlag = 1 << 4;
+const envelopeBytes = 32;
+
+/** Least x, least y, greatest x, greatest y; the wrong way round where there is no position. */
+export type Box = Float64Array;
+
+/** Widens the box by the positions of feature i, members of collections too. @returns whether all are finite */
+function widen(box: Box, column: GeometryColumn, i: number): boolean {
+  const [from, to] = positionRange(column, i);
+  const { xy } = column;
+  for (let k = 2 * from; k < 2 * to; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    if (!Number.isFinite(x + y)) return false;
+    if (x < box[0]!) box[0] = x;
+    if (y < box[1]!) box[1] = y;
+    if (x > box[2]!) box[2] = x;
+    if (y > box[3]!) box[3] = y;
+  }
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets) return true;
+  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widen(box, members, k)) return false;
+  return true;
+}
+
+/** Writes geometries as blobs (OGC 12-128r19, 2.1.3): with an envelope of x and y, but for points and empty ones. */
+export class GeometryEncoder {
+  private bytes = Buffer.alloc(1024);
+  private readonly wkb = new WkbWriter();
+  /** The box of the geometry encoded last. */
+  readonly box: Box = new Float64Array(4);
+  private readonly blob = { bytes: this.bytes as Uint8Array, length: 0 };
+  /** Geometries that have a position that is no number, and became null. */
+  notFinite = 0;
+
+  constructor(private readonly srsId: number) {}
+
+  get missingZ(): number {
+    return this.wkb.missingZ;
+  }
+
+  get missingM(): number {
+    return this.wkb.missingM;
+  }
+
+  /** Whether the box is of a place at all. */
+  get hasBox(): boolean {
+    return this.box[0]! <= this.box[2]!;
+  }
+
+  /** The blob of feature i, good until the next call; null for a null geometry. */
+  encode(column: GeometryColumn, i: number): BlobRange | null {
+    const { box } = this;
+    box.fill(Infinity, 0, 2);
+    box.fill(-Infinity, 2, 4);
+    const kind = column.kinds[i]!;
+    if (kind === Kind.none) return null;
+    if (!widen(box, column, i)) {
+      this.notFinite++;
+      box.fill(Infinity, 0, 2);
+      box.fill(-Infinity, 2, 4);
+      return null;
+    }
+    const isEmpty = !this.hasBox;
+    const hasEnvelope = kind !== Kind.Point && !isEmpty;
+    const wkb = this.wkb.write(column, i);
+    const start = fixedBytes + (hasEnvelope ? envelopeBytes : 0);
+    if (start + wkb.length > this.bytes.length) this.bytes = Buffer.alloc(2 * (start + wkb.length));
+    const { bytes } = this;
+    bytes.write("GP\0", 0, "latin1");
+    bytes[3] = littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0);
+    bytes.writeInt32LE(this.srsId, 4);
+    if (hasEnvelope) [0, 2, 1, 3].forEach((side, n) => bytes.writeDoubleLE(box[side]!, fixedBytes + 8 * n));
+    bytes.set(wkb, start);
+    this.blob.bytes = bytes;
+    this.blob.length = start + wkb.length;
+    return this.blob;
+  }
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { type Crs, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
+import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
+import type { writeOptions } from "./index.js";
+
+export type WriteOptions = OptionValues<typeof writeOptions>;
+
+/** What a layer is as a table: made from the layer alone, so that encoders and assembler agree on it. */
+export interface LayerDesign {
+  readonly table: string;
+  readonly fid: string;
+  /** Null for a table of attributes. */
+  readonly geometry: { readonly column: string; readonly type: string } | null;
+  readonly fields: readonly Field[];
+  readonly srsId: number;
+  readonly crs: Crs | null;
+}
+
+/** SQLite takes up to 2000 columns; two are the key and the geometry. */
+const mostFields = 1998;
+
+/** Names that belong to SQLite, to the standard, and to its R-trees. */
+const reserved = /^(sqlite_|gpkg_|rtree_)/i;
+
+/** The name of the table: the layer's, but where that is reserved or none. */
+export function tableNameOf(layer: string): string {
+  const name = layer.replaceAll("\0", "").trim() === "" ? "layer" : layer.replaceAll("\0", "");
+  return reserved.test(name) ? `layer_${name}` : name;
+}
+
+/** The name, or one with a number, that no field has in any case of its letters. */
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  for (let n = 0; ; n++) {
+    const name = n === 0 ? wanted : `${wanted}_${n}`;
+    if (!taken.has(name.toLowerCase())) return name;
+  }
+}
+
+/** The narrowest type that holds them all (Annex E): types without an ancestor of their own meet in GEOMETRY. */
+function geometryTypeOf(types: readonly GeometryType[]): string {
+  return types.length === 1 ? types[0]!.toUpperCase() : "GEOMETRY";
+}
+
+/** @throws unsupported */
+export function designOf(layer: TargetLayer, options: WriteOptions): LayerDesign {
+  const { summary, fields, crs } = layer;
+  if (!summary || !fields) throw fault("internal", { reason: "a GeoPackage cannot be laid out without a summary" });
+  if (fields.length > mostFields) {
+    const reason = `${fields.length} fields are more than the ${mostFields} that a table can have; choose some with --select`;
+    throw fault("unsupported", { source: layer.name, reason });
+  }
+  const taken = new Set(fields.map((field) => field.name.toLowerCase()));
+  const fid = freeName(options.fid, taken);
+  taken.add(fid.toLowerCase());
+  const types = typesIn(summary);
+  const isTable = types.length === 0 && (summary.kinds[Kind.none]!.count > 0 || crs === null);
+  return {
+    table: tableNameOf(layer.name),
+    fid,
+    geometry: isTable ? null : { column: freeName(options.geometry, taken), type: geometryTypeOf(types) },
+    fields,
+    srsId: srsIdOf(crs, summary.extent),
+    crs,
+  };
+}
+
+/** Systems of no known code get an id from their definition, above those that EPSG and ESRI use. */
+const firstOwnId = 900_000_000;
+
+/** -1 and 0 are for coordinates of no known system: of a plane, or of a globe. */
+function srsIdOf(crs: Crs | null, extent: readonly number[] | null): number {
+  if (crs === null) {
+    const [minX, minY, maxX, maxY] = extent ?? [0, 0, 0, 0];
+    return minX! < -180 || minY! < -90 || maxX! > 180 || maxY! > 90 ? -1 : 0;
+  }
+  const [organization, code] = authorityOf(crs);
+  if (organization !== "NONE") return code;
+  return firstOwnId + (createHash("sha1").update(crs.definition).digest().readUInt32BE(0) % firstOwnId);
+}
+
+/** Who gave a system its code: EPSG and 25832; NONE and 0 where nobody did. */
+export function authorityOf(crs: Crs): readonly [organization: string, code: number] {
+  // Longitude comes first in a GeoPackage whatever the definition says (2.1.3.1.1): the two are one.
+  if (crs.id === "OGC:CRS84") return ["EPSG", 4326];
+  const found = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(crs.id ?? "");
+  return found ? [found[1]!, Number(found[2])] : ["NONE", 0];
+}

@@ -1,0 +1,52 @@
+import { type BytesColumn, BytesBuilder, type Column, Presence } from "../../src/model/index.js";
+
+/** What became of values that the standard wants in one form only. */
+export interface TimeCosts {
+  /** Had no offset from UTC, and were written as if in UTC. */
+  assumed: number;
+  /** Were in another offset, and are the same instant in UTC. */
+  shifted: number;
+  /** Had more than milliseconds. */
+  cut: number;
+}
+
+const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/;
+const fullSize = 24;
+const letterZ = 0x5a;
+const point = 0x2e;
+
+/** A datetime as Table 1 of OGC 12-128r19 has it: in UTC, with milliseconds. */
+function inUtc(text: string, costs: TimeCosts): string {
+  const found = pattern.exec(text);
+  if (!found) return text;
+  const [, whole, fraction = "", offset] = found;
+  if (/[1-9]/.test(fraction.slice(3))) costs.cut++;
+  const millis = fraction.slice(0, 3).padEnd(3, "0");
+  if (offset === undefined) costs.assumed++;
+  if (offset === undefined || offset === "Z" || offset === "+00:00") return `${whole}.${millis}Z`;
+  const moment = new Date(`${whole}.${millis}${offset}`);
+  const shifted = Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+  // Years beyond four digits have no place.
+  if (shifted === null || shifted.length !== fullSize) return `${whole}.${millis}Z`;
+  costs.shifted++;
+  return shifted;
+}
+
+/** The column as it is stored. */
+export function storedColumn(column: Column, costs: TimeCosts): Column {
+  return column.type === "datetime" ? datetimes(column as BytesColumn, costs) : column;
+}
+
+function datetimes({ presence, offsets, bytes }: BytesColumn, costs: TimeCosts): Column {
+  const builder = new BytesBuilder("datetime");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let row = 0; row < presence.length; row++) {
+    const from = offsets[row]!;
+    const to = offsets[row + 1]!;
+    if (presence[row] !== Presence.value) builder.pushNull();
+    else if (to - from === fullSize && bytes[to - 1] === letterZ && bytes[from + 19] === point) {
+      builder.pushBytes(bytes, from, to);
+    } else builder.push(inUtc(text.toString("utf8", from, to), costs));
+  }
+  return builder.finish();
+}
