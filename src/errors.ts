@@ -159,6 +159,10 @@ export const registry = {
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
+  "output-locked": entry<{ output: string }>(
+    "locked",
+    (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,
+  ),
   "output-too-large": entry<{ output: string; limit: string; remedy: string }>(
     "output",
     (e) => `${e.output}: would grow beyond ${e.limit}; ${e.remedy}; nothing is left behind`,

@@ -66,7 +66,8 @@ export async function encoder(
 
   function tellTimes(name: string, { assumed, shifted, cut }: TimeCosts): void {
     if (assumed > 0) context.lose("zone-assumed", name, "a time without a zone was written as UTC", assumed);
-    if (shifted > 0) context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
+    if (shifted > 0)
+      context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
     if (cut > 0) context.lose("time-rounded", name, "fractions beyond milliseconds were cut", cut);
   }
 
@@ -101,7 +102,8 @@ export async function encoder(
       }
       tellGeometries(geometry);
       records.notNumbers.forEach((count, c) => {
-        if (count > 0) context.lose("non-finite", batch.fields[c]!.name, "NaN, which SQLite does not have, became null", count);
+        if (count > 0)
+          context.lose("non-finite", batch.fields[c]!.name, "NaN, which SQLite does not have, became null", count);
       });
       return {
         rows: length,

@@ -77,7 +77,12 @@ export class GeometryEncoder {
     bytes.write("GP\0", 0, "latin1");
     bytes[3] = littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0);
     bytes.writeInt32LE(this.srsId, 4);
-    if (hasEnvelope) [0, 2, 1, 3].forEach((side, n) => bytes.writeDoubleLE(box[side]!, fixedBytes + 8 * n));
+    if (hasEnvelope) {
+      bytes.writeDoubleLE(box[0]!, fixedBytes);
+      bytes.writeDoubleLE(box[2]!, fixedBytes + 8);
+      bytes.writeDoubleLE(box[1]!, fixedBytes + 16);
+      bytes.writeDoubleLE(box[3]!, fixedBytes + 24);
+    }
     bytes.set(wkb, start);
     this.blob.bytes = bytes;
     this.blob.length = start + wkb.length;

@@ -16,6 +16,13 @@ export const readOptions = {
   },
 } as const;
 
+export const writeOptions = {
+  version: { type: "choice", choices: ["1.4", "1.2"], default: "1.4", help: "Version of the standard to write by" },
+  fid: { type: "text", default: "fid", help: "Name of the column with the feature ids, unless a field has it" },
+  geometry: { type: "text", default: "geom", help: "Name of the column with the geometry, unless a field has it" },
+  index: { type: "boolean", default: true, help: "Make a spatial index (R-tree) of every layer with geometry" },
+} as const;
+
 const hasExtension = (name: string): boolean => /\.gpkg$/i.test(name);
 
 /**
@@ -38,4 +45,30 @@ export default defineFormat({
   companions: ["gpkg-wal", "gpkg-shm", "gpkg-journal"],
   identify,
   reader: { options: readOptions, load: () => import("./reader.js") },
+  writer: {
+    options: writeOptions,
+    accepts: () => ({
+      crs: "any",
+      layers: "many",
+      geometryTypes: [
+        "Point",
+        "LineString",
+        "Polygon",
+        "MultiPoint",
+        "MultiLineString",
+        "MultiPolygon",
+        "GeometryCollection",
+      ],
+      nullGeometry: true,
+      z: true,
+      m: true,
+      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime", "binary", "json"],
+      fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
+      ids: { types: ["int32", "int64"], otherwise: "id" },
+      needs: "summary",
+      stream: false,
+      updates: true,
+    }),
+    load: () => import("./writer.js"),
+  },
 });

@@ -134,7 +134,8 @@ const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 /** The numbers by their halves, the lower one first; without a copy where the machine has them so. */
 export function halvesOf(values: BigInt64Array): Int32Array {
-  if (littleEndian && values.byteOffset % 8 === 0) return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  if (littleEndian && values.byteOffset % 8 === 0)
+    return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   const halves = new Int32Array(2 * values.length);
   values.forEach((value, i) => {
     halves[2 * i] = Number(BigInt.asIntN(32, value));

@@ -102,7 +102,7 @@ export class RtreeBuilder {
   private readonly record = Buffer.alloc(nodeBytes + 16);
   private readonly view = new DataView(this.record.buffer, this.record.byteOffset, this.record.byteLength);
 
-  constructor(private readonly tables: RtreeTables) {}
+  constructor(readonly tables: RtreeTables) {}
 
   /** Adds the box of a feature; ids must ascend. */
   add(high: number, low: number, minX: number, minY: number, maxX: number, maxY: number): void {
@@ -240,7 +240,10 @@ function alongCurve({ boxes, length }: Entries): Uint32Array {
   const keys = new Float64Array(length);
   for (let entry = 0; entry < length; entry++) {
     const at = 4 * entry;
-    const place = hilbert(cell(minX, maxX, boxes[at]!, boxes[at + 1]!), cell(minY, maxY, boxes[at + 2]!, boxes[at + 3]!));
+    const place = hilbert(
+      cell(minX, maxX, boxes[at]!, boxes[at + 1]!),
+      cell(minY, maxY, boxes[at + 2]!, boxes[at + 3]!),
+    );
     // The place and the entry in one number, which sorts much faster than entries by their places.
     keys[entry] = place * runEntries + entry;
   }

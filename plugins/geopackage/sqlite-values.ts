@@ -33,8 +33,8 @@ export function readInteger(bytes: Buffer, at: number, serial: number): number {
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 
-/** All values of a record: for the tables about tables, which are small. */
-export function valuesOf(row: Row, encoding: SqliteHeader["encoding"]): SqliteValue[] {
+/** All values of a record; with `exact`, whole numbers come as bigints, which tells them from others. */
+export function valuesOf(row: Row, encoding: SqliteHeader["encoding"], exact = false): SqliteValue[] {
   const varint = new Varint();
   const { bytes, from, to } = row;
   let head = varint.read(bytes, from);
@@ -46,7 +46,8 @@ export function valuesOf(row: Row, encoding: SqliteHeader["encoding"]): SqliteVa
     const serial = varint.size;
     const size = contentSize(serial);
     if (body + size > to) break;
-    values.push(contentOf(bytes, body, serial, size, encoding));
+    const value = contentOf(bytes, body, serial, size, encoding);
+    values.push(exact && isInteger(serial) ? BigInt(value as number) : value);
     body += size;
   }
   return values;

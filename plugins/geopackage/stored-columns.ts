@@ -1,4 +1,4 @@
-import { type BytesColumn, BytesBuilder, type Column, Presence } from "../../src/model/index.js";
+import { BytesBuilder, type BytesColumn, type Column, Presence } from "../../src/model/index.js";
 
 /** What became of values that the standard wants in one form only. */
 export interface TimeCosts {

@@ -127,7 +127,8 @@ export class TableBuilder {
   }
 
   private addChild(level: number, child: Child): void {
-    const children = (this.levels[level] ??= []);
+    if (level === this.levels.length) this.levels.push([]);
+    const children = this.levels[level]!;
     children.push(child);
     // Two more than fit: a page is never left with a single child.
     if (children.length < this.mostCells + 3) return;

@@ -110,7 +110,7 @@ function whyRenamed(source: string, fit: FitPlan): string {
 function reportFit({ gathered: { losses, notices } }: Conversion, layer: string, fit: FitPlan): void {
   for (const { source, name } of fit.fields ?? []) {
     if (source === null) {
-      const example = `${fit.target} has no feature ids; they are in the field "${name}"`;
+      const example = `${fit.target} has no place for these feature ids; they are in the field "${name}"`;
       notices.add("id-as-field", layer, name, 1, example);
     } else if (source !== name) {
       losses.add("field-renamed", layer, source, 1, `"${source}" became "${name}"${whyRenamed(source, fit)}`);

@@ -23,7 +23,7 @@ export function withUnrepeated(second: Findings, first: Findings | undefined): F
 
 /** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
 export const needsSummary = (accepts: Accepts): boolean =>
-  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || typeof accepts.ids === "string";
+  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
 
 /** Stages that leave fields, types and kinds as they are. */
 const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "drop-degenerate", "merge-collections"]);

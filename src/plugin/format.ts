@@ -107,8 +107,11 @@ export interface Accepts {
   /** Field types it holds; others are cast by the pipeline's table. */
   readonly fieldTypes: readonly FieldType[];
   readonly fieldNames?: { readonly maxBytes?: number; readonly ignoreCase?: boolean; readonly pattern?: RegExp };
-  /** The field feature ids become where the format has no place for them, or true where it has. */
-  readonly ids: true | string;
+  /**
+   * The field feature ids become where the format has no place for them, or true where it has. Where it has a place for
+   * ids of some types only: those, and the field that others become.
+   */
+  readonly ids: true | string | { readonly types: readonly FieldType[]; readonly otherwise: string };
   /** What must be known before the first feature: nothing, or everything that a scan tells. */
   readonly needs: "nothing" | "summary";
   /** It can write to a stream that cannot go back: no patches, no companions. */

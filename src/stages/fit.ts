@@ -118,7 +118,8 @@ function planFields(
     ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
   });
   const ids: FittedField[] = [];
-  const held = mergeIds && idType ? known.find((field) => field.name === accepts.ids) : undefined;
+  const idField = fieldOfIds(accepts, idType);
+  const held = mergeIds && idType ? known.find((field) => field.name === idField) : undefined;
   if (held && idType) {
     return known.map((field) =>
       field === held
@@ -126,11 +127,18 @@ function planFields(
         : toTarget(field.name, field.name, field),
     );
   }
-  if (idType && typeof accepts.ids === "string") {
-    const name = uniqueName(accepts.ids, new Set(known.map((field) => field.name)));
+  if (idType && idField !== null) {
+    const name = uniqueName(idField, new Set(known.map((field) => field.name)));
     ids.push(toTarget(null, name, { name, type: idType }));
   }
   return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
+}
+
+/** The field that ids of a type become; null where they stay ids. */
+function fieldOfIds({ ids }: Accepts, type: FieldType | null): string | null {
+  if (ids === true) return null;
+  if (typeof ids === "string") return ids;
+  return type === null || ids.types.includes(type) ? null : ids.otherwise;
 }
 
 function planParts(accepts: Accepts, summary: LayerSummary | null): FitPart[] {
@@ -164,7 +172,7 @@ export function planFit(summary: LayerSummary | null, accepts: Accepts, target: 
     fieldTypes: accepts.fieldTypes,
     dropZ: !accepts.z,
     dropM: !accepts.m,
-    dropIds: accepts.ids !== true,
+    dropIds: fieldOfIds(accepts, summary?.idType ?? null) !== null,
     target,
   };
 }

@@ -14,8 +14,8 @@ export interface Exactness {
   readonly singleIsMulti: boolean;
   /** Whether null may come back for absent. */
   readonly absentIsNull: boolean;
-  /** Whether the feature ids must come back. */
-  readonly ids: boolean;
+  /** Whether the feature ids must come back; `given` where the format makes up those that are not there. */
+  readonly ids: boolean | "given";
   /** Field types that must come back as themselves; of others only the values count. */
   readonly keepsTypes: readonly FieldType[];
 }
@@ -203,7 +203,7 @@ function differencesOf(given: readonly Batch[], read: readonly Batch[], how: Exa
       });
       compareCell(found, name, cell(batch, row), cell(other, otherRow), at, how);
     }
-    if (how.ids) {
+    if (how.ids === true || (how.ids && batch.ids)) {
       const ids = { column: batch.ids ?? undefined, row };
       compareCell(found, "(feature id)", ids, { column: other.ids ?? undefined, row: otherRow }, at, how);
     }

@@ -84,7 +84,7 @@ export function exactnessOf(subject: Subject, accepts: Accepts, declaresFields: 
     tolerance: subject.tolerance,
     singleIsMulti: accepts.families !== undefined,
     absentIsNull: declaresFields,
-    ids: accepts.ids === true,
+    ids: typeof accepts.ids === "object" ? "given" : accepts.ids === true,
     keepsTypes: subject.keepsTypes,
   };
 }

@@ -15,6 +15,7 @@ const count = 200;
 const sets = {
   csv: { folder: `${samples}/csv`, names: ["capitals", "parks", "trail", "landeshauptstaedte"], files: ["csv"] },
   geojson: { folder: samples, names: ["capitals", "parks", "rivers", "mixed"], files: ["geojson"] },
+  geopackage: { folder: `${samples}/geopackage`, names: ["capitals", "parks", "rivers", "mixed"], files: ["gpkg"] },
   shapefile: {
     folder: `${samples}/shapefile`,
     names: ["capitals", "parks", "rivers", "survey"],

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { describe, test } from "vitest";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
+import geopackage from "../../plugins/geopackage/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
 import { checkFormat } from "../../src/testing/index.js";
 
@@ -15,6 +16,7 @@ describe("every format keeps the contract", () => {
   checkFormat(csv, { test, samples: filesOf("csv", ".csv") });
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });
+  checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg") });
   checkFormat(shapefile, {
     test,
     samples: filesOf("shapefile", ".shp"),

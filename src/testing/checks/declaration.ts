@@ -79,10 +79,10 @@ function checkAccepts(accepts: Accepts): void {
   for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");
   assert.ok(accepts.geometryTypes.length > 0 || accepts.nullGeometry, "accepts neither a geometry nor none");
   assert.ok(accepts.fieldTypes.includes("text"), "accepts.fieldTypes must have text, which other types are cast to");
-  assert.ok(
-    accepts.ids === true || (typeof accepts.ids === "string" && accepts.ids !== ""),
-    "accepts.ids is a name or true",
-  );
+  const { ids } = accepts;
+  const idField = typeof ids === "object" ? ids.otherwise : ids;
+  assert.ok(idField === true || (typeof idField === "string" && idField !== ""), "accepts.ids is a name or true");
+  if (typeof ids === "object") for (const type of ids.types) oneOf(type, fieldTypes, "ids.types");
   if (fieldNames?.maxBytes !== undefined) {
     assert.ok(
       Number.isInteger(fieldNames.maxBytes) && fieldNames.maxBytes >= 4,

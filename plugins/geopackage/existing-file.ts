@@ -1,0 +1,265 @@
+import type { Database } from "better-sqlite3";
+import {
+  type Assembler,
+  fault,
+  type InPlace,
+  type Sink,
+  type TargetLayer,
+  type WriteContext,
+} from "../../src/plugin/index.js";
+import { isGeometryType } from "./column-types.js";
+import type { GeoPackageChunk } from "./encoder.js";
+import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js";
+import { widenBy } from "./layer-facts.js";
+import { type LayerFacts, Registrar } from "./registrar.js";
+import { rtreeName } from "./rtree-sql.js";
+import { columnSql, quoted, type Version } from "./schema-sql.js";
+import { SqlRows } from "./sql-rows.js";
+import { attempt, openDatabase, outputFault } from "./sql-session.js";
+import { type System, systemOf } from "./systems.js";
+
+/** A layer that rows are added to. */
+interface OpenLayer extends LayerFacts {
+  readonly table: string;
+  readonly rows: SqlRows;
+  geometries: number;
+  withZ: number;
+  withM: number;
+  /** Made in this run: its triggers come when its rows are there. */
+  readonly created: LayerDesign | null;
+  /** What the layer had besides its rows, to be made again when it was replaced. */
+  readonly kept: readonly Kept[];
+}
+
+interface Kept {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+interface Existing {
+  /** The name as the schema spells it. */
+  readonly table: string;
+  readonly geometryColumn: string | null;
+}
+
+/**
+ * Adds to a GeoPackage, or replaces layers of it, in one transaction: whatever goes wrong, and whenever the process
+ * dies, the file is as it was.
+ */
+export class ExistingFile implements Assembler<GeoPackageChunk> {
+  private readonly layers: OpenLayer[] = [];
+
+  private constructor(
+    private readonly output: string,
+    private readonly database: Database,
+    private readonly registrar: Registrar,
+    private readonly options: WriteOptions,
+    private readonly context: WriteContext,
+  ) {}
+
+  static async open(
+    sink: Sink,
+    { path, mode }: InPlace,
+    targets: readonly TargetLayer[],
+    options: WriteOptions,
+    context: WriteContext,
+  ): Promise<ExistingFile> {
+    const systems: (System | null)[] = [];
+    const designs = targets.map((target) => designOf(target, options));
+    for (const { crs, srsId } of designs) systems.push(crs && (await systemOf(crs, srsId, context)));
+    return attempt(sink.name, async () => {
+      const database = await openDatabase(path);
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        const registrar = new Registrar(database, options.version as Version, context.now);
+        if (!registrar.has("gpkg_contents") || !registrar.has("gpkg_spatial_ref_sys")) {
+          throw fault("unsupported", { source: sink.name, reason: "it is no GeoPackage that could be added to" });
+        }
+        const file = new ExistingFile(sink.name, database, registrar, options, context);
+        designs.forEach((design, index) => {
+          file.layers.push(file.prepare(design, systems[index]!, mode, targets[index]!.name));
+        });
+        return file;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  }
+
+  /** The table of this name, in whatever case. */
+  private find(name: string): Existing | null {
+    const { database } = this;
+    type Named = { readonly name: string; readonly type: string };
+    const found = database
+      .prepare<[string], Named>(
+        "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
+      )
+      .get(name);
+    if (!found) return null;
+    if (found.type === "view") {
+      const reason = `"${found.name}" is a view, which nothing can be added to`;
+      throw fault("unsupported", { source: this.output, reason });
+    }
+    const column = this.registrar.has("gpkg_geometry_columns")
+      ? database
+          .prepare<[string], { column_name: string }>(
+            "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ? COLLATE NOCASE",
+          )
+          .get(found.name)
+      : undefined;
+    return { table: found.name, geometryColumn: column?.column_name ?? null };
+  }
+
+  private prepare(design: LayerDesign, system: System | null, mode: InPlace["mode"], name: string): OpenLayer {
+    const existing = this.find(design.table);
+    if (existing && mode === "append") return this.add(design, existing);
+    const kept = existing ? this.keep(existing.table) : [];
+    if (existing) this.registrar.removeLayer(existing.table, existing.geometryColumn);
+    const named = existing ? { ...design, table: existing.table } : design;
+    const srsId = system ? this.registrar.idOf(system) : design.srsId;
+    this.registrar.addLayer(named, srsId, existing?.table ?? name);
+    if (this.options.index) this.registrar.addIndex(named);
+    const { table, fid, geometry, fields } = named;
+    const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
+    const rtree = geometry && this.options.index ? rtreeName({ table, column: geometry.column }) : null;
+    return this.opened(named.table, columns, rtree, geometry ? srsId : null, named, kept);
+  }
+
+  private opened(
+    table: string,
+    columns: readonly string[],
+    rtree: string | null,
+    srsId: number | null,
+    created: LayerDesign | null,
+    kept: readonly Kept[],
+  ): OpenLayer {
+    const rows = new SqlRows(this.database, { table, columns, rtree, srsId });
+    const box = Float64Array.of(Infinity, Infinity, -Infinity, -Infinity);
+    return { table, rows, created, kept, geometries: 0, withZ: 0, withM: 0, box };
+  }
+
+  /** Indexes and triggers of others: those that keep the R-tree or count features are made anew. */
+  private keep(table: string): Kept[] {
+    const all = this.database
+      .prepare<[string], Kept>(
+        "SELECT type, name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL",
+      )
+      .all(table);
+    return all.filter(({ name }) => !/^(rtree_|trigger_(insert|delete)_feature_count_)/i.test(name));
+  }
+
+  /** Makes a layer that is there ready for more rows: with columns for the fields that it lacks. */
+  private add(design: LayerDesign, { table, geometryColumn }: Existing): OpenLayer {
+    const { database, registrar } = this;
+    type Column = { readonly name: string; readonly type: string; readonly pk: bigint };
+    const columns = database.pragma(`table_info(${quoted(table)})`) as Column[];
+    const keys = columns.filter((column) => Number(column.pk) > 0);
+    const key = keys.length === 1 && keys[0]!.type.toUpperCase() === "INTEGER" ? keys[0]!.name : "rowid";
+    const geometry = geometryColumn ?? columns.find((column) => isGeometryType(column.type))?.name ?? null;
+    if (design.geometry && geometry === null) {
+      const reason = `"${table}" is a table without geometry, and what is to be added has one`;
+      throw fault("unsupported", { source: this.output, place: { layer: table }, reason });
+    }
+    const known = new Map(columns.map((column) => [column.name.toLowerCase(), column.name]));
+    const names = design.fields.map(({ name, type }) => {
+      const there = known.get(name.toLowerCase());
+      if (there !== undefined && there !== key && there !== geometry) return there;
+      if (there !== undefined) {
+        const reason = `the field "${name}" has the name of the column with the ${there === key ? "ids" : "geometry"}; give it another with --rename`;
+        throw fault("unsupported", { source: this.output, place: { layer: table }, reason });
+      }
+      database.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${columnSql(name, type)}`);
+      registrar.describe(table, name, type);
+      return name;
+    });
+    const srsId = geometry === null ? null : this.widenType(design, table);
+    const places = [key, ...(design.geometry ? [geometry!] : []), ...names];
+    return this.opened(table, places, this.untriggered(table, geometry), design.geometry ? srsId : null, null, []);
+  }
+
+  /** The R-tree of a table, where there is one and no trigger fills it. */
+  private untriggered(table: string, geometry: string | null): string | null {
+    if (geometry === null) return null;
+    const rtree = rtreeName({ table, column: geometry });
+    if (!this.registrar.has(rtree)) return null;
+    const trigger = this.database
+      .prepare("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ? COLLATE NOCASE")
+      .get(`${rtree}_insert`);
+    return trigger === undefined ? rtree : null;
+  }
+
+  /** Lets a layer hold other kinds of geometry than it says so far. @returns the id of its system */
+  private widenType({ geometry }: LayerDesign, table: string): number | null {
+    const { database } = this;
+    const row = database
+      .prepare<[string], { geometry_type_name: string; srs_id: bigint }>(
+        "SELECT geometry_type_name, srs_id FROM gpkg_geometry_columns WHERE table_name = ? COLLATE NOCASE",
+      )
+      .get(table);
+    if (!row) return null;
+    const declared = row.geometry_type_name.toUpperCase();
+    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type) {
+      database
+        .prepare("UPDATE gpkg_geometry_columns SET geometry_type_name = 'GEOMETRY' WHERE table_name = ? COLLATE NOCASE")
+        .run(table);
+      const example = `"${table}" was for ${declared}, and is for any geometry now`;
+      this.context.notice("geometry-type-widened", undefined, example);
+    }
+    return Number(row.srs_id);
+  }
+
+  append(chunk: GeoPackageChunk, index: number): Promise<void> {
+    return attempt(this.output, () => {
+      const layer = this.layers[index]!;
+      layer.rows.add(chunk, 0);
+      layer.geometries += chunk.geometries;
+      layer.withZ += chunk.withZ;
+      layer.withM += chunk.withM;
+      if (chunk.boxes) widenBy(layer.box, chunk.boxes);
+    });
+  }
+
+  finish(): Promise<void> {
+    return attempt(this.output, () => {
+      for (const layer of this.layers) {
+        this.registrar.note(layer.table, layer, layer.created !== null);
+        if (layer.created && this.options.index) this.registrar.addTriggers(layer.created);
+        for (const kept of layer.kept) this.restore(kept);
+        if (layer.rows.renumbered > 0) {
+          const example = "an id that another feature has was changed";
+          this.context.lose("id-changed", undefined, example, layer.rows.renumbered);
+        }
+      }
+    });
+  }
+
+  /** Makes an index or trigger again; it may speak of columns that the layer no longer has. */
+  private restore({ type, name, sql }: Kept): void {
+    try {
+      this.database.exec(sql);
+    } catch (error) {
+      const example = `the ${type} "${name}" does not fit the new layer: ${(error as Error).message}`;
+      this.context.notice("trigger-dropped", undefined, example);
+    }
+  }
+
+  async commit(): Promise<void> {
+    await attempt(this.output, () => {
+      this.database.exec("COMMIT");
+      this.database.close();
+    });
+  }
+
+  async abort(): Promise<void> {
+    if (!this.database.open) return;
+    try {
+      if (this.database.inTransaction) this.database.exec("ROLLBACK");
+    } catch (error) {
+      throw outputFault(this.output, error);
+    } finally {
+      this.database.close();
+    }
+  }
+}

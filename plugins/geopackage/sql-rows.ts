@@ -1,0 +1,68 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { GeoPackageChunk } from "./encoder.js";
+import { quoted } from "./schema-sql.js";
+import { type SqliteValue, valuesOf } from "./sqlite-values.js";
+
+/** Where the rows of a layer go. */
+export interface RowTarget {
+  readonly table: string;
+  /** Columns of the table for the rowid, the geometry (where there is one) and each field, in the order of the records. */
+  readonly columns: readonly string[];
+  /** The R-tree to keep, where no trigger does. */
+  readonly rtree: string | null;
+  /** What the geometries shall say their system is; null where they say it already. */
+  readonly srsId: number | null;
+}
+
+/** Puts rows into a table one by one, as SQL does: where a table has rows already, or ids are in no order. */
+export class SqlRows {
+  private readonly insert: Statement;
+  private readonly index: Statement | null;
+  /** Rows whose id was taken, and that got another one. */
+  renumbered = 0;
+
+  constructor(
+    database: Database,
+    private readonly target: RowTarget,
+  ) {
+    const { table, columns, rtree } = target;
+    const places = columns.map(() => "?").join(", ");
+    this.insert = database.prepare(
+      `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES (${places})`,
+    );
+    this.index = rtree === null ? null : database.prepare(`INSERT INTO ${quoted(rtree)} VALUES (?, ?, ?, ?, ?)`);
+  }
+
+  /** Adds the rows of a chunk from row `first` on. */
+  add(chunk: GeoPackageChunk, first: number): void {
+    const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
+    const record = { high: 0, low: 0, bytes, from: 0, to: 0 };
+    for (let row = first; row < rows; row++) {
+      record.from = offsets[row]!;
+      record.to = offsets[row + 1]!;
+      const values = valuesOf(record, "utf8", true);
+      if (this.target.srsId !== null && values[1] instanceof Uint8Array) this.name(values[1]);
+      const rowid = this.put(values, ids && asks![row] === 1 ? ids[row]! : null);
+      if (!this.index || !boxes || !(boxes[4 * row]! <= boxes[4 * row + 2]!)) continue;
+      this.index.run(rowid, boxes[4 * row], boxes[4 * row + 2], boxes[4 * row + 1], boxes[4 * row + 3]);
+    }
+  }
+
+  private name(blob: Uint8Array): void {
+    new DataView(blob.buffer, blob.byteOffset).setInt32(4, this.target.srsId!, true);
+  }
+
+  private put(values: SqliteValue[], id: bigint | null): number | bigint {
+    values[0] = id;
+    try {
+      return this.insert.run(values).lastInsertRowid;
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (id === null || (code !== "SQLITE_CONSTRAINT_PRIMARYKEY" && code !== "SQLITE_CONSTRAINT_ROWID")) throw error;
+    }
+    this.renumbered++;
+    values[0] = null;
+    return this.insert.run(values).lastInsertRowid;
+  }
+}
