@@ -1,0 +1,69 @@
+/** A GeoPackage changed in place by `--append` and `--replace-layer`, as ogrinfo sees it. */
+import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtins } from "../../plugins/index.js";
+import { geoferry, has, ogrinfo, samples } from "../support/command.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const isWritten = builtins.some(({ formats }) => formats.some(({ id, writer }) => id === "geopackage" && writer));
+
+/** "capitals 195, huts 3" */
+function layersOf(path: string): string {
+  const found = ogrinfo(path).text.matchAll(/^Layer name: (\S+)[\s\S]*?^Feature Count: (\d+)/gm);
+  return [...found].map(([, name, count]) => `${name} ${count}`).join(", ");
+}
+
+describe.runIf(isWritten && has("ogrinfo"))("a GeoPackage", () => {
+  const base = scratch.path("base.gpkg");
+  let output: string;
+  let number = 0;
+  const run = (input: string, ...flags: string[]) => geoferry(["convert", input, output, ...flags]);
+
+  beforeAll(() => {
+    expect(geoferry(["convert", `${samples}/capitals.geojson`, base]).status).toBe(0);
+  });
+  const fresh = () => {
+    number += 1;
+    output = scratch.path(`map${number}.gpkg`);
+    copyFileSync(base, output);
+  };
+
+  test("gets a layer more, and rows more of a layer it has, whatever the case of its name", () => {
+    fresh();
+    expect(run(`${samples}/huts.geojson`, "--append").status).toBe(0);
+    expect(layersOf(output)).toBe("capitals 195, huts 3");
+    expect(run(`${samples}/huts.geojson`, "--append", "--layer-name", "HUTS").status).toBe(0);
+    expect(layersOf(output)).toBe("capitals 195, huts 6");
+  });
+
+  test("has one of its layers replaced", () => {
+    fresh();
+    run(`${samples}/huts.geojson`, "--append");
+    expect(run(`${samples}/capitals.geojson`, "--replace-layer", "--limit", "3").status).toBe(0);
+    expect(layersOf(output).split(", ").sort()).toEqual(["capitals 3", "huts 3"]);
+  });
+
+  test("is what it was when the append fails near its end", () => {
+    fresh();
+    const features = Array.from({ length: 20_000 }, (_, i) => ({
+      type: "Feature",
+      properties: { name: `n${i}`, new: i },
+      geometry: { type: "Point", coordinates: i === 19_999 ? [500, 500] : [i % 180, i % 90] },
+    }));
+    const input = scratch.path("capitals.geojson");
+    writeFileSync(input, JSON.stringify({ type: "FeatureCollection", features }));
+    const before = ogrinfo(output).text;
+    const failed = run(input, "--append", "--max-rejects", "0");
+    expect(failed.status).toBe(7);
+    expect(failed.stderr).toContain("nothing was written");
+    expect(ogrinfo(output).text).toBe(before);
+    expect(readdirSync(scratch.folder).filter((name) => name.startsWith(`map${number}`))).toEqual([
+      `map${number}.gpkg`,
+    ]);
+    expect(run(input, "--append").status).toBe(5);
+    expect(layersOf(output)).toBe(`capitals ${195 + 19_999}`);
+  });
+});
