@@ -1,8 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { Source, SourceFile } from "../plugin/format.js";
+import { entriesNamed } from "./folder-listing.js";
 
 /** What another thread makes the same source from. */
 export interface SourceSpec {
@@ -96,16 +97,14 @@ export class FileSource implements Source {
     const folder = dirname(this.path);
     const stem = basename(this.path, extname(this.path));
     const wanted = `${stem}.${extension}`;
-    let entries: string[];
+    let entries: readonly string[];
     try {
-      entries = readdirSync(folder);
+      entries = entriesNamed(folder, wanted);
     } catch {
       // A folder may be entered without being listed: then only the exact name can be found.
       entries = statSync(join(folder, wanted), { throwIfNoEntry: false }) ? [wanted] : [];
     }
-    const found =
-      entries.find((entry) => entry === wanted) ??
-      entries.find((entry) => entry.toLowerCase() === wanted.toLowerCase());
+    const found = entries.find((entry) => entry === wanted) ?? entries[0];
     if (found === undefined) return null;
     const path = join(folder, found);
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { basename, join } from "node:path";
@@ -9,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GeoferryError } from "../../src/errors.js";
 import { type InputOptions, openInput } from "../../src/io/input.js";
+import { FileSource } from "../../src/io/source.js";
 import { Spool } from "../../src/io/spool.js";
 import { Compiled } from "../support/compiled.js";
 import { Scratch } from "../support/recording.js";
@@ -93,6 +94,22 @@ describe("stdin", () => {
     expect((await failure("-", { stdin, signal: aborter.signal })).code).toBe("interrupted");
     expect(spooled()).toEqual([]);
   });
+});
+
+test("siblings that come and go are seen, in a folder that was not changed for long, too", () => {
+  writeFileSync(scratch.path("roads.shp"), "shape");
+  writeFileSync(scratch.path("ROADS.Dbf"), "table");
+  const old = new Date(Date.now() - 3_600_000);
+  utimesSync(scratch.folder, old, old);
+  const roads = FileSource.at(scratch.path("roads.shp"));
+  expect(roads.sibling("dbf")?.name).toBe(scratch.path("ROADS.Dbf"));
+  expect(roads.sibling("prj")).toBeNull();
+  writeFileSync(scratch.path("roads.prj"), "crs");
+  writeFileSync(scratch.path("roads.dbf"), "table");
+  expect(roads.sibling("prj")?.name).toBe(scratch.path("roads.prj"));
+  expect(roads.sibling("dbf")?.name).toBe(scratch.path("roads.dbf"));
+  rmSync(scratch.path("roads.prj"));
+  expect(roads.sibling("prj")).toBeNull();
 });
 
 describe("an address", () => {
