@@ -4,6 +4,7 @@ import csv from "./csv/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
 import gpx from "./gpx/index.js";
+import kml from "./kml/index.js";
 import shapefile from "./shapefile/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
@@ -12,4 +13,5 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
   { module: "#plugins/gpx", formats: [gpx] },
+  { module: "#plugins/kml", formats: [kml] },
 ];

@@ -70,6 +70,8 @@ export interface XmlSettings {
    * where what is open at `start` has to be closed.
    */
   readonly to?: number;
+  /** Elements open at `start` may end, and `to` may stand before any tag: other elements may be open there. */
+  readonly leaves?: boolean;
   /** Bytes asked of the file at once; absent: a MiB. */
   readonly pieceSize?: number;
 }
@@ -192,7 +194,7 @@ export class XmlReader {
     const { start } = settings;
     for (const name of start?.open ?? []) this.stack.push(this.intern(name));
     this.depth = this.stack.length;
-    this.least = settings.to === undefined ? 0 : this.depth;
+    this.least = settings.to === undefined || settings.leaves ? 0 : this.depth;
     this.rootSeen = this.depth > 0;
     for (const [prefix, uri] of start?.namespaces ?? []) this.namespaces.declare(prefix, uri, 0);
     if (start) {
@@ -656,7 +658,8 @@ export class XmlReader {
   }
 
   private finish(): number {
-    if (this.depth > this.least) return this.truncated(`<${this.stack.at(-1)!.text}>`);
+    const mayBeOpen = this.settings.leaves && this.settings.to !== undefined;
+    if (this.depth > this.least && !mayBeOpen) return this.truncated(`<${this.stack.at(-1)!.text}>`);
     if (!this.rootSeen) return this.fail(this.at, "there is no element in it");
     this.finished = true;
     return Token.end;

@@ -8,13 +8,14 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
+import kml from "../../plugins/kml/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
 import { generatedLayer, wideLayer } from "../support/generated-layers.js";
 import { roundTrip } from "../support/round-trip.js";
 
 const numRuns = Number(process.env.ROUND_TRIPS ?? 40);
 const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);
-const formats = [csv, geojson, geojsonseq, shapefile];
+const formats = [csv, geojson, geojsonseq, kml, shapefile];
 const pairs = formats.flatMap((a) => formats.filter((b) => b !== a).map((b) => [a.id, b.id, a, b] as const));
 const timeout = 60_000 + numRuns * 1000;
 

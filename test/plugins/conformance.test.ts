@@ -3,7 +3,9 @@ import { describe, test } from "vitest";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
 import geopackage from "../../plugins/geopackage/index.js";
+import kml from "../../plugins/kml/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
+import { fieldTypes } from "../../src/model/index.js";
 import { checkFormat } from "../../src/testing/index.js";
 
 const samples = new URL("../../samples/", import.meta.url).pathname;
@@ -17,6 +19,7 @@ describe("every format keeps the contract", () => {
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg") });
+  checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });
   checkFormat(shapefile, {
     test,
     samples: filesOf("shapefile", ".shp"),

@@ -11,20 +11,27 @@ interface Exemption {
 export const exemptions = {
   "integer width": {
     formats: ["csv", "geojson", "geojsonseq", "shapefile"],
-    because: "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is told by the values",
+    because:
+      "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is told by the values; where GeoJSON has some of them as text, all are json",
   },
   "no value": {
-    formats: ["csv", "geojson", "geojsonseq"],
-    because: "CSV and GeoJSON tell a type by the values: a column without any comes back as text, or not at all",
+    formats: ["csv", "geojson", "geojsonseq", "shapefile"],
+    because:
+      "CSV and GeoJSON tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
   },
   "ISO text": {
     formats: ["csv", "geojson", "geojsonseq"],
     because:
       "GeoJSON and CSV have no dates: text that is an ISO date (time, datetime) in every feature is taken for one",
   },
+  "plain json": {
+    formats: ["geojson", "geojsonseq"],
+    because: "a property of GeoJSON is JSON: where all values of a json field are true or false, they are booleans",
+  },
   absent: {
-    formats: ["csv", "shapefile"],
-    because: "a table has a cell for each field of each feature: a property that is absent comes back as null",
+    formats: ["csv", "kml", "shapefile"],
+    because:
+      "a table has a cell for each field of each feature, and a Schema of KML is one: a property that is absent comes back as null",
   },
   "single and multi": {
     formats: ["shapefile"],

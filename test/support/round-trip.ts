@@ -22,6 +22,7 @@ import { converted } from "./host.js";
 const exactly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   geojson: { precision: "15", zPrecision: "15" },
   geojsonseq: { precision: "15", zPrecision: "15" },
+  kml: { precision: "15", zPrecision: "15" },
 };
 
 interface Row {
@@ -215,7 +216,8 @@ class Trip {
 
   private isType(a: FieldType, b: FieldType, value: Value): boolean {
     if (a === b) return true;
-    if (a.startsWith("int") && b.startsWith("int")) return this.exempt.has("integer width");
+    if (a.startsWith("int") && (b.startsWith("int") || b === "json")) return this.exempt.has("integer width");
+    if (a === "json") return this.exempt.has("plain json");
     return a === "text" && temporalType(String(value)) === b && this.exempt.has("ISO text");
   }
 

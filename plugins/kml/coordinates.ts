@@ -1,0 +1,222 @@
+import { parseNumber } from "../shared/numbers.js";
+
+/** What a byte is in a list of coordinates. */
+const Sort = { other: 0, number: 1, space: 2, comma: 3, separator: 4 } as const;
+const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[0-9+\-.eE]/.test(character)) return Sort.number;
+  if (/[ \t\n\r\f\v]/.test(character)) return Sort.space;
+  if (character === ",") return Sort.comma;
+  return /[;|/]/.test(character) ? Sort.separator : Sort.other;
+});
+
+/** Positions of one feature, one after another: three numbers each, NaN for a height that is not there. */
+export class Positions {
+  numbers = new Float64Array(384);
+  count = 0;
+
+  add(x: number, y: number, z: number): void {
+    const at = this.count * 3;
+    if (at + 3 > this.numbers.length) {
+      const grown = new Float64Array(this.numbers.length * 2);
+      grown.set(this.numbers);
+      this.numbers = grown;
+    }
+    const { numbers } = this;
+    numbers[at] = x;
+    numbers[at + 1] = y;
+    numbers[at + 2] = z;
+    this.count++;
+  }
+}
+
+/** What was mended while coordinates were read. */
+export interface CoordinateRepairs {
+  /** Positions of more than three numbers, of which three were taken. */
+  surplus: number;
+  /** Positions that commas, blanks or other signs did not part as they should. */
+  sloppy: number;
+}
+
+/** More numbers in a row than any chain of commas that means something. */
+const mostChained = 3 << 16;
+
+/**
+ * Reads the text of `<coordinates>`: positions of longitude, latitude and perhaps height, with commas between the
+ * numbers and white space between the positions (OGC 07-147r2, 10.9.3), and what people make of that: blanks after the
+ * commas, a comma at the end, commas or semicolons between positions.
+ */
+export class CoordinateParser {
+  private chain = new Float64Array(64);
+  /** Behind which number of the chain there was a blank after the comma. */
+  private gaps: number[] = [];
+  private length = 0;
+  private from = 0;
+
+  constructor(
+    private readonly positions: Positions,
+    private readonly repairs: CoordinateRepairs,
+  ) {}
+
+  /**
+   * Adds the positions in `bytes[from … to]`.
+   * @returns what is wrong, in words; null where nothing is
+   */
+  parse(bytes: Uint8Array, from: number, to: number): string | null {
+    let i = from;
+    let lonely = 0;
+    const first = this.positions.count;
+    this.from = from;
+    for (;;) {
+      i = this.skip(bytes, i, to);
+      if (i >= to) break;
+      i = this.readChain(bytes, i, to);
+      if (i < 0) return this.problem(bytes, -1 - i, to);
+      const { length } = this;
+      if (length === 2 || length === 3) {
+        this.positions.add(this.chain[0]!, this.chain[1]!, length === 3 ? this.chain[2]! : Number.NaN);
+      } else if (length === 1) {
+        lonely++;
+        if (lonely > 3) return "numbers without commas between longitude and latitude";
+        // Kept for a moment: the whole text may be one position with blanks in place of commas.
+        this.lonely[lonely - 1] = this.chain[0]!;
+      } else if (!this.partChain()) return `${length} numbers in a row that no rule parts into positions`;
+    }
+    return lonely === 0 ? null : this.finishLonely(lonely, this.positions.count - first);
+  }
+
+  private readonly lonely = new Float64Array(3);
+
+  /** Numbers without a comma: one position where there is nothing else. */
+  private finishLonely(count: number, others: number): string | null {
+    if (count === 1 || others > 0) return "a position of one number";
+    this.repairs.sloppy++;
+    this.positions.add(this.lonely[0]!, this.lonely[1]!, count === 3 ? this.lonely[2]! : Number.NaN);
+    return null;
+  }
+
+  private skip(bytes: Uint8Array, from: number, to: number): number {
+    let i = from;
+    for (; i < to; i++) {
+      const sort = sorts[bytes[i]!]!;
+      if (sort === Sort.space) continue;
+      if (sort === Sort.comma || sort === Sort.separator) this.repairs.sloppy++;
+      // A no-break space, as word processors make them.
+      else if (bytes[i] === 0xc2 && bytes[i + 1] === 0xa0) i++;
+      else break;
+    }
+    return i;
+  }
+
+  /** Reads numbers with commas between them; gives where they end, or −1 − the place of what is no number. */
+  private readChain(bytes: Uint8Array, from: number, to: number): number {
+    let i = from;
+    this.length = 0;
+    if (this.gaps.length > 0) this.gaps = [];
+    for (;;) {
+      const start = i;
+      while (i < to && sorts[bytes[i]!] === Sort.number) i++;
+      const value = i === start ? Number.NaN : parseNumber(bytes, start, i);
+      if (!Number.isFinite(value)) return -1 - start;
+      if (this.length === this.chain.length && !this.grow()) return -1 - start;
+      this.chain[this.length++] = value;
+      let next = i;
+      while (next < to && sorts[bytes[next]!] === Sort.space) next++;
+      if (next >= to || bytes[next] !== 44) return i;
+      next++;
+      const afterComma = next;
+      while (next < to && sorts[bytes[next]!] === Sort.space) next++;
+      // A comma at the end belongs to nothing.
+      if (next >= to || sorts[bytes[next]!] !== Sort.number) return this.endAtComma(bytes, afterComma, next, to);
+      if (next > afterComma) this.gaps.push(this.length);
+      i = next;
+    }
+  }
+
+  private endAtComma(bytes: Uint8Array, afterComma: number, next: number, to: number): number {
+    if (next < to && sorts[bytes[next]!] === Sort.other && bytes[next] !== 0xc2) return -1 - next;
+    this.repairs.sloppy++;
+    return afterComma;
+  }
+
+  private grow(): boolean {
+    if (this.chain.length >= mostChained) return false;
+    const grown = new Float64Array(this.chain.length * 2);
+    grown.set(this.chain);
+    this.chain = grown;
+    return true;
+  }
+
+  /** Parts four and more numbers: by the blanks between them, else by threes or twos. */
+  private partChain(): boolean {
+    const { length, gaps } = this;
+    const ends = [...gaps, length];
+    if (gaps.length > 0 && ends.every((end, n) => end - (ends[n - 1] ?? 0) === 2 || end - (ends[n - 1] ?? 0) === 3)) {
+      this.repairs.sloppy++;
+      for (const [n, end] of ends.entries()) this.addPart(ends[n - 1] ?? 0, end);
+      return true;
+    }
+    if (gaps.length > 0 && gaps.length !== length - 1) return false;
+    if (length < 6) {
+      this.repairs.surplus++;
+      this.addPart(0, 3);
+      return true;
+    }
+    const size = length % 3 === 0 ? 3 : 2;
+    // Six numbers may be two positions or three; with heights of one size, and longitudes that fit, they are two.
+    if (length % size !== 0 || (length % 6 === 0 && !this.fits(3))) return false;
+    this.repairs.sloppy++;
+    for (let n = 0; n < length; n += size) this.addPart(n, n + size);
+    return true;
+  }
+
+  /** Whether every position of the chain lies on the globe when it is parted so. */
+  private fits(size: number): boolean {
+    for (let n = 0; n < this.length; n += size) {
+      if (Math.abs(this.chain[n]!) > 360 || Math.abs(this.chain[n + 1]!) > 90) return false;
+    }
+    return true;
+  }
+
+  private addPart(from: number, to: number): void {
+    const { chain } = this;
+    this.positions.add(chain[from]!, chain[from + 1]!, to - from === 3 ? chain[from + 2]! : Number.NaN);
+  }
+
+  private problem(bytes: Uint8Array, at: number, to: number): string {
+    let end = at;
+    while (end < to && end < at + 24 && sorts[bytes[end]!] !== Sort.space && bytes[end] !== 44) end++;
+    const text = Buffer.from(bytes.subarray(at, end)).toString("utf8");
+    return `"${text}" in its coordinates is no number (position ${this.positionOf(bytes, at)})`;
+  }
+
+  /** Which position of the text a byte is in, from 1. */
+  private positionOf(bytes: Uint8Array, at: number): number {
+    const before = Buffer.from(bytes.subarray(this.from, at)).toString("latin1").trimStart();
+    return before.split(/\s+/).length;
+  }
+}
+
+/** Adds the position of a `<gx:coord>`, numbers with blanks between them; false where it has none. */
+export function parseTrackPosition(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  positions: Positions,
+): boolean | string {
+  const numbers: number[] = [];
+  let i = from;
+  for (;;) {
+    while (i < to && sorts[bytes[i]!] !== Sort.number && sorts[bytes[i]!] !== Sort.other) i++;
+    if (i >= to) break;
+    const start = i;
+    while (i < to && (sorts[bytes[i]!] === Sort.number || sorts[bytes[i]!] === Sort.other)) i++;
+    numbers.push(parseNumber(bytes, start, i));
+  }
+  if (numbers.length === 0) return false;
+  if (numbers.length < 2 || numbers.some((number) => !Number.isFinite(number))) {
+    return `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" is no position of a track`;
+  }
+  positions.add(numbers[0]!, numbers[1]!, numbers[2] ?? Number.NaN);
+  return true;
+}

@@ -1,0 +1,351 @@
+import type { ReadContext } from "../../src/plugin/format.js";
+import { Token, type XmlReader } from "../shared/xml.js";
+import { atomNamespace, ownNamespace } from "./element-fields.js";
+import type { FeatureReader } from "./feature-reader.js";
+import { type StyleProperties, StyleReader } from "./style-reader.js";
+import { Tag } from "./vocabulary.js";
+
+/** A container that is open, with its name once it is known. Plain data. */
+export interface Container {
+  readonly depth: number;
+  name: string | null;
+  /** The outermost document: its name is that of the layer. */
+  readonly isRoot: boolean;
+}
+
+/** What is found between features, in the order of the document. Without it, only features are read. */
+export interface DocumentFindings {
+  schema(id: string, typed: string | null, name: string): void;
+  schemaField(name: string, type: string): void;
+  style(id: string, style: StyleProperties): void;
+  styleAlias(id: string, target: string): void;
+  /** What geoferry says of a field: its type, or that it holds the feature ids. */
+  ownField(role: string, schema: string, name: string, type: string): void;
+  /** A container's name is known. */
+  named(container: Container): void;
+}
+
+export interface DocumentSettings {
+  /** Names of typed placemarks, which KML 2.0 and 2.1 declare in a Schema. */
+  isTyped(name: string): boolean;
+  readonly findings: DocumentFindings | null;
+  readonly containers: Container[];
+  readonly context: Pick<ReadContext, "notice">;
+}
+
+const kmlNamespaces = /^http:\/\/(www\.opengis\.net\/kml|(earth|www)\.google\.com\/kml|earth\.google\.com\/kml)/;
+
+const lessThan = 60;
+const lineFeed = 10;
+const carriageReturn = 13;
+const isSpace = (byte: number): boolean => byte === 32 || byte === lineFeed || byte === 9 || byte === carriageReturn;
+
+/** What the document is in the middle of. */
+const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5 } as const;
+
+const noted: Readonly<Record<number, string>> = {
+  [Tag.NetworkLink]: "network-link",
+  [Tag.PhotoOverlay]: "overlay-left-out",
+  [Tag.ScreenOverlay]: "overlay-left-out",
+  [Tag.Tour]: "tour-left-out",
+};
+
+/** Walks through a document and hands its features to a FeatureReader, what stands between them to the findings. */
+export class DocumentReader {
+  private state: number = State.outside;
+  /** The depth of the element that the state is about. */
+  private depth = 0;
+  /** The depth of the element whose text is collected, 0 for none. */
+  private wantedDepth = 0;
+  /** The length of the content without white space that only indents. */
+  private length = 0;
+  private readonly codes: number[] = [];
+  private readonly styles = new StyleReader();
+  private id = "";
+  private readonly kmlUris = new Map<string | null, boolean>();
+  private pair: { key: string; url: string } = { key: "", url: "" };
+  private fieldName = "";
+  private href = "";
+  private noteName = "";
+
+  constructor(
+    private readonly xml: XmlReader,
+    private readonly features: FeatureReader,
+    private readonly settings: DocumentSettings,
+  ) {}
+
+  get containers(): readonly Container[] {
+    return this.settings.containers;
+  }
+
+  /** Whether a feature was begun and not ended: what the document's damage cut off. */
+  get isInFeature(): boolean {
+    return this.state === State.feature;
+  }
+
+  /**
+   * Goes on to the next event: `feature` when one is complete, `begins` when one begins (its tag is the reader's last
+   * token), `container` when a folder begins or ends, `more` when the reader wants to be filled, `end`.
+   */
+  next(): "feature" | "begins" | "container" | "more" | "end" {
+    const { xml } = this;
+    for (;;) {
+      const token = xml.next();
+      if (token === Token.text) this.text();
+      else if (token === Token.open) {
+        const event = this.open();
+        if (event) return event;
+      } else if (token === Token.close) {
+        const event = this.close();
+        if (event) return event;
+      } else return token === Token.more ? "more" : "end";
+    }
+  }
+
+  /** The number of the element just opened; 0 for one of another namespace, but in data, where all are wanted. */
+  private codeOf(): number {
+    const { xml } = this;
+    const { name } = xml;
+    const uri = xml.namespace();
+    let isKml = this.kmlUris.get(uri);
+    if (isKml === undefined) {
+      // A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared.
+      isKml = uri === null || uri === "" || uri === atomNamespace || kmlNamespaces.test(uri) || xml.depth === 1;
+      this.kmlUris.set(uri, isKml);
+    }
+    return isKml ? name.code : Tag.foreign;
+  }
+
+  private text(): void {
+    if (this.wantedDepth === 0) return;
+    const { xml } = this;
+    const { content, bytes } = xml;
+    xml.collect();
+    this.length = content.length;
+    // Behind text that is no CDATA stands a tag; white space before it is indentation.
+    if (bytes[xml.textTo] !== lessThan) return;
+    for (let to = xml.textTo; to > xml.textFrom && isSpace(bytes[to - 1]!); to--) {
+      // A line end of two characters has become one.
+      if (bytes[to - 1] !== carriageReturn || bytes[to] !== lineFeed || to === xml.textTo) this.length--;
+    }
+  }
+
+  private want(): void {
+    this.wantedDepth = this.xml.depth;
+    this.xml.content.clear();
+    this.length = 0;
+  }
+
+  private open(): "begins" | "container" | null {
+    const { xml } = this;
+    if (this.wantedDepth > 0) {
+      // Tags in a text (a description with bare HTML) are left out, and what they part stays apart.
+      if (this.length > 0) xml.content.addText(" ", "");
+      return null;
+    }
+    const code = this.codeOf();
+    this.codes[xml.depth] = code;
+    switch (this.state) {
+      case State.feature:
+        if (this.features.open(code, xml)) this.want();
+        return null;
+      case State.style:
+        if (this.styles.open(code, xml)) this.want();
+        return null;
+      case State.styleMap:
+        this.openInStyleMap(code);
+        return null;
+      case State.schema:
+        this.openInSchema(code);
+        return null;
+      case State.noted:
+        if (code === Tag.href || (code === Tag.name && xml.depth === this.depth + 1)) this.want();
+        return null;
+      default:
+        return this.openOutside(code);
+    }
+  }
+
+  private openOutside(code: number): "begins" | "container" | null {
+    const { xml, settings } = this;
+    switch (code) {
+      case Tag.Document:
+      case Tag.Folder: {
+        const isRoot = code === Tag.Document && settings.containers.length === 0;
+        settings.containers.push({ depth: xml.depth, name: null, isRoot });
+        return "container";
+      }
+      case Tag.Placemark:
+      case Tag.GroundOverlay:
+        return this.beginFeature(code);
+      case Tag.name:
+        if (settings.containers.at(-1)?.depth === xml.depth - 1) this.want();
+        return null;
+      case Tag.Style:
+      case Tag.StyleMap:
+        this.begin(code === Tag.Style ? State.style : State.styleMap);
+        // Google Earth wraps styles into gx:CascadingStyle, which has the id.
+        this.id = xml.attribute("id") || (this.codes[xml.depth - 1] === Tag.CascadingStyle ? this.id : "");
+        if (code === Tag.Style) this.styles.begin();
+        return null;
+      case Tag.CascadingStyle:
+        this.id = xml.attribute("id") ?? "";
+        return null;
+      case Tag.Schema:
+        this.begin(State.schema);
+        this.beginSchema();
+        return null;
+      case Tag.foreign:
+        this.ownField();
+        return null;
+      default:
+        return this.openOther(code);
+    }
+  }
+
+  private openOther(code: number): "begins" | null {
+    const { xml, settings } = this;
+    if (noted[code] !== undefined) {
+      this.begin(State.noted);
+      this.href = "";
+      this.noteName = "";
+      return null;
+    }
+    return code === 0 && settings.isTyped(xml.name.local) ? this.beginFeature(Tag.typed) : null;
+  }
+
+  private begin(state: number): void {
+    this.state = state;
+    this.depth = this.xml.depth;
+  }
+
+  private beginFeature(code: number): "begins" {
+    this.begin(State.feature);
+    this.features.begin(code, this.xml.attribute("id") || null);
+    return "begins";
+  }
+
+  private beginSchema(): void {
+    const name = this.xml.attribute("name") ?? "";
+    // Placemarks of a type of their own are elements of its name (KML 2.0 and 2.1).
+    const typed = this.xml.attribute("parent") === null ? null : name;
+    this.settings.findings?.schema(this.xml.attribute("id") ?? name, typed, name);
+  }
+
+  private ownField(): void {
+    const { xml, settings } = this;
+    if (!settings.findings || xml.namespace() !== ownNamespace) return;
+    const [schema, name, type] = ["schema", "name", "type"].map((attribute) => xml.attribute(attribute) ?? "");
+    settings.findings.ownField(xml.name.local, schema!, name!, type!);
+  }
+
+  private openInStyleMap(code: number): void {
+    if (code === Tag.Pair) this.pair = { key: "normal", url: "" };
+    else if (code === Tag.key || code === Tag.styleUrl) this.want();
+    else if (code === Tag.Style && this.pair.key === "normal") {
+      // A style within the map is the map's.
+      this.begin(State.style);
+      this.styles.begin();
+    }
+  }
+
+  private openInSchema(code: number): void {
+    const { xml, settings } = this;
+    // Typed placemarks of KML 2.0 have fields in elements called after their type: SimpleField all the same.
+    if (code !== Tag.SimpleField || !settings.findings) return;
+    this.fieldName = xml.attribute("name") ?? "";
+    settings.findings.schemaField(this.fieldName, xml.attribute("type") ?? "string");
+  }
+
+  private close(): "feature" | "container" | null {
+    const { xml } = this;
+    // Names tell the depth they were at: the reader has left it already.
+    const depth = xml.depth + 1;
+    if (this.wantedDepth > 0 && depth > this.wantedDepth) return null;
+    const wanted = depth === this.wantedDepth;
+    this.wantedDepth = 0;
+    switch (this.state) {
+      case State.feature:
+        if (!this.features.close(xml, this.length, wanted)) return null;
+        this.state = State.outside;
+        this.features.finish();
+        return "feature";
+      case State.style:
+        this.closeStyle(depth, wanted);
+        return null;
+      case State.styleMap:
+        this.closeStyleMap(depth, wanted);
+        return null;
+      case State.schema:
+        if (depth === this.depth) this.state = State.outside;
+        return null;
+      case State.noted:
+        this.closeNoted(depth, wanted);
+        return null;
+      default:
+        return this.closeOutside(depth, wanted);
+    }
+  }
+
+  private wantedText(): string {
+    return this.xml.content.bytes.toString("utf8", 0, this.length).trim();
+  }
+
+  private closeOutside(depth: number, wanted: boolean): "container" | null {
+    const { containers, findings } = this.settings;
+    const container = containers.at(-1);
+    if (wanted && container) {
+      const name = this.wantedText();
+      if (name !== "") container.name = name;
+      findings?.named(container);
+    }
+    if (container?.depth !== depth) return null;
+    containers.pop();
+    return "container";
+  }
+
+  private closeStyle(depth: number, wanted: boolean): void {
+    if (depth !== this.depth) {
+      this.styles.close(this.codes[depth]!, wanted ? this.wantedText() : "");
+      return;
+    }
+    this.settings.findings?.style(this.id, this.styles.finish());
+    this.state = State.outside;
+    // Within a StyleMap, the rest of it says nothing more that is of use.
+    if (this.codes[depth - 1] === Tag.Pair) {
+      this.state = State.noted;
+      this.depth = depth - 2;
+      this.noteName = "\0";
+    }
+  }
+
+  private closeStyleMap(depth: number, wanted: boolean): void {
+    const { findings } = this.settings;
+    const code = this.codes[depth];
+    if (wanted && code === Tag.key) this.pair.key = this.wantedText();
+    else if (wanted && code === Tag.styleUrl) this.pair.url = this.wantedText();
+    else if (code === Tag.Pair && this.pair.key === "normal" && this.pair.url !== "") {
+      findings?.styleAlias(this.id, this.pair.url.replace(/^#/, ""));
+    }
+    if (depth === this.depth) this.state = State.outside;
+  }
+
+  private closeNoted(depth: number, wanted: boolean): void {
+    const { findings, context } = this.settings;
+    if (wanted) {
+      if (this.codes[depth] === Tag.href) this.href = this.wantedText();
+      else this.noteName = this.wantedText();
+    }
+    if (depth !== this.depth) return;
+    this.state = State.outside;
+    const code = this.codes[depth]!;
+    const note = noted[code];
+    if (!findings || note === undefined) return;
+    const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
+    const example =
+      code === Tag.NetworkLink
+        ? `${what} leads to ${this.href || "nothing"}, which is not fetched; convert that file, too`
+        : `${what} is no feature on the map and was left out`;
+    context.notice(note, undefined, example);
+  }
+}

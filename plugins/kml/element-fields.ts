@@ -1,0 +1,64 @@
+import type { FieldType } from "../../src/model/index.js";
+
+/**
+ * The fields that KML has elements for, with the types that go there. The first type is the one that is read where
+ * nothing else is said. Names are those of @tmcw/togeojson, and after KML's elements where it has none.
+ *
+ * Values that an element cannot say, and all other fields, are ExtendedData.
+ */
+export const elementFields = {
+  name: ["text"],
+  visibility: ["boolean"],
+  open: ["boolean"],
+  author: ["text"],
+  link: ["text"],
+  address: ["text"],
+  phoneNumber: ["text"],
+  snippet: ["text"],
+  description: ["text"],
+  timestamp: ["text", "date", "datetime"],
+  timespan: ["json"],
+  styleUrl: ["text"],
+  icon: ["text"],
+  "icon-color": ["text"],
+  "icon-opacity": ["double", "int32"],
+  "icon-scale": ["double", "int32"],
+  "icon-heading": ["double", "int32"],
+  "icon-offset": ["json"],
+  "icon-offset-units": ["json"],
+  "label-color": ["text"],
+  "label-opacity": ["double", "int32"],
+  "label-scale": ["double", "int32"],
+  stroke: ["text"],
+  "stroke-opacity": ["double", "int32"],
+  "stroke-width": ["double", "int32"],
+  fill: ["text"],
+  "fill-opacity": ["double", "int32"],
+  folder: ["text"],
+  altitudeMode: ["text"],
+  extrude: ["boolean"],
+  tessellate: ["boolean"],
+  interpolate: ["boolean"],
+  coordinateProperties: ["json"],
+  // Of overlays, which are read only.
+  "@geometry-type": ["text"],
+} as const satisfies Record<string, readonly FieldType[]>;
+
+export type ElementField = keyof typeof elementFields;
+
+export const isElementField = (name: string): name is ElementField => Object.hasOwn(elementFields, name);
+
+/** What says the heights' meaning; the last two are of Google's extension (gx:altitudeMode). */
+export const altitudeModes: readonly string[] = [
+  "clampToGround",
+  "relativeToGround",
+  "absolute",
+  "clampToSeaFloor",
+  "relativeToSeaFloor",
+];
+
+export const kmlNamespace = "http://www.opengis.net/kml/2.2";
+export const gxNamespace = "http://www.google.com/kml/ext/2.2";
+export const atomNamespace = "http://www.w3.org/2005/Atom";
+/** What geoferry says in a document's ExtendedData, where KML takes elements of any other namespace. */
+export const ownNamespace = "urn:x-geoferry:kml";

@@ -1,0 +1,137 @@
+import { Batch, type Field, GeometryBuilder, Presence } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { type FeatureRecord, Source } from "./feature-record.js";
+import { FieldColumn } from "./row-columns.js";
+import type { LayerPlan } from "./survey.js";
+
+/** What a batch holds at most. */
+const mostRows = 1000;
+const mostPositions = 1 << 17;
+
+interface Slots {
+  /** Where values of elements and styles go, and those of data. */
+  readonly elements: number;
+  readonly data: number;
+}
+
+/** Puts the features of a layer into batches, by the fields that the survey found. */
+export class FeatureBatches {
+  readonly fields: readonly Field[];
+  private readonly slots = new Map<string, Slots>();
+  /** By Schema, the field in which the ids are. */
+  private readonly idFields: ReadonlyMap<string, string>;
+  private readonly idNames: ReadonlySet<string>;
+  private readonly geometry = new GeometryBuilder();
+  private columns: FieldColumn[] = [];
+  private ids: FieldColumn | null = null;
+  private readonly fid: number;
+  private records: number[] = [];
+  /** The Schema whose fields the columns have null for, where a feature says nothing. */
+  private nullsOf: string | undefined;
+
+  constructor(
+    private readonly plan: LayerPlan,
+    private readonly context: Pick<ReadContext, "lose">,
+    fidField: string | undefined,
+  ) {
+    this.fields = fieldsOf(plan, fidField);
+    this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
+    for (const [slot, { source, takes }] of plan.fields.entries()) {
+      const known = this.slots.get(source) ?? { elements: -1, data: -1 };
+      this.slots.set(source, {
+        elements: takes === "data" ? known.elements : slot,
+        data: takes === "elements" ? known.data : slot,
+      });
+    }
+    this.idFields = new Map(plan.ids?.fields ?? []);
+    this.idNames = new Set(this.idFields.values());
+    this.begin();
+  }
+
+  private begin(): void {
+    this.columns = this.fields.map(({ type }) => new FieldColumn(type));
+    this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type);
+    this.records = [];
+    this.nullsOf = undefined;
+    this.geometry.reset();
+  }
+
+  get isFull(): boolean {
+    return this.records.length >= mostRows || this.geometry.positionCount >= mostPositions;
+  }
+
+  /** Adds a feature, which is record `number` of its split. */
+  add(record: FeatureRecord, number: number): void {
+    if (this.ids && record.id !== null) {
+      record.text(Source.element, "", record.id);
+      this.ids.offer(record.count - 1, Source.element);
+      if (this.fid >= 0) this.columns[this.fid]!.offer(record.count - 1, Source.element);
+      record.count--;
+    }
+    for (let at = 0; at < record.count; at++) this.offer(record, at);
+    const { usedSchemas } = record;
+    if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
+    for (const [f, column] of this.columns.entries()) {
+      if (!column.endRow(record)) this.loseValue(f);
+    }
+    this.ids?.endRow(record);
+    record.shapes.write(this.geometry);
+    this.records.push(number);
+  }
+
+  private setNulls(schemas: readonly string[]): void {
+    for (const column of this.columns) column.otherwise = Presence.absent;
+    for (const name of schemas.flatMap((schema) => this.plan.declared.get(schema) ?? [])) {
+      const slot = this.slots.get(name)?.data ?? -1;
+      if (slot >= 0) this.columns[slot]!.otherwise = Presence.null;
+    }
+    this.nullsOf = schemas.length === 1 ? schemas[0] : undefined;
+  }
+
+  private offer(record: FeatureRecord, at: number): void {
+    const name = record.names[at]!;
+    const source = record.sources[at]!;
+    if (source === Source.data && this.idNames.has(name) && this.idFields.get(record.schemas[at]!) === name) {
+      this.ids?.offer(at, Source.style);
+      if (this.fid >= 0) this.columns[this.fid]!.offer(at, Source.style);
+      return;
+    }
+    const slots = this.slots.get(name);
+    const slot = source === Source.data ? slots?.data : slots?.elements;
+    if (slot === undefined || slot < 0) return;
+    const other = this.columns[slot]!.offer(at, source);
+    if (other < 0 || source === Source.style || record.sources[other] !== source) return;
+    if (record.textAt(other) === record.textAt(at)) return;
+    this.context.lose("value-repeated", name, `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`);
+  }
+
+  private loseValue(f: number): void {
+    const { name, type } = this.fields[f]!;
+    this.context.lose("value-unreadable", name, `a value is no ${type}, though the document says so; it became null`);
+  }
+
+  /** The batch so far, null where there is nothing in it. */
+  finish(): Batch | null {
+    const { records } = this;
+    const [firstRecord] = records;
+    if (firstRecord === undefined) return null;
+    const follows = records.every((record, row) => record === firstRecord + row);
+    const batch = new Batch({
+      length: records.length,
+      ids: this.ids?.finish() ?? null,
+      fields: this.fields,
+      columns: this.columns.map((column) => column.finish()),
+      geometry: this.geometry.finish(),
+      records: follows ? null : Uint32Array.from(records),
+      firstRecord: follows ? firstRecord : 0,
+    });
+    this.begin();
+    return batch;
+  }
+}
+
+/** The fields of a layer, with the one that shows the ids where it is asked for. */
+export function fieldsOf(plan: LayerPlan, fidField: string | undefined): Field[] {
+  const fields = plan.fields.map(({ name, type }): Field => ({ name, type }));
+  return plan.ids && fidField !== undefined ? [...fields, { name: fidField, type: plan.ids.type }] : fields;
+}

@@ -1,0 +1,99 @@
+import type { XmlContent } from "../shared/xml.js";
+import { Shapes } from "./shapes.js";
+import type { StyleProperties } from "./style-reader.js";
+
+/** Where a value was said. Later ones go before: data before styles. */
+export const Source = { style: 0, element: 1, data: 2 } as const;
+/** What a value is kept as. */
+export const Form = { bytes: 0, text: 1, number: 2, boolean: 3 } as const;
+
+/** What one feature says, kept in arrays that serve the next one, too. */
+export class FeatureRecord {
+  readonly shapes = new Shapes();
+  id: string | null = null;
+  /** Names of the fields, sources and forms of the values. */
+  count = 0;
+  readonly names: string[] = [];
+  readonly sources: number[] = [];
+  readonly forms: number[] = [];
+  readonly numbers: number[] = [];
+  readonly texts: string[] = [];
+  readonly from: number[] = [];
+  readonly to: number[] = [];
+  /** The Schema that a value is said by, empty where by none. */
+  readonly schemas: string[] = [];
+  schema = "";
+  /** Schemas that the feature has data by. */
+  readonly usedSchemas: string[] = [];
+  /** The text of the values that are bytes, UTF-8. */
+  bytes = Buffer.allocUnsafeSlow(4096);
+  private length = 0;
+
+  reset(id: string | null): void {
+    this.id = id;
+    this.count = 0;
+    this.schema = "";
+    this.usedSchemas.length = 0;
+    this.length = 0;
+    this.shapes.reset();
+  }
+
+  private entry(source: number, name: string, form: number): number {
+    const at = this.count++;
+    this.names[at] = name;
+    this.sources[at] = source;
+    this.forms[at] = form;
+    this.schemas[at] = source === Source.data ? this.schema : "";
+    return at;
+  }
+
+  useSchema(id: string): void {
+    this.schema = id;
+    if (!this.usedSchemas.includes(id)) this.usedSchemas.push(id);
+  }
+
+  content(source: number, name: string, content: XmlContent, length: number): void {
+    const at = this.entry(source, name, Form.bytes);
+    if (this.length + length > this.bytes.length) this.grow(length);
+    this.from[at] = this.length;
+    if (length < 32) {
+      for (let i = 0; i < length; i++) this.bytes[this.length + i] = content.bytes[i]!;
+    } else content.bytes.copy(this.bytes, this.length, 0, length);
+    this.length += length;
+    this.to[at] = this.length;
+  }
+
+  private grow(length: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.length + length, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+  }
+
+  text(source: number, name: string, text: string): void {
+    this.texts[this.entry(source, name, Form.text)] = text;
+  }
+
+  number(source: number, name: string, value: number): void {
+    this.numbers[this.entry(source, name, Form.number)] = value;
+  }
+
+  boolean(source: number, name: string, value: boolean): void {
+    this.numbers[this.entry(source, name, Form.boolean)] = value ? 1 : 0;
+  }
+
+  style(properties: StyleProperties): void {
+    for (const name in properties) {
+      const value = properties[name as keyof StyleProperties]!;
+      if (typeof value === "number") this.number(Source.style, name, value);
+      else this.text(Source.style, name, value);
+    }
+  }
+
+  /** The value at `at` as text. */
+  textAt(at: number): string {
+    const form = this.forms[at]!;
+    if (form === Form.bytes) return this.bytes.toString("utf8", this.from[at]!, this.to[at]!);
+    if (form === Form.text) return this.texts[at]!;
+    return form === Form.number ? String(this.numbers[at]!) : this.numbers[at] === 1 ? "true" : "false";
+  }
+}

@@ -1,0 +1,252 @@
+import { type FieldSummary, type FieldType, fieldTypes, temporalType, uniqueName } from "../../src/model/index.js";
+import { elementFields, isElementField } from "./element-fields.js";
+import { type FeatureRecord, Form, Source } from "./feature-record.js";
+import { isOfType, looksLike, meeting, widened } from "./field-types.js";
+
+/** A Schema of the document. Plain data. */
+export interface DocumentSchema {
+  readonly id: string;
+  /** What placemarks of this type are called as elements, null where they are none (KML 2.0 and 2.1). */
+  readonly typed: string | null;
+  readonly name: string;
+  readonly fields: Map<string, FieldType>;
+  /** What geoferry says of the fields: types that KML does not have, and where the ids are. */
+  readonly own: Map<string, FieldType>;
+  ids: { readonly field: string; readonly type: FieldType } | null;
+}
+
+/** A field of the layer, and what fills it. Plain data. */
+export interface PlannedField {
+  readonly name: string;
+  readonly type: FieldType;
+  /** The name that values have in the document. */
+  readonly source: string;
+  /** Values said by elements and styles, by data, or both. */
+  readonly takes: "both" | "elements" | "data";
+}
+
+/** What all features say in a field. */
+class FieldUse {
+  /** What the data look like, as bits of `Looks`. */
+  looks = 0;
+  inData = false;
+  /** Types of what elements and styles say. */
+  readonly elementTypes = new Set<FieldType>();
+  /** Whether some feature says one thing in an element and another in its data. */
+  clashes = false;
+  ownTypeFits = true;
+  values = 0;
+  maxBytes = 0;
+  /** The feature that said it last, where, and by what. */
+  feature = -1;
+  at = 0;
+  constructor(readonly name: string) {}
+}
+
+/** The longest text of a double. */
+const doubleBytes = 24;
+
+/** Finds out which fields the features of a layer have, in which order, and of which types. */
+export class FieldSurvey {
+  private readonly uses = new Map<string, FieldUse>();
+  private readonly usedSchemas = new Set<string>();
+  private feature = 0;
+  private withId = 0;
+  private idBytes = 0;
+
+  constructor(private readonly schemas: ReadonlyMap<string, DocumentSchema>) {}
+
+  add(record: FeatureRecord): void {
+    this.feature++;
+    if (record.id !== null) {
+      this.withId++;
+      this.idBytes = Math.max(this.idBytes, Buffer.byteLength(record.id));
+    }
+    for (const schema of record.usedSchemas) this.usedSchemas.add(schema);
+    for (let at = 0; at < record.count; at++) {
+      const name = record.names[at]!;
+      let use = this.uses.get(name);
+      if (!use) {
+        use = new FieldUse(name);
+        this.uses.set(name, use);
+      }
+      if (use.feature === this.feature) this.compare(use, record, at);
+      else use.values++;
+      use.feature = this.feature;
+      use.at = at;
+      this.observe(use, record, at);
+    }
+  }
+
+  private compare(use: FieldUse, record: FeatureRecord, at: number): void {
+    const pair = [record.sources[use.at], record.sources[at]];
+    const differs = pair.includes(Source.element) && pair.includes(Source.data);
+    if (differs && !use.clashes && record.textAt(use.at) !== record.textAt(at)) use.clashes = true;
+  }
+
+  private observe(use: FieldUse, record: FeatureRecord, at: number): void {
+    const form = record.forms[at]!;
+    if (record.sources[at] === Source.data) {
+      const [from, to] = [record.from[at]!, record.to[at]!];
+      use.inData = true;
+      use.looks |= looksLike(record.bytes, from, to);
+      if (to - from > use.maxBytes) use.maxBytes = to - from;
+      const own = this.schemas.get(record.schemas[at]!)?.own.get(use.name);
+      if (own && use.ownTypeFits && from < to) use.ownTypeFits = isOfType(own, record.textAt(at));
+      return;
+    }
+    if (form === Form.bytes) use.maxBytes = Math.max(use.maxBytes, record.to[at]! - record.from[at]!);
+    else if (form === Form.text) use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(record.texts[at]!));
+    if (form === Form.number) use.elementTypes.add("double");
+    else if (form === Form.boolean) use.elementTypes.add("boolean");
+    else if (use.name === "timestamp") use.elementTypes.add(temporalType(record.texts[at]!) ?? "text");
+    else use.elementTypes.add(typeOfElement(use.name));
+  }
+
+  /** Schemas that the layer's features use, or that are called like it. */
+  private schemasOf(layer: string | null): DocumentSchema[] {
+    const all = [...new Set(this.schemas.values())];
+    return layer === null ? all : all.filter(({ id, name }) => this.usedSchemas.has(id) || name === layer);
+  }
+
+  /**
+   * The fields in their order: what elements say of the feature, then the fields of schemas, other data, styles.
+   * @param layer the name that schemas of the layer have, null for those of the whole document
+   * @param widening told of declared types that do not hold all values
+   */
+  fields(
+    layer: string | null,
+    widening: (field: string, declared: FieldType, type: FieldType) => void,
+  ): PlannedField[] {
+    const schemas = this.schemasOf(layer);
+    const idFields = new Set(schemas.map(({ ids }) => ids?.field));
+    const declared = new Set(schemas.flatMap(({ fields }) => [...fields.keys()]).filter((name) => !idFields.has(name)));
+    const isFirst = (name: string) =>
+      firstElements.has(name) && !declared.has(name) && this.uses.get(name)?.inData === false;
+    const isLast = (name: string) => isElementField(name) && !firstElements.has(name) && !declared.has(name);
+    const used = [...this.uses.keys()].filter((name) => !idFields.has(name) || this.elementOnly(name));
+    const inTable = (names: string[]) => names.sort((a, b) => tableOrder.indexOf(a) - tableOrder.indexOf(b));
+    const names = new Set([
+      ...inTable(used.filter(isFirst)),
+      ...declared,
+      ...used.filter((name) => !isLast(name)),
+      ...inTable(used.filter(isLast)),
+    ]);
+    const planned: PlannedField[] = [];
+    const taken = new Set(names);
+    for (const name of names) {
+      const use = this.uses.get(name) ?? new FieldUse(name);
+      const types = this.typesOf(use, schemas, widening);
+      if (!use.clashes) planned.push({ name, source: name, type: types.both, takes: "both" });
+      else {
+        const other = uniqueName(name, taken);
+        taken.add(other);
+        planned.push({ name, source: name, type: types.elements, takes: "elements" });
+        planned.push({ name: other, source: name, type: types.data, takes: "data" });
+      }
+    }
+    return planned;
+  }
+
+  /** The names of the fields that each Schema declares, by its id. */
+  declared(layer: string | null): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.schemasOf(layer).map(({ id, fields }) => [id, [...fields.keys()]]));
+  }
+
+  private elementOnly(name: string): boolean {
+    const use = this.uses.get(name)!;
+    return use.elementTypes.size > 0 && !use.inData;
+  }
+
+  private typesOf(
+    use: FieldUse,
+    schemas: readonly DocumentSchema[],
+    widening: (field: string, declared: FieldType, type: FieldType) => void,
+  ): { readonly both: FieldType; readonly elements: FieldType; readonly data: FieldType } {
+    const { name } = use;
+    const own = new Set(schemas.flatMap((schema) => schema.own.get(name) ?? []));
+    const said = schemas.flatMap((schema) => schema.fields.get(name) ?? []);
+    const elements = meeting(use.elementTypes);
+    const [only] = own;
+    if (own.size === 1 && only && this.fitsOwn(use, only)) return { both: only, elements: only, data: only };
+    // An element's field that its Schema declares without more is of the type that it always has.
+    if (said.length > 0 && isElementField(name) && own.size === 0) {
+      const usual = elementFields[name][0];
+      const fits =
+        said.every((type) => type === (usual === "json" ? "text" : usual)) && widened(usual, use.looks) === usual;
+      if (fits && usual !== "json") return { both: usual, elements: usual, data: usual };
+    }
+    const declared = said.length > 0 ? meeting(said) : "text";
+    const data = widened(declared, use.looks);
+    if (data !== declared) widening(name, declared, data);
+    const both: FieldType[] = [...use.elementTypes];
+    if (use.inData || said.length > 0) both.push(data);
+    return { both: meeting(both), elements, data };
+  }
+
+  private fitsOwn(use: FieldUse, type: FieldType): boolean {
+    const stands = widened(type, use.looks) === type && use.ownTypeFits;
+    return (
+      stands && (type === "text" || [...use.elementTypes].every((element) => fitsElement(element, type, use.name)))
+    );
+  }
+
+  /** The type of the feature ids, null where there are none, and in which field of which schemas they are. */
+  ids(
+    layer: string | null,
+  ): { readonly type: FieldType; readonly fields: readonly (readonly [string, string])[] } | null {
+    const own = this.schemasOf(layer).filter(({ ids }) => ids !== null);
+    const fields = own.map(({ id, ids }) => [id, ids!.field] as const);
+    const types: FieldType[] = own.map(({ ids }) => {
+      const looks = this.uses.get(ids!.field)?.looks ?? 0;
+      return widened(ids!.type, looks) === ids!.type && ids!.type.startsWith("int") ? ids!.type : "text";
+    });
+    if (this.withId > 0) types.push("text");
+    const isUsed = this.withId > 0 || fields.some(([, field]) => this.uses.has(field));
+    return isUsed ? { type: meeting(types), fields } : null;
+  }
+
+  /** Upper bounds of what the fields hold. */
+  summaries(fields: readonly PlannedField[]): FieldSummary[] {
+    return fields.map(({ name, type, source }) => {
+      const use = this.uses.get(source);
+      const isText = type !== "boolean" && type !== "double" && !type.startsWith("int");
+      const maxBytes =
+        isText || !use ? (use?.maxBytes ?? 0) : Math.max(use.maxBytes, type === "double" ? doubleBytes : 5);
+      return { name, type, values: use?.values ?? 0, maxBytes };
+    });
+  }
+
+  /** Bytes of the longest id, said by an attribute or in one of the fields. */
+  longestId(ids: ReturnType<FieldSurvey["ids"]>): number {
+    const inFields = (ids?.fields ?? []).map(([, field]) => this.uses.get(field)?.maxBytes ?? 0);
+    return Math.max(this.idBytes, ...inFields);
+  }
+}
+
+const tableOrder = Object.keys(elementFields);
+/** Fields that stand before data where no Schema lists them. */
+const firstElements = new Set<string>([
+  "name",
+  "visibility",
+  "open",
+  "author",
+  "link",
+  "address",
+  "phoneNumber",
+  "snippet",
+  "description",
+  "timestamp",
+  "timespan",
+  "folder",
+]);
+
+const typeOfElement = (name: string): FieldType => (isElementField(name) ? elementFields[name][0] : "text");
+
+/** Whether what an element says is a value of the type that the document states. */
+function fitsElement(element: FieldType, type: FieldType, name: string): boolean {
+  if (element === type) return true;
+  return name !== "timestamp" && isElementField(name) && (elementFields[name] as readonly FieldType[]).includes(type);
+}
+
+export const isFieldType = (type: string): type is FieldType => (fieldTypes as readonly string[]).includes(type);

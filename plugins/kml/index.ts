@@ -1,0 +1,44 @@
+import { defineFormat } from "../../src/plugin/format.js";
+import { likeness } from "./identify.js";
+import { readOptions, writeOptions } from "./options.js";
+
+/** OGC KML 2.2 and 2.3 (07-147r2, 12-007r2), Google's KML 2.0 and 2.1 when reading, with Google's extensions (gx). */
+export default defineFormat({
+  apiVersion: 1,
+  id: "kml",
+  label: "KML",
+  extensions: ["kml", "kmz"],
+  archive: {
+    extensions: ["kmz"],
+    main: (entries) => entries.find((path) => /^doc\.kml$/i.test(path)) ?? entries.find((path) => /\.kml$/i.test(path)),
+    mainName: "doc.kml",
+  },
+  identify: likeness,
+  reader: { options: readOptions, load: () => import("./reader.js") },
+  writer: {
+    options: writeOptions,
+    accepts: () => ({
+      crs: "wgs84",
+      layers: "many",
+      geometryTypes: [
+        "Point",
+        "LineString",
+        "Polygon",
+        "MultiPoint",
+        "MultiLineString",
+        "MultiPolygon",
+        "GeometryCollection",
+      ],
+      nullGeometry: true,
+      z: true,
+      m: false,
+      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime", "binary", "json"],
+      // XML 1.0, section 2.2
+      fieldNames: { pattern: /^[\t\n\r\u0020-\uffff]*$/ },
+      ids: true,
+      needs: "summary",
+      stream: true,
+    }),
+    load: () => import("./writer.js"),
+  },
+});

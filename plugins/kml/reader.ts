@@ -1,0 +1,215 @@
+import type { Batch, Crs, Dataset, Field, Layer, LayerSummary, Split } from "../../src/model/index.js";
+import { typesIn } from "../../src/model/index.js";
+import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import type { OptionValues } from "../../src/plugin/options.js";
+import { XmlReader } from "../shared/xml.js";
+import { DocumentReader } from "./document-reader.js";
+import { FeatureBatches, fieldsOf } from "./feature-batches.js";
+import { FeatureReader } from "./feature-reader.js";
+import { Source as From } from "./feature-record.js";
+import type { readOptions } from "./options.js";
+import { StyleTable } from "./style-table.js";
+import { type DocumentPlan, type KmlSplit, type LayerPlan, pathOf, Survey } from "./survey.js";
+import { vocabulary } from "./vocabulary.js";
+
+type Options = OptionValues<typeof readOptions>;
+
+export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
+  return openWith(source, options, context, undefined);
+}
+
+/** Opens a document with splits of about `splitSize` bytes. */
+export async function openWith(
+  source: Source,
+  options: Options,
+  context: ReadContext,
+  splitSize: number | undefined,
+): Promise<Dataset> {
+  const file = await source.open();
+  try {
+    const plan =
+      (context.blueprint as DocumentPlan | undefined) ?? (await survey(file, source, options, context, splitSize));
+    const styles = new StyleTable(plan.styles);
+    const layers = plan.layers.map((layer) => new KmlLayer(file, source, layer, plan, styles, options, context));
+    return { layers, blueprint: plan, [Symbol.asyncDispose]: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function survey(
+  file: SourceFile,
+  source: Source,
+  options: Options,
+  context: ReadContext,
+  splitSize: number | undefined,
+): Promise<DocumentPlan> {
+  const settings = {
+    source: source.name,
+    name: stemOf(source.name),
+    byFolder: options.layers === "folders",
+    withStyles: options.styles,
+    ...(splitSize === undefined ? {} : { splitSize }),
+  };
+  return new Survey(file, settings, context).run();
+}
+
+/** The name of a file without its folder and extension; `doc.kml` has that of its archive. */
+function stemOf(path: string): string {
+  const parts = path.split(/[/\\]/);
+  const own = parts.at(-1)!;
+  const archive = parts.at(-2);
+  const file = /^doc\.kml$/i.test(own) && archive && /\.kmz$/i.test(archive) ? archive : own;
+  return file.replace(/\.[^.]*$/, "") || file;
+}
+
+class KmlLayer implements Layer {
+  readonly name: string;
+  readonly crs: Crs;
+  readonly fields: readonly Field[];
+  readonly geometryTypes: Layer["geometryTypes"];
+  readonly featureCount: number;
+  readonly extent: Layer["extent"];
+  readonly bytes: number;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly source: Source,
+    private readonly plan: LayerPlan,
+    private readonly document: DocumentPlan,
+    private readonly styles: StyleTable,
+    private readonly options: Options,
+    private readonly context: ReadContext,
+  ) {
+    const { summary } = plan;
+    this.name = plan.name;
+    // Longitude and latitude of WGS84, always (OGC 07-147r2, 6.2).
+    this.crs = context.crs.wgs84;
+    this.fields = fieldsOf(plan, options.fid);
+    this.geometryTypes = typesIn(summary);
+    this.featureCount = summary.featureCount + plan.rejects;
+    this.extent = summary.extent;
+    this.bytes = plan.splits.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  async summary(): Promise<LayerSummary> {
+    const { summary } = this.plan;
+    const idField = this.fields.length > summary.fields.length ? this.fields.at(-1) : undefined;
+    if (!idField) return summary;
+    const fields = [...summary.fields, { ...idField, values: summary.featureCount, maxBytes: summary.idBytes }];
+    return { ...summary, fields };
+  }
+
+  async *splits(): AsyncGenerator<KmlSplit> {
+    yield* this.plan.splits;
+  }
+
+  async *batches(split?: Split): AsyncGenerator<Batch> {
+    let passed = 0;
+    for (const piece of split ? [split as KmlSplit] : this.plan.splits) {
+      if (piece.gap) {
+        passed++;
+        this.context.reject({ ...piece.gap, place: { ...piece.gap.place, record: passed }, feature: null });
+        continue;
+      }
+      const reader = new SplitReader(
+        this.file,
+        this.source.name,
+        piece,
+        this.plan,
+        this.document,
+        this.styles,
+        this.options,
+        this.context,
+      );
+      reader.number = passed;
+      yield* reader.batches();
+      passed = reader.number;
+    }
+    this.context.passed(passed, 0);
+  }
+}
+
+/** Reads the features of one split. */
+class SplitReader {
+  /** The record met last. */
+  number = 0;
+  private readonly xml: XmlReader;
+  private readonly features: FeatureReader;
+  private readonly document: DocumentReader;
+  private readonly rows: FeatureBatches;
+  private byte = 0;
+
+  constructor(
+    file: SourceFile,
+    source: string,
+    split: KmlSplit,
+    private readonly plan: LayerPlan,
+    document: DocumentPlan,
+    styles: StyleTable,
+    options: Options,
+    private readonly context: ReadContext,
+  ) {
+    const range = split.start ? { start: split.start, to: split.to, leaves: true } : {};
+    this.xml = new XmlReader(file, { source, context, vocabulary, ...range });
+    const { typed } = document;
+    const surroundings = {
+      style: (id: string) => styles.get(id),
+      isTypedField: (name: string) => [...typed.values()].some((fields) => fields.includes(name)),
+      ownStyle() {},
+    };
+    this.features = new FeatureReader(surroundings, context, options.styles);
+    this.document = new DocumentReader(this.xml, this.features, {
+      isTyped: (name) => typed.has(name),
+      findings: null,
+      containers: split.containers.map((container) => ({ ...container })),
+      context,
+    });
+    this.rows = new FeatureBatches(plan, context, options.fid);
+  }
+
+  async *batches(): AsyncGenerator<Batch> {
+    for (;;) {
+      const event = this.document.next();
+      if (event === "feature") {
+        this.feature();
+        if (!this.rows.isFull) continue;
+        const batch = this.rows.finish();
+        if (batch) yield batch;
+      } else if (event === "begins") this.byte = this.xml.byte;
+      else if (event === "more") await this.xml.fill();
+      else if (event === "end") break;
+    }
+    const { damage } = this.xml;
+    if (damage) this.reject(damage.message, damage.code);
+    const batch = this.rows.finish();
+    if (batch) yield batch;
+    this.xml.report();
+  }
+
+  private feature(): void {
+    const path = pathOf(this.document.containers);
+    const { record } = this.features;
+    if (this.plan.folder !== undefined && this.plan.folder !== path) return;
+    if (path !== "" && this.plan.folder === undefined) record.text(From.element, "folder", path);
+    const { problem } = record.shapes;
+    if (problem !== null) this.reject(problem);
+    else this.rows.add(record, ++this.number);
+  }
+
+  private reject(reason: string, code = "unreadable-geometry"): void {
+    const { record } = this.features;
+    this.number++;
+    const properties = Object.fromEntries(
+      Array.from({ length: record.count }, (_, at) => [record.names[at]!, record.textAt(at)]),
+    );
+    const id = record.id === null ? {} : { id: record.id };
+    this.context.reject({
+      code,
+      reason,
+      place: { record: this.number, byte: this.byte },
+      feature: { type: "Feature", ...id, geometry: null, properties },
+    });
+  }
+}

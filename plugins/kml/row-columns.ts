@@ -1,0 +1,105 @@
+import {
+  BigintBuilder,
+  BytesBuilder,
+  type Column,
+  type ColumnBuilder,
+  columnBuilder,
+  type FieldType,
+  NumberBuilder,
+  Presence,
+} from "../../src/model/index.js";
+import { parseNumber } from "../shared/numbers.js";
+import { type FeatureRecord, Form } from "./feature-record.js";
+import { specialNumbers } from "./field-types.js";
+
+/** One field's column as it is filled, feature by feature. */
+export class FieldColumn {
+  private readonly builder: ColumnBuilder;
+  /** Where the record at hand has the value, -1 where nowhere. */
+  private at = -1;
+  private source = -1;
+  /** What a row has that no value was offered for. */
+  otherwise: number = Presence.absent;
+
+  constructor(readonly type: FieldType) {
+    this.builder = columnBuilder(type);
+  }
+
+  /** Takes the record's value at `at`, unless one from a source that goes before is there; gives the place of the other. */
+  offer(at: number, source: number): number {
+    const before = this.at;
+    if (source >= this.source) {
+      this.at = at;
+      this.source = source;
+    }
+    return before;
+  }
+
+  /** Ends the row; false where the value is not of the column's type. */
+  endRow(record: FeatureRecord): boolean {
+    const { at } = this;
+    this.at = -1;
+    this.source = -1;
+    if (at < 0) {
+      this.builder.pushNull(this.otherwise);
+      return true;
+    }
+    const form = record.forms[at]!;
+    const { builder } = this;
+    if (builder instanceof BytesBuilder) {
+      if (form === Form.bytes && this.type !== "binary")
+        builder.pushBytes(record.bytes, record.from[at]!, record.to[at]!);
+      else this.pushText(builder, record.textAt(at));
+      return true;
+    }
+    if (form === Form.number || form === Form.boolean) return this.pushNumber(record.numbers[at]!);
+    if (form === Form.bytes && builder instanceof NumberBuilder && this.type !== "boolean") {
+      const value = parseNumber(record.bytes, record.from[at]!, record.to[at]!);
+      if (!Number.isNaN(value)) return this.pushNumber(value);
+    }
+    return this.pushWord(record.textAt(at).trim());
+  }
+
+  private pushText(builder: BytesBuilder, text: string): void {
+    if (this.type !== "binary") builder.push(text);
+    else {
+      const bytes = Buffer.from(text, "base64");
+      builder.pushBytes(bytes, 0, bytes.length);
+    }
+  }
+
+  private pushNumber(value: number): boolean {
+    const { builder, type } = this;
+    const fits = type === "double" || (Number.isInteger(value) && (type !== "int32" || value === (value | 0)));
+    if (!fits) builder.pushNull();
+    else if (builder instanceof BigintBuilder) builder.push(BigInt(value));
+    else (builder as NumberBuilder).push(value);
+    return fits;
+  }
+
+  private pushWord(text: string): boolean {
+    const { builder } = this;
+    const word = text.toLowerCase();
+    if (word === "") {
+      builder.pushNull();
+      return true;
+    }
+    if (this.type === "boolean") (builder as NumberBuilder).push(word === "1" || word === "true" ? 1 : 0);
+    else if (builder instanceof BigintBuilder && /^[-+]?\d+$/.test(text)) builder.push(BigInt(text.replace("+", "")));
+    else if (this.type === "double" && Object.hasOwn(specialNumbers, word)) {
+      (builder as NumberBuilder).push(specialNumbers[word]!);
+    } else {
+      const value = text === "" ? Number.NaN : Number(text);
+      if (Number.isNaN(value)) {
+        builder.pushNull();
+        return false;
+      }
+      return this.pushNumber(value);
+    }
+    return true;
+  }
+
+  finish(): Column {
+    return this.builder.finish();
+  }
+}

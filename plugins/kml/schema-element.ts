@@ -1,0 +1,69 @@
+import { type Field, type FieldType, uniqueName } from "../../src/model/index.js";
+import type { TargetLayer } from "../../src/plugin/format.js";
+import { elementFields, isElementField, ownNamespace } from "./element-fields.js";
+import { attributeText } from "./xml-text.js";
+
+/** KML's own types (OGC 07-147r2, 9.8.4.2.1); the others travel as text, and the document says what they are. */
+const kmlTypes: Readonly<Record<FieldType, string>> = {
+  boolean: "bool",
+  int32: "int",
+  double: "double",
+  int64: "string",
+  text: "string",
+  date: "string",
+  time: "string",
+  datetime: "string",
+  binary: "string",
+  json: "string",
+};
+
+/** What is written of a layer's fields before its features. */
+export interface LayerSchema {
+  /** The id of its Schema, an NCName. */
+  readonly id: string;
+  readonly fields: readonly Field[];
+  /** The field of feature ids that cannot be the id of an element; null where there are no ids. */
+  readonly idField: Field | null;
+}
+
+/** A name of XML for a layer's Schema, another one for each name: what a name cannot have is told by its number. */
+export const schemaId = (layerName: string): string =>
+  `schema.${layerName.replace(/[^A-Za-z0-9-]/gu, (character) => `_${character.codePointAt(0)!.toString(16)}_`)}`;
+
+export function schemaOf(layer: TargetLayer): LayerSchema {
+  const fields = layer.fields ?? [];
+  const idType = layer.summary?.idType ?? null;
+  const idField = idType && {
+    name: uniqueName("fid", new Set(fields.map((field) => field.name))),
+    type: idType,
+  };
+  return { id: schemaId(layer.name), fields, idField };
+}
+
+/** Whether the type of a field can only be told by saying it. */
+function isUntold({ name, type }: Field): boolean {
+  if (isElementField(name)) return elementFields[name][0] !== type;
+  return kmlTypes[type] === "string" && type !== "text";
+}
+
+/** What goes into the ExtendedData of the document: the types that KML does not have, and which field is the id. */
+export function ownData(schemas: readonly LayerSchema[]): string {
+  const elements = schemas.flatMap(({ id, fields, idField }) => [
+    ...fields.filter(isUntold).map((field) => ownElement("field", id, field)),
+    ...(idField ? [ownElement("id", id, idField)] : []),
+  ]);
+  return elements.length === 0 ? "" : `<ExtendedData>\n${elements.join("\n")}\n</ExtendedData>\n`;
+}
+
+const ownElement = (element: string, schema: string, { name, type }: Field): string =>
+  `<gf:${element} xmlns:gf="${ownNamespace}" schema="${schema}" name="${attributeText(name)}" type="${type}"/>`;
+
+/** The Schema of a layer, empty where it has no fields. */
+export function schemaText({ id, fields, idField }: LayerSchema, layerName: string): string {
+  const all = idField ? [...fields, idField] : fields;
+  if (all.length === 0) return "";
+  const lines = all.map(
+    ({ name, type }) => `<SimpleField name="${attributeText(name)}" type="${kmlTypes[type]}"></SimpleField>\n`,
+  );
+  return `<Schema name="${attributeText(layerName)}" id="${id}">\n${lines.join("")}</Schema>\n`;
+}

@@ -1,0 +1,166 @@
+import { type GeometryBuilder, Kind } from "../../src/model/index.js";
+import { Positions } from "./coordinates.js";
+
+/** What a node of a feature's geometry is. Points, lines and polygons have the numbers of `Kind`. */
+export const Shape = { point: 1, line: 2, polygon: 3, multi: 7 } as const;
+
+/** The kind that a multi-geometry of members of one kind has. */
+const multiKind: Readonly<Record<number, number>> = {
+  [Shape.point]: Kind.MultiPoint,
+  [Shape.line]: Kind.MultiLineString,
+  [Shape.polygon]: Kind.MultiPolygon,
+};
+
+interface Node {
+  shape: number;
+  /** Of points and lines: the first position and the one behind the last. */
+  from: number;
+  to: number;
+  /** Of polygons: rings as pairs of positions, the shell first once it is complete. */
+  rings: number[];
+  shells: number;
+  members: Node[];
+}
+
+/**
+ * The geometries of one feature as they are met: kinds are known only when the last member is. Positions stay in one
+ * array of numbers; there is an object for each geometry, none for a position.
+ */
+export class Shapes {
+  readonly positions = new Positions();
+  /** What is wrong with the feature's geometry, in words. */
+  problem: string | null = null;
+  /** Rings that were closed. */
+  closed = 0;
+  /** Lines of one position, which are points. */
+  singles = 0;
+  private readonly roots: Node[] = [];
+  private readonly open: Node[] = [];
+
+  reset(): void {
+    this.positions.count = 0;
+    this.problem = null;
+    this.closed = 0;
+    this.singles = 0;
+    this.roots.length = 0;
+    this.open.length = 0;
+  }
+
+  begin(shape: number): void {
+    const { count } = this.positions;
+    const node: Node = { shape, from: count, to: count, rings: [], shells: 0, members: [] };
+    (this.open.at(-1)?.members ?? this.roots).push(node);
+    this.open.push(node);
+  }
+
+  end(): void {
+    const node = this.open.pop();
+    if (!node) return;
+    node.to = this.positions.count;
+    if (node.shape === Shape.line && node.to - node.from === 1) {
+      // A line has two positions or more (RFC 7946, 3.1.4; OGC 07-147r2, 10.7).
+      node.shape = Shape.point;
+      this.singles++;
+    }
+    if (node.shape === Shape.polygon && node.rings.length > 0 && node.shells === 0) {
+      this.problem ??= "a polygon that has holes and no outer boundary";
+    }
+  }
+
+  /** Takes the positions since `from` for a ring of the polygon that is open. */
+  ring(from: number, isShell: boolean): void {
+    const node = this.open.at(-1);
+    if (node?.shape !== Shape.polygon) return;
+    const { positions } = this;
+    if (positions.count === from) return;
+    this.close(from);
+    if (isShell && node.shells++ > 0) this.problem ??= "a polygon with several outer boundaries";
+    const at = isShell ? 0 : node.rings.length;
+    node.rings.splice(at, 0, from, positions.count);
+  }
+
+  private close(from: number): void {
+    const { positions } = this;
+    const { numbers, count } = positions;
+    const [first, last] = [from * 3, (count - 1) * 3];
+    if (numbers[first] === numbers[last] && numbers[first + 1] === numbers[last + 1]) return;
+    positions.add(numbers[first]!, numbers[first + 1]!, numbers[first + 2]!);
+    this.closed++;
+  }
+
+  /** Whether some position has a height other than zero. */
+  get elevated(): boolean {
+    const { numbers, count } = this.positions;
+    for (let at = 2; at < count * 3; at += 3) if (numbers[at] !== 0 && !Number.isNaN(numbers[at]!)) return true;
+    return false;
+  }
+
+  /** Adds the feature's geometry to the builder. */
+  write(builder: GeometryBuilder): void {
+    // A feature has one geometry; where it has several, those without a position are left out.
+    const roots = this.roots.length > 1 ? this.roots.filter((node) => node.to > node.from) : this.roots;
+    const [only] = roots;
+    if (!only) builder.none();
+    else if (roots.length === 1) this.writeNode(only, builder);
+    else this.writeMulti(roots, builder);
+  }
+
+  private writeNode(node: Node, builder: GeometryBuilder): void {
+    if (node.shape === Shape.multi) {
+      this.writeMulti(node.members, builder);
+      return;
+    }
+    builder.begin(node.shape === Shape.point ? Kind.Point : node.shape === Shape.line ? Kind.LineString : Kind.Polygon);
+    if (node.shape === Shape.polygon) this.polygon(node, builder);
+    else if (node.to > node.from) {
+      builder.part();
+      this.positionsOf(node.from, node.shape === Shape.point ? node.from + 1 : node.to, builder);
+    }
+    builder.end();
+  }
+
+  private polygon({ rings }: Node, builder: GeometryBuilder): void {
+    if (rings.length === 0) return;
+    builder.part();
+    for (let r = 0; r < rings.length; r += 2) this.positionsOf(rings[r]!, rings[r + 1]!, builder);
+  }
+
+  /** Members of one kind make a multi-geometry of that kind, others a collection. */
+  private writeMulti(members: readonly Node[], builder: GeometryBuilder): void {
+    const shape = members[0]?.shape ?? Shape.multi;
+    const kind = members.every((member) => member.shape === shape) ? multiKind[shape] : undefined;
+    if (kind === undefined) {
+      builder.begin(Kind.GeometryCollection);
+      const into = builder.collection();
+      for (const member of members) this.writeNode(member, into);
+    } else {
+      builder.begin(kind);
+      if (shape === Shape.polygon) for (const member of members) this.polygon(member, builder);
+      else this.lines(members, shape, builder);
+    }
+    builder.end();
+  }
+
+  private lines(members: readonly Node[], shape: number, builder: GeometryBuilder): void {
+    builder.part();
+    if (shape === Shape.point) builder.ring();
+    for (const { from, to } of members) {
+      if (shape === Shape.line) builder.ring();
+      this.addPositions(from, shape === Shape.point ? Math.min(to, from + 1) : to, builder);
+    }
+  }
+
+  private positionsOf(from: number, to: number, builder: GeometryBuilder): void {
+    builder.ring();
+    this.addPositions(from, to, builder);
+  }
+
+  private addPositions(from: number, to: number, builder: GeometryBuilder): void {
+    const { numbers } = this.positions;
+    for (let at = from * 3; at < to * 3; at += 3) {
+      const z = numbers[at + 2]!;
+      if (Number.isNaN(z)) builder.position(numbers[at]!, numbers[at + 1]!);
+      else builder.positionZM(numbers[at]!, numbers[at + 1]!, z, Number.NaN);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Value } from "../../src/model/index.js";
+import { attributeText, elementText } from "./xml-text.js";
+
+/** The value of a feature's field, undefined where it has none. */
+export type FieldValue = (name: string) => Value | undefined;
+
+/** What a feature's style says, and which fields it says whole: the others are said as data, too, which goes before. */
+export interface StyleText {
+  readonly xml: string;
+  readonly carried: readonly string[];
+  /** Fields that reading the style gives and the feature does not have. */
+  readonly added: readonly string[];
+}
+
+/** The fields that make a style. */
+export const styleFields = [
+  "icon",
+  "icon-color",
+  "icon-opacity",
+  "icon-scale",
+  "icon-heading",
+  "icon-offset",
+  "icon-offset-units",
+  "label-color",
+  "label-opacity",
+  "label-scale",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "fill",
+  "fill-opacity",
+] as const;
+
+const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;
+const units = new Set(["fraction", "pixels", "insetPixels"]);
+
+/** Puts the style of one feature together. */
+class Style {
+  readonly carried: string[] = [];
+  readonly added: string[] = [];
+
+  constructor(private readonly value: FieldValue) {}
+
+  /** KML has color and opacity in one, as aabbggrr; opacity is one of 256 steps there. */
+  color(field: string, opacityField: string): string {
+    const text = this.value(field);
+    const [, red, green, blue] = (typeof text === "string" && hexColor.exec(text)) || [];
+    if (red === undefined) return "";
+    this.carried.push(field);
+    const opacity = this.value(opacityField);
+    let alpha = 255;
+    if (typeof opacity === "number" && opacity >= 0 && opacity <= 1) {
+      alpha = Math.round(opacity * 255);
+      if (alpha / 255 === opacity) this.carried.push(opacityField);
+    } else if (opacity === undefined || opacity === null) this.added.push(opacityField);
+    return `<color>${alpha.toString(16).padStart(2, "0")}${blue}${green}${red}</color>`;
+  }
+
+  number(element: string, field: string, most = Number.POSITIVE_INFINITY): string {
+    const value = this.value(field);
+    if (typeof value !== "number" || !Number.isFinite(value) || Math.abs(value) > most) return "";
+    this.carried.push(field);
+    return `<${element}>${Object.is(value, -0) ? "-0" : value}</${element}>`;
+  }
+
+  icon(): string {
+    const href = this.value("icon");
+    if (typeof href !== "string" || href.trim() === "") return "";
+    this.carried.push("icon");
+    return `<Icon><href>${elementText(href)}</href></Icon>`;
+  }
+
+  hotSpot(): string {
+    const [x, y] = pairOf(this.value("icon-offset"), "number");
+    const [xUnits, yUnits] = pairOf(this.value("icon-offset-units"), "string");
+    if (x === undefined || !units.has(String(xUnits)) || !units.has(String(yUnits))) return "";
+    this.carried.push("icon-offset", "icon-offset-units");
+    const unitsText = `xunits="${attributeText(String(xUnits))}" yunits="${attributeText(String(yUnits))}"`;
+    return `<hotSpot x="${x}" y="${y}" ${unitsText}/>`;
+  }
+}
+
+/** The members of a JSON array of two of one type. */
+function pairOf(json: Value | undefined, type: "number" | "string"): readonly unknown[] {
+  if (typeof json !== "string") return [];
+  const pair = JSON.parse(json) as unknown;
+  return Array.isArray(pair) && pair.length === 2 && pair.every((each) => typeof each === type) ? pair : [];
+}
+
+const wrapped = (element: string, content: string): string => (content ? `<${element}>${content}</${element}>` : "");
+
+/** A `<Style>` of the fields that a style has, null where the feature has none (OGC 07-147r2, 12.2). */
+export function styleOf(value: FieldValue): StyleText | null {
+  const style = new Style(value);
+  const xml = wrapped(
+    "Style",
+    wrapped(
+      "IconStyle",
+      style.color("icon-color", "icon-opacity") +
+        style.number("scale", "icon-scale") +
+        style.number("heading", "icon-heading", 360) +
+        style.icon() +
+        style.hotSpot(),
+    ) +
+      wrapped("LabelStyle", style.color("label-color", "label-opacity") + style.number("scale", "label-scale")) +
+      wrapped("LineStyle", style.color("stroke", "stroke-opacity") + style.number("width", "stroke-width")) +
+      wrapped("PolyStyle", style.color("fill", "fill-opacity")),
+  );
+  return xml === "" ? null : { xml, carried: style.carried, added: style.added };
+}

@@ -1,0 +1,332 @@
+import type { GeoferryError, Place } from "../../src/errors.js";
+import { Batch, GeometryBuilder, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
+import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
+import { XmlReader, type XmlStart } from "../shared/xml.js";
+import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
+import { FeatureReader } from "./feature-reader.js";
+import { Source } from "./feature-record.js";
+import { type DocumentSchema, FieldSurvey, isFieldType, type PlannedField } from "./field-survey.js";
+import { typeOfSchema } from "./field-types.js";
+import { findFeature } from "./find-feature.js";
+import { joinPath } from "./folder-path.js";
+import { StyleTable, type StyleTableData } from "./style-table.js";
+import { vocabulary } from "./vocabulary.js";
+
+/** Bytes of a split, about. */
+const splitSize = 1 << 22;
+const batchSize = 1000;
+/** After so much damage nobody wants to read on. */
+const mostGaps = 1000;
+
+/** A piece of a layer. Plain data. */
+export interface KmlSplit {
+  readonly bytes: number;
+  /** Where reading begins, null for the beginning of the document, where the encoding does not let it be cut. */
+  readonly start: XmlStart | null;
+  readonly to: number;
+  /** The containers that are open there. */
+  readonly containers: readonly Container[];
+  /** Damage that is passed over in place of features, and told as a reject. */
+  readonly gap?: Omit<Reject, "feature">;
+  readonly [key: string]: unknown;
+}
+
+/** What a layer is, found by reading the document once. Plain data. */
+export interface LayerPlan {
+  readonly name: string;
+  /** The folder whose features these are; undefined for all of the document. */
+  readonly folder: string | undefined;
+  readonly fields: readonly PlannedField[];
+  readonly ids: ReturnType<FieldSurvey["ids"]>;
+  /** Names of the fields of each Schema: a feature that has data by it and not this field has null there. */
+  readonly declared: ReadonlyMap<string, readonly string[]>;
+  readonly summary: LayerSummary;
+  readonly rejects: number;
+  readonly splits: readonly KmlSplit[];
+}
+
+/** Plain data. */
+export interface DocumentPlan {
+  readonly layers: readonly LayerPlan[];
+  readonly styles: StyleTableData;
+  /** Fields of typed placemarks by their names, as elements. */
+  readonly typed: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface SurveySettings {
+  readonly source: string;
+  /** What a layer is called that nothing in the document names. */
+  readonly name: string;
+  readonly byFolder: boolean;
+  readonly withStyles: boolean;
+  readonly splitSize?: number;
+}
+
+/** The path of the folders that are open; empty outside of all. */
+export const pathOf = (containers: readonly Container[]): string =>
+  joinPath(containers.flatMap(({ isRoot, name }) => (isRoot || name === null ? [] : [name])));
+
+class LayerSurvey {
+  readonly fields: FieldSurvey;
+  readonly summariser = new Summariser(false);
+  readonly splits: KmlSplit[] = [];
+  private readonly geometry = new GeometryBuilder();
+  private waiting = 0;
+  count = 0;
+  rejects = 0;
+
+  constructor(
+    readonly folder: string | undefined,
+    schemas: ReadonlyMap<string, DocumentSchema>,
+  ) {
+    this.fields = new FieldSurvey(schemas);
+  }
+
+  add(features: FeatureReader): void {
+    const { record } = features;
+    this.count++;
+    if (record.shapes.problem !== null) {
+      this.rejects++;
+      return;
+    }
+    this.fields.add(record);
+    record.shapes.write(this.geometry);
+    if (++this.waiting === batchSize) this.sumUp();
+  }
+
+  sumUp(): void {
+    if (this.waiting === 0) return;
+    const geometry = this.geometry.finish();
+    this.geometry.reset();
+    const nothing = { ids: null, fields: [], columns: [], records: null, firstRecord: 1 };
+    this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
+    this.waiting = 0;
+  }
+}
+
+/** Reads a document once and finds out what its layers are. */
+export class Survey implements DocumentFindings {
+  private readonly schemas = new Map<string, DocumentSchema>();
+  private lastSchema: DocumentSchema | null = null;
+  private readonly styles = new StyleTable();
+  private readonly layers = new Map<string, LayerSurvey>();
+  private xml: XmlReader;
+  private document: DocumentReader;
+  private readonly features: FeatureReader;
+  private documentName: string | null = null;
+  /** The split under way. */
+  private current: { readonly layer: LayerSurvey; readonly start: XmlStart | null; readonly from: number } | null =
+    null;
+  private currentContainers: readonly Container[] = [];
+  private passed = 0;
+  private featureFrom = 0;
+  private gaps = 0;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly settings: SurveySettings,
+    private readonly context: ReadContext,
+  ) {
+    const surroundings = {
+      style: () => undefined,
+      isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
+      ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
+        if (id) this.styles.add(id, style);
+      },
+    };
+    const quiet = { notice() {} };
+    this.features = new FeatureReader(surroundings, quiet, settings.withStyles);
+    [this.xml, this.document] = this.openAt(undefined, []);
+  }
+
+  /** Readers that begin where `start` says, within the containers. */
+  private openAt(start: XmlStart | undefined, containers: Container[]): [XmlReader, DocumentReader] {
+    const { file, settings, context } = this;
+    const xml = new XmlReader(file, { source: settings.source, context, vocabulary, ...(start ? { start } : {}) });
+    const document = new DocumentReader(xml, this.features, {
+      isTyped: (name) => [...this.schemas.values()].some((schema) => schema.typed === name),
+      findings: this,
+      containers,
+      context,
+    });
+    return [xml, document];
+  }
+
+  /** @throws input-corrupt, input-truncated, unless damage is to be passed over */
+  async run(): Promise<DocumentPlan> {
+    for (;;) {
+      await this.walk();
+      const { damage } = this.xml;
+      if (!damage || !(await this.passOver(damage))) break;
+    }
+    this.endSplit(this.file.size);
+    if (this.styles.dropped > 0) {
+      const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
+      this.context.lose("style-dropped", undefined, example, this.styles.dropped);
+    }
+    return this.plan();
+  }
+
+  private async walk(): Promise<void> {
+    for (;;) {
+      const event = this.document.next();
+      if (event === "more") await this.xml.fill();
+      else if (event === "begins") this.begins();
+      else if (event === "feature") this.feature();
+      else if (event === "end") return;
+    }
+  }
+
+  /** Ends what was read before damage and goes on with the next feature; false where there is none. */
+  private async passOver(damage: GeoferryError): Promise<boolean> {
+    const { xml, document } = this;
+    const from = document.isInFeature ? this.featureFrom : xml.byte;
+    const layer = this.layerAt(pathOf(document.containers));
+    layer.count++;
+    layer.rejects++;
+    if (!xml.splittable || ++this.gaps > mostGaps) return false;
+    const next = await findFeature(this.file, from + 1);
+    this.endSplit(from);
+    const { place, reason } = damage.details as { readonly place: Place; readonly reason: string };
+    const to = next < 0 ? this.file.size : next;
+    const gap = { code: damage.code, reason: `${reason}; ${to - from} bytes were passed over`, place };
+    layer.splits.push({ bytes: to - from, start: null, to, containers: [], gap });
+    this.passed = to;
+    if (next < 0) return false;
+    const containers = document.containers.map((container) => ({ ...container }));
+    const inside = xml.childStart();
+    const open = inside.open.slice(0, containers.at(-1)?.depth ?? 1);
+    [this.xml, this.document] = this.openAt({ ...inside, byte: next, open }, containers);
+    return true;
+  }
+
+  private layerAt(path: string): LayerSurvey {
+    const key = this.settings.byFolder ? path : "";
+    let layer = this.layers.get(key);
+    if (!layer) {
+      layer = new LayerSurvey(this.settings.byFolder ? path : undefined, this.schemas);
+      this.layers.set(key, layer);
+    }
+    return layer;
+  }
+
+  private begins(): void {
+    const { containers } = this.document;
+    const layer = this.layerAt(pathOf(containers));
+    const { byte } = this.xml;
+    this.featureFrom = byte;
+    if (this.current?.layer === layer && byte - this.current.from < (this.settings.splitSize ?? splitSize)) return;
+    if (!this.xml.splittable) {
+      this.current ??= { layer, start: null, from: 0 };
+      return;
+    }
+    this.endSplit(byte);
+    const inside = this.xml.childStart();
+    this.current = { layer, start: { ...inside, byte, open: inside.open.slice(0, -1) }, from: byte };
+    this.currentContainers = containers.map((container) => ({ ...container }));
+  }
+
+  private endSplit(to: number): void {
+    if (!this.current) return;
+    if (to <= this.current.from && this.current.start) {
+      this.current = null;
+      return;
+    }
+    const { layer, start } = this.current;
+    if (start) {
+      layer.splits.push({ bytes: to - this.passed, start, to, containers: this.currentContainers });
+    } else {
+      // One that cannot be cut is read whole, for each of its layers.
+      for (const each of this.layers.values()) each.splits.push({ bytes: to, start: null, to, containers: [] });
+    }
+    this.passed = to;
+    this.current = null;
+  }
+
+  private feature(): void {
+    const path = pathOf(this.document.containers);
+    const { record } = this.features;
+    if (path !== "" && !this.settings.byFolder) record.text(Source.element, "folder", path);
+    this.layerAt(path).add(this.features);
+  }
+
+  private plan(): DocumentPlan {
+    if (this.layers.size === 0) this.layerAt("");
+    const names = new Set<string>();
+    const layers = [...this.layers.values()].map((layer) => {
+      layer.sumUp();
+      const name = this.nameOf(layer, names);
+      names.add(name);
+      return this.planLayer(layer, name);
+    });
+    const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
+      name === null ? [] : [[name, [...fields.keys()]] as const],
+    );
+    return { layers, styles: this.styles.data, typed: new Map(typed) };
+  }
+
+  private planLayer(layer: LayerSurvey, name: string): LayerPlan {
+    const own = this.settings.byFolder ? name : null;
+    const fields = layer.fields.fields(own, (field, declared, type) => {
+      const example = `its Schema says ${declared}, and there are values that only ${type} holds`;
+      this.context.notice("type-widened", field, example);
+    });
+    const ids = layer.fields.ids(own);
+    const summary = {
+      ...layer.summariser.summary(),
+      fields: layer.fields.summaries(fields),
+      idType: ids?.type ?? null,
+      idBytes: layer.fields.longestId(ids),
+    };
+    const { folder, rejects, splits } = layer;
+    return { name, folder, fields, ids, declared: layer.fields.declared(own), summary, rejects, splits };
+  }
+
+  /** The document's name for all of it; a folder's own, or its path where others are called the same. */
+  private nameOf({ folder }: LayerSurvey, taken: ReadonlySet<string>): string {
+    const fallback = this.documentName ?? this.settings.name;
+    if (folder === undefined || folder === "") return fallback;
+    const own = folder.split("/").at(-1)!;
+    return taken.has(own) ? folder : own;
+  }
+
+  named(container: Container): void {
+    if (container.isRoot) this.documentName ??= container.name;
+  }
+
+  schema(id: string, typed: string | null, name: string): void {
+    this.lastSchema = { id, typed, name, fields: new Map(), own: new Map(), ids: null };
+    const known = this.schemas.get(id);
+    if (known) this.lastSchema = known;
+    else this.schemas.set(id, this.lastSchema);
+    // What geoferry says of the fields stands before.
+    const said = this.ownFields.get(id);
+    if (said) for (const each of said) this.sayOwn(this.lastSchema, each);
+  }
+
+  private readonly ownFields = new Map<string, { role: string; name: string; type: string }[]>();
+
+  schemaField(name: string, type: string): void {
+    this.lastSchema?.fields.set(name, typeOfSchema(type));
+  }
+
+  ownField(role: string, schema: string, name: string, type: string): void {
+    const list = this.ownFields.get(schema) ?? [];
+    list.push({ role, name, type });
+    this.ownFields.set(schema, list);
+  }
+
+  private sayOwn(schema: DocumentSchema, { role, name, type }: { role: string; name: string; type: string }): void {
+    if (!isFieldType(type)) return;
+    if (role === "id") schema.ids = { field: name, type };
+    else if (role === "field") schema.own.set(name, type);
+  }
+
+  style(id: string, style: Parameters<StyleTable["add"]>[1]): void {
+    if (id !== "") this.styles.add(id, style);
+  }
+
+  styleAlias(id: string, target: string): void {
+    if (id !== "") this.styles.alias(id, target);
+  }
+}

@@ -1,0 +1,72 @@
+/** What the tracks of one feature say of their positions, for `coordinateProperties`. */
+interface Track {
+  readonly positions: number;
+  readonly columns: ReadonlyMap<string, readonly unknown[]>;
+}
+
+/** Puts together the times, angles and other properties of positions (gx:Track of Google's extension of KML 2.2). */
+export class TrackReader {
+  private tracks: Track[] = [];
+  private isMulti = false;
+  private columns = new Map<string, unknown[]>();
+  private positions = 0;
+  /** Positions in the track that are not there (`<gx:coord/>`): what belongs to them is left out. */
+  private readonly missing = new Set<number>();
+
+  reset(): void {
+    this.tracks = [];
+    this.isMulti = false;
+  }
+
+  beginMulti(): void {
+    this.isMulti = true;
+  }
+
+  begin(): void {
+    this.columns = new Map();
+    this.positions = 0;
+    this.missing.clear();
+  }
+
+  position(isThere: boolean): void {
+    if (!isThere) this.missing.add(this.positions);
+    this.positions++;
+  }
+
+  add(column: string, value: unknown): void {
+    const values = this.columns.get(column);
+    if (values) values.push(value);
+    else this.columns.set(column, [value]);
+  }
+
+  /** Ends a track; gives how many positions it had no coordinates for. */
+  end(): number {
+    const there = Array.from({ length: this.positions }, (_, n) => n).filter((n) => !this.missing.has(n));
+    const columns = new Map<string, unknown[]>();
+    for (const [name, values] of this.columns) {
+      // A value for each position: null where there are fewer values than positions.
+      if (values.some((value) => value !== null))
+        columns.set(
+          name,
+          there.map((n) => values[n] ?? null),
+        );
+    }
+    this.tracks.push({ positions: there.length, columns });
+    return this.missing.size;
+  }
+
+  /**
+   * The JSON of `coordinateProperties` as @tmcw/togeojson has it: a list for one track, a list of lists for several,
+   * aligned with the positions. Null where the tracks say nothing.
+   */
+  properties(): string | null {
+    const names = new Set(this.tracks.flatMap((track) => [...track.columns.keys()]));
+    if (names.size === 0) return null;
+    const isNested = this.isMulti || this.tracks.length > 1;
+    const properties = [...names].map((name) => {
+      const lists = this.tracks.map((track) => track.columns.get(name) ?? new Array<null>(track.positions).fill(null));
+      return [name, isNested ? lists : lists[0]];
+    });
+    return JSON.stringify(Object.fromEntries(properties));
+  }
+}

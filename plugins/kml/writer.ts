@@ -1,0 +1,120 @@
+import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
+import type { OptionValues } from "../../src/plugin/options.js";
+import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
+import { namesOf } from "./folder-path.js";
+import { IdTable } from "./id-table.js";
+import type { writeOptions } from "./options.js";
+import { type PlacemarkChunk, PlacemarkEncoder, shownField } from "./placemark-encoder.js";
+import { ownData, schemaOf, schemaText } from "./schema-element.js";
+import { elementText } from "./xml-text.js";
+
+type Options = OptionValues<typeof writeOptions>;
+
+export async function encoder(
+  layer: TargetLayer,
+  options: Options,
+  context: WriteContext,
+): Promise<Encoder<PlacemarkChunk>> {
+  const fields = layer.fields ?? [];
+  const settings = {
+    schema: schemaOf(layer),
+    precision: { xy: options.precision, z: options.zPrecision },
+    nameField: shownField(fields, options.nameField, "name", ["name", "title", "label"]),
+    descriptionField: shownField(fields, options.descriptionField, "description", ["description", "desc"]),
+    altitudeMode: options.altitudeMode === "none" ? "" : options.altitudeMode,
+    styles: options.styles,
+    folders: options.folders,
+    tracks: options.tracks,
+  };
+  return new PlacemarkEncoder(settings, context);
+}
+
+export async function assembler(
+  sink: Sink,
+  layers: readonly TargetLayer[],
+  _options: Options,
+  context: WriteContext,
+): Promise<Assembler<PlacemarkChunk>> {
+  const schemas = layers.map(schemaOf);
+  const file = await sink.create();
+  const [only] = layers;
+  const name = layers.length === 1 && only ? `<name>${elementText(only.name)}</name>\n` : "";
+  const texts = schemas.map((schema, n) => schemaText(schema, layers[n]!.name));
+  await file.write(
+    Buffer.from(
+      `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="${kmlNamespace}" xmlns:gx="${gxNamespace}" ` +
+        `xmlns:atom="${atomNamespace}">\n<Document>\n${name}${ownData(schemas)}${texts.join("")}`,
+    ),
+  );
+  const ids = new IdTable();
+  for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
+  return new DocumentAssembler(file, layers, ids, context);
+}
+
+/** Puts placemarks into the folders they are of, in their order: a path that comes again later is a folder again. */
+class DocumentAssembler implements Assembler<PlacemarkChunk> {
+  /** Layers begun so far. */
+  private begun = 0;
+  /** Names of the folders that are open inside the layer. */
+  private open: readonly string[] = [];
+  private path: string | null = null;
+
+  constructor(
+    private readonly file: SinkFile,
+    private readonly layers: readonly TargetLayer[],
+    private readonly ids: IdTable,
+    private readonly context: WriteContext,
+  ) {}
+
+  async append(chunk: PlacemarkChunk, layer: number): Promise<void> {
+    await this.beginUpTo(layer);
+    this.dropRepeatedIds(chunk);
+    const { bytes, folders } = chunk;
+    for (const [n, { at, path }] of folders.entries()) {
+      if (path !== this.path) await this.enter(path);
+      await this.file.write(bytes.subarray(at, folders[n + 1]?.at ?? bytes.length));
+    }
+  }
+
+  async finish(): Promise<void> {
+    await this.beginUpTo(this.layers.length - 1);
+    await this.enter(null);
+    await this.write(`${this.layers.length > 1 ? "</Folder>\n" : ""}</Document>\n</kml>\n`);
+  }
+
+  /** Each of several layers is a folder, also one without features. */
+  private async beginUpTo(layer: number): Promise<void> {
+    if (this.layers.length === 1) return;
+    for (; this.begun <= layer; this.begun++) {
+      await this.enter(null);
+      const name = elementText(this.layers[this.begun]!.name);
+      await this.write(`${this.begun > 0 ? "</Folder>\n" : ""}<Folder>\n<name>${name}</name>\n`);
+    }
+  }
+
+  private async enter(path: string | null): Promise<void> {
+    const names = path === null ? [] : namesOf(path);
+    let common = 0;
+    while (common < names.length && names[common] === this.open[common]) common++;
+    const ends = "</Folder>\n".repeat(this.open.length - common);
+    const begins = names.slice(common).map((name) => `<Folder>\n<name>${elementText(name)}</name>\n`);
+    this.open = names;
+    this.path = path;
+    await this.write(ends + begins.join(""));
+  }
+
+  private async write(text: string): Promise<void> {
+    if (text !== "") await this.file.write(Buffer.from(text));
+  }
+
+  /** An id stands once in a document (XML 1.0, 3.3.1); the second is made blank. */
+  private dropRepeatedIds({ bytes, ids }: PlacemarkChunk): void {
+    for (let i = 0; i < ids.length; i += 2) {
+      const [from, to] = [ids[i]!, ids[i + 1]!];
+      if (this.ids.add(bytes, from + ' id="'.length, to - 1)) continue;
+      const id = Buffer.from(bytes.subarray(from + ' id="'.length, to - 1)).toString("utf8");
+      this.context.lose("id-repeated", undefined, `the id "${id}" was there before, and KML has each once`);
+      bytes.fill(32, from, to);
+    }
+  }
+}
