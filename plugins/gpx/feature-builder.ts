@@ -111,7 +111,8 @@ export class FeatureBuilder implements Visitor {
 
   standard(index: number): void {
     const { content } = this.reader;
-    if (content.end > content.start) this.rows.keep(this.standardColumns[index]!);
+    const column = this.standardColumns[index]!;
+    if (content.end > content.start || this.rows.declares(column)) this.rows.keep(column);
   }
 
   extension(path: Path): void {

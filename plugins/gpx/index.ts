@@ -1,6 +1,7 @@
 import { defineFormat } from "../../src/plugin/format.js";
 import { rootOf } from "../shared/xml-root.js";
-import { readOptions } from "./options.js";
+import { acceptsOf } from "./accepts.js";
+import { readOptions, writeOptions } from "./options.js";
 
 /** GPS Exchange Format 1.0 and 1.1 (topografix.com/GPX). */
 export default defineFormat({
@@ -10,4 +11,5 @@ export default defineFormat({
   extensions: ["gpx"],
   identify: (head) => (rootOf(head) === "gpx" ? "yes" : "no"),
   reader: { options: readOptions, load: () => import("./reader.js") },
+  writer: { options: writeOptions, accepts: acceptsOf, load: () => import("./writer.js") },
 });

@@ -61,6 +61,11 @@ export class Rows {
     return this.byName.get(name) ?? -1;
   }
 
+  /** Whether our writer declares the field. */
+  declares(index: number): boolean {
+    return this.cells[index]?.field.declared ?? false;
+  }
+
   /** Keeps the text begun last as the value of a field in the row at hand. */
   keep(index: number): void {
     const { content } = this;
@@ -130,7 +135,7 @@ export class Rows {
     if (cell.field.repeated) this.pushList(cell);
     else if (builder instanceof BytesBuilder) this.pushBytes(builder, cell);
     else if (from === to) builder.pushNull();
-    else if (builder instanceof BigintBuilder) builder.push(BigInt(this.text(from, to)));
+    else if (builder instanceof BigintBuilder) builder.push(BigInt(this.text(from, to).replace(/\.0$/, "")));
     else this.pushNumber(builder, cell);
   }
 
@@ -163,7 +168,8 @@ export class Rows {
         this.pushJson(builder, field.name, from, to);
         break;
       case "text":
-        builder.pushBytes(bytes, from, to);
+        if (from === to && !field.declared) builder.pushNull();
+        else builder.pushBytes(bytes, from, to);
         break;
       default:
         if (from === to) builder.pushNull();

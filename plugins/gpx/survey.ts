@@ -20,6 +20,8 @@ export interface GpxSplit {
 
 /** A field of a layer. */
 export interface GpxField extends Field {
+  /** Our writer declares it: an element without text has an empty text, not none. */
+  readonly declared: boolean;
   /** Some feature has the element more than once: the values of each are an array. */
   readonly repeated: boolean;
 }
@@ -43,7 +45,6 @@ export interface Survey {
 interface Facts {
   forms: number;
   repeated: boolean;
-  own: boolean;
   /** The feature that had it last. */
   seen: number;
 }
@@ -151,7 +152,7 @@ class Surveyor implements Visitor {
 
   standard(index: number): void {
     const of = this.standards[this.kind]!;
-    of[index] ??= this.factsOf(standardFields[index]!.name, false);
+    of[index] ??= this.factsOf(standardFields[index]!.name);
     const { content } = this.reader;
     if (content.end > content.start) this.value(of[index]);
   }
@@ -170,15 +171,15 @@ class Surveyor implements Visitor {
 
   private factsOfPath(path: Path): Facts {
     const of = this.byPath[this.kind]!;
-    of[path.index] ??= this.factsOf(path.name, path.own);
+    of[path.index] ??= this.factsOf(path.name);
     return of[path.index]!;
   }
 
-  private factsOf(name: string, own: boolean): Facts {
+  private factsOf(name: string): Facts {
     const facts = this.facts[this.kind]!;
     let known = facts.get(name);
     if (!known) {
-      known = { forms: 0, repeated: false, own, seen: 0 };
+      known = { forms: 0, repeated: false, seen: 0 };
       facts.set(name, known);
     }
     return known;
@@ -253,24 +254,29 @@ class Surveyor implements Visitor {
     };
   }
 
+  /** In the order in which our writer declares them, else in that of the schema and of their appearance. */
   private fieldsOf(kinds: readonly number[]): GpxField[] {
+    const { declared } = this;
     const facts = this.factsOfKinds(kinds);
-    const fields: GpxField[] = [{ name: gpxTypeField, type: "text", repeated: false }];
+    const fields = new Map<string, GpxField>();
     const add = (name: string, type: FieldType, repeated = false) => {
-      if (!fields.some((field) => field.name === name)) fields.push({ name, type, repeated });
+      if (!fields.has(name)) fields.set(name, { name, type, repeated, declared: declared.has(name) });
     };
+    if (!declared.has(gpxTypeField)) add(gpxTypeField, "text");
+    for (const [name, type] of declared) {
+      const forms = facts.get(name)?.forms ?? 0;
+      add(name, name === gpxTypeField ? "text" : fittingType(forms, type));
+    }
     for (const { name, type } of standardFields) {
       const known = facts.get(name);
-      if (known) add(name, fittingType(known.forms, known.own ? (this.declared.get(name) ?? "text") : type));
+      if (known) add(name, fittingType(known.forms, type));
     }
     if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
-    for (const [name, { forms, repeated, own }] of facts) {
-      const declared = own ? this.declared.get(name) : undefined;
-      const type = declared ? fittingType(forms, declared) : guessedType(forms);
-      if (name !== coordinateField) add(name, repeated ? "json" : type, repeated);
+    for (const [name, { forms, repeated }] of facts) {
+      if (name !== coordinateField) add(name, repeated ? "json" : guessedType(forms), repeated);
     }
     if (facts.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
-    return fields;
+    return [...fields.values()];
   }
 
   private factsOfKinds(kinds: readonly number[]): Map<string, Facts> {
@@ -282,7 +288,6 @@ class Surveyor implements Visitor {
         else {
           known.forms |= facts.forms;
           known.repeated ||= facts.repeated;
-          known.own &&= facts.own;
         }
       }
     }

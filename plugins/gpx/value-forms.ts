@@ -13,6 +13,8 @@ export const Form = {
   time: 128,
   datetime: 256,
   text: 512,
+  /** An integer beyond 32 bits as our writer has it, with a point for those who know no such integers. */
+  wide: 1024,
 } as const;
 
 const safeDigits = 15;
@@ -23,7 +25,7 @@ const zero = 48;
 export function formOf(bytes: Buffer, from: number, to: number): number {
   const first = bytes[from]!;
   const isNumeric = (first >= zero && first <= 57) || first === 45 || first === 46;
-  if (!isNumeric) return wordForm(bytes, from, to);
+  if (!isNumeric || bytes[from + 1] === 73) return wordForm(bytes, from, to);
   let at = first === 45 ? from + 1 : from;
   const start = at;
   while (at < to && isDigit(bytes[at]!)) at++;
@@ -31,6 +33,9 @@ export function formOf(bytes: Buffer, from: number, to: number): number {
   if (digits > 1 && bytes[start] === zero) return temporalForm(bytes, from, to);
   if (at === to) return integerForm(bytes, from, to, digits);
   if (bytes[at] !== 46 && (bytes[at]! | 32) !== 101) return temporalForm(bytes, from, to);
+  if (digits > 9 && to - at === 2 && bytes[at] === 46 && bytes[at + 1] === zero) {
+    return integerForm(bytes, from, at, digits) === Form.text ? Form.double : Form.wide;
+  }
   return isDecimal(bytes, start, to) ? Form.double : Form.text;
 }
 
@@ -70,15 +75,15 @@ function wordForm(bytes: Buffer, from: number, to: number): number {
   if (to - from > 5) return Form.text;
   const word = bytes.toString("latin1", from, to);
   if (word === "true" || word === "false") return Form.boolean;
-  return word === "NaN" || word === "INF" ? Form.nonFinite : Form.text;
+  return word === "NaN" || word === "INF" || word === "-INF" ? Form.nonFinite : Form.text;
 }
 
 /** The forms that a column of a type takes. */
 const formsOf: Readonly<Record<FieldType, number>> = {
   boolean: Form.boolean,
   int32: Form.int32,
-  int64: Form.int32 | Form.int53 | Form.int64,
-  double: Form.int32 | Form.int53 | Form.int64 | Form.double | Form.nonFinite,
+  int64: Form.int32 | Form.int53 | Form.int64 | Form.wide,
+  double: Form.int32 | Form.int53 | Form.int64 | Form.double | Form.nonFinite | Form.wide,
   date: Form.date,
   time: Form.time,
   datetime: Form.datetime,
@@ -95,8 +100,8 @@ export const fittingType = (forms: number, declared: FieldType): FieldType =>
 /** The type that values of these forms have where nothing declares one. */
 export function guessedType(forms: number): FieldType {
   if (forms === 0) return "text";
-  const found = guesses.find((type) => (forms & ~formsOf[type]) === 0);
+  const found = (forms & Form.wide) === 0 && guesses.find((type) => (forms & ~formsOf[type]) === 0);
   if (found) return found;
-  const exact = Form.int32 | Form.int53 | Form.double;
+  const exact = Form.int32 | Form.int53 | Form.double | Form.wide;
   return (forms & ~exact) === 0 ? "double" : "text";
 }

@@ -358,7 +358,7 @@ export class GpxWalker {
     if (reader.namespace() !== structureNamespace) return Scope.skip;
     const name = reader.attribute("name");
     const type = reader.attribute("type");
-    if (name !== null && type !== null) this.visitor.declaration(name, type);
+    if (name !== null && type !== null) this.visitor.declaration(fieldName(name), type);
     return Scope.declared;
   }
 

@@ -51,6 +51,7 @@ export class Run {
     for (const { assembler, context } of opened) {
       await assembler.finish();
       this.conversion.gathered.add(context.take(0));
+      await context[Symbol.asyncDispose]();
     }
   }
 
@@ -108,6 +109,7 @@ export class Run {
 
   async abort(): Promise<void> {
     await Promise.allSettled(this.assemblers.map(({ assembler }) => assembler.abort?.()));
+    await Promise.allSettled(this.assemblers.map(({ context }) => context[Symbol.asyncDispose]()));
     await this.conversion.outputs.abort();
   }
 }

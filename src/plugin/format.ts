@@ -43,6 +43,11 @@ export interface Context {
   /** A repair that a standard allows, or an oddity worth telling; counted likewise. */
   notice(code: string, field: string | undefined, example: string, count?: number): void;
   readonly crs: CrsContext;
+  /**
+   * A path for a temporary file of this name, which the host removes when the dataset is closed, or the output is
+   * finished or given up. @throws output-failed
+   */
+  scratch(name: string): Promise<string>;
 }
 
 export interface CrsContext {
@@ -68,8 +73,6 @@ export interface ReadContext extends Context {
    * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.
    */
   passed(records: number, lines: number): void;
-  /** A path for a temporary file of this name, which the host removes when the dataset is closed. @throws output-failed */
-  scratch(name: string): Promise<string>;
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   decoder(encoding: string): Decode;
 }

@@ -1,5 +1,5 @@
 import type { FieldType } from "../model/field.js";
-import type { GeometryType } from "../model/geometry.js";
+import type { Geometry, GeometryType } from "../model/geometry.js";
 import type { Accepts, Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Exactness } from "./compare.js";
@@ -34,6 +34,11 @@ export interface CheckOptions {
   readonly tolerance?: number;
   /** Field types that must come back as the same type. Of others only what they say counts: a date may come back as text. */
   readonly keepsTypes?: readonly FieldType[];
+  /**
+   * For formats whose files have their features by kinds, whatever the order they came in: the number of the group that
+   * a feature comes back in.
+   */
+  readonly groupOf?: (geometry: Geometry | null) => number;
   /** Damaged copies that are made of each file. 40. */
   readonly mutations?: number;
   /** Milliseconds that reading one small file may take. 10,000. */
@@ -50,6 +55,7 @@ export interface Subject {
   readonly writerOptions: Readonly<Record<string, string>>;
   readonly tolerance: number;
   readonly keepsTypes: readonly FieldType[];
+  readonly groupOf: ((geometry: Geometry | null) => number) | null;
   readonly mutations: number;
   readonly timeLimit: number;
   readonly seed: number;
@@ -65,6 +71,7 @@ export function subjectOf(format: Format, options: CheckOptions): Subject {
     writerOptions: options.writerOptions ?? {},
     tolerance: options.tolerance ?? 0,
     keepsTypes: options.keepsTypes ?? [],
+    groupOf: options.groupOf ?? null,
     mutations: options.mutations ?? 40,
     timeLimit: options.timeLimit ?? 10_000,
     seed: options.seed ?? 1,

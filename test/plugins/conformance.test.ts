@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
 import geopackage from "../../plugins/geopackage/index.js";
+import gpx from "../../plugins/gpx/index.js";
 import kml from "../../plugins/kml/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
 import { fieldTypes } from "../../src/model/index.js";
@@ -20,6 +21,15 @@ describe("every format keeps the contract", () => {
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg") });
   checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });
+  // A field of its own and several waypoints for a feature are what GPX is read and written with otherwise.
+  checkFormat(gpx, {
+    test,
+    samples: filesOf("gpx", ".gpx"),
+    readerOptions: { gpxType: "no" },
+    writerOptions: { multipoints: "reject" },
+    keepsTypes: fieldTypes,
+    groupOf: (geometry) => (geometry?.type === "Point" && geometry.coordinates.length > 0 ? 0 : 1),
+  });
   checkFormat(shapefile, {
     test,
     samples: filesOf("shapefile", ".shp"),

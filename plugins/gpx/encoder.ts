@@ -1,0 +1,253 @@
+import { type Batch, type Field, type GeometryColumn, Kind, Presence, valueAt } from "../../src/model/index.js";
+import type { WriteContext } from "../../src/plugin/format.js";
+import { TextBuffer } from "../shared/numbers.js";
+import { tellRoundedAway } from "../shared/rounding.js";
+import { attributeText, elementText, writeText } from "../shared/xml-text.js";
+import { Gpx, gpxTypes } from "./elements.js";
+import { type FieldPlan, planFields } from "./field-plan.js";
+import { linksOf, type PointLists, pointLists } from "./point-elements.js";
+import { PointText } from "./point-text.js";
+import { fitsElement, inUtc, takesAnyText, textOf, writeValue } from "./values.js";
+import type { Link } from "./walker.js";
+
+/** The features of a batch, sorted as the schema has them, and the fields they had. */
+export interface GpxChunk {
+  /** Bytes of the wpt, rte and trk elements. */
+  readonly parts: readonly Uint8Array[];
+  readonly fields: readonly Pick<Field, "name" | "type">[];
+}
+
+export interface GpxSettings {
+  /** What a line becomes that does not say: Gpx.rte or Gpx.trk. */
+  readonly lines: number;
+  readonly precision: number;
+  readonly zPrecision: number;
+  readonly extensions: boolean;
+}
+
+const lineKinds = new Map<number, string>([
+  [Kind.LineString, "LineString"],
+  [Kind.MultiLineString, "MultiLineString"],
+]);
+const opened = gpxTypes.map((name) => Buffer.from(`<${name}>`));
+const closed = gpxTypes.map((name) => Buffer.from(`</${name}>\n`));
+
+/** Writes features as elements of GPX 1.1. */
+export class GpxEncoder {
+  private readonly outs = gpxTypes.map(() => new TextBuffer(1 << 14));
+  private out = this.outs[0]!;
+  private readonly points: PointText;
+  /** Characters left out by field, in the batch at hand. */
+  private readonly dropped = new Map<string, number>();
+  private readonly leftOut = new Map<string, number>();
+  private hasExtensions = false;
+
+  constructor(
+    private readonly settings: GpxSettings,
+    private readonly context: WriteContext,
+  ) {
+    this.points = new PointText(settings);
+  }
+
+  encode(batch: Batch): GpxChunk {
+    const plan = planFields(batch);
+    const { geometry } = batch;
+    this.points.moved = 0;
+    let spread = 0;
+    let areas = 0;
+    for (let row = 0; row < batch.length; row++) {
+      const kind = geometry.kinds[row]!;
+      const isEmpty = geometry.partOffsets[row] === geometry.partOffsets[row + 1];
+      if (kind === Kind.Point && !isEmpty && this.wanted(plan, row) <= Gpx.wpt) this.waypoints(plan, geometry, row);
+      else if (kind === Kind.MultiPoint && !isEmpty) {
+        spread++;
+        this.waypoints(plan, geometry, row);
+      } else {
+        if (kind === Kind.Polygon || kind === Kind.MultiPolygon) areas++;
+        this.line(plan, geometry, row);
+      }
+    }
+    this.tell(spread, areas);
+    tellRoundedAway(geometry, this.settings.precision, this.context);
+    const fields = batch.fields.map(({ name, type }) => ({ name, type }));
+    return { parts: this.outs.map((out) => out.finish()), fields };
+  }
+
+  /** Says what GPX cannot hold. */
+  private tell(spread: number, areas: number): void {
+    const { context, dropped, leftOut, points } = this;
+    if (spread > 0) {
+      context.lose("multipoint-split", undefined, "a MultiPoint became a waypoint for each of its positions", spread);
+    }
+    if (areas > 0) {
+      context.lose("polygon-as-track", undefined, "a polygon became a track with its rings as segments", areas);
+    }
+    if (points.moved > 0) {
+      const example = "the longitude 180 was written as -180, the same meridian: GPX ends before 180";
+      context.lose("longitude-wrapped", undefined, example, points.moved);
+    }
+    for (const [field, count] of dropped) {
+      context.lose("control-character", field, "characters that XML cannot hold were left out", count);
+    }
+    for (const [field, count] of leftOut) {
+      context.lose("field-left-out", field, "GPX has no element for it, and extensions are not wanted", count);
+    }
+    dropped.clear();
+    leftOut.clear();
+  }
+
+  /** Which of wpt, rte and trk the feature says that it was, −1 where it says nothing. */
+  private wanted(plan: FieldPlan, row: number): number {
+    if (!plan.type) return -1;
+    const name = textOf(plan.type, row);
+    return (gpxTypes as readonly (string | null)[]).indexOf(name);
+  }
+
+  private waypoints(plan: FieldPlan, geometry: GeometryColumn, row: number): void {
+    const ring = geometry.ringOffsets[geometry.partOffsets[row]!]!;
+    this.out = this.outs[Gpx.wpt]!;
+    for (let k = geometry.positionOffsets[ring]!; k < geometry.positionOffsets[ring + 1]!; k++) {
+      this.points.open(this.out, "wpt", geometry, k);
+      this.out.byte(62);
+      this.points.height(this.out, geometry, k);
+      this.attributes(plan, Gpx.wpt, row, "", false);
+      this.put(closed[Gpx.wpt]!);
+    }
+  }
+
+  private line(plan: FieldPlan, geometry: GeometryColumn, row: number): void {
+    const kind = geometry.kinds[row]!;
+    const rings = ringsOf(geometry, row);
+    const wanted = this.wanted(plan, row);
+    const isSingle = rings.length === 1 && kind !== Kind.MultiLineString;
+    const isRoute = isSingle && (wanted === Gpx.rte || (wanted < Gpx.rte && this.settings.lines === Gpx.rte));
+    const as = isRoute ? Gpx.rte : Gpx.trk;
+    const lists = this.listsOf(plan, geometry, row, rings);
+    this.out = this.outs[as]!;
+    this.put(opened[as]!);
+    this.attributes(plan, as, row, formerType(geometry, row, rings), lists !== null);
+    for (const [line, ring] of rings.entries()) {
+      if (!isRoute) this.out.ascii("<trkseg>\n");
+      this.points.line(this.out, isRoute ? "rtept" : "trkpt", geometry, ring, lists?.[line] ?? []);
+      if (!isRoute) this.out.ascii("</trkseg>\n");
+    }
+    this.put(closed[as]!);
+  }
+
+  private listsOf(plan: FieldPlan, geometry: GeometryColumn, row: number, rings: readonly number[]): PointLists | null {
+    const value = jsonAt(plan.coordinates, row);
+    if (value === undefined) return null;
+    const lengths = rings.map((ring) => geometry.positionOffsets[ring + 1]! - geometry.positionOffsets[ring]!);
+    return pointLists(value, lengths, geometry.kinds[row] === Kind.MultiLineString);
+  }
+
+  /** Writes what stands before the points, in the order of the schema. */
+  private attributes(plan: FieldPlan, as: number, row: number, former: string, hasLists: boolean): void {
+    this.hasExtensions = false;
+    const misfits: number[] = [];
+    const links = linksOf(jsonAt(plan.links, row));
+    let linked = links === null;
+    for (const field of plan.standards[as]!) {
+      if (field.afterLinks && !linked) {
+        for (const link of links!) this.link(link);
+        linked = true;
+      }
+      if (!this.standard(plan, field.column, field.name, row)) misfits.push(field.column);
+    }
+    if (!linked) for (const link of links!) this.link(link);
+    for (const column of plan.others[as]!) this.extension(plan, column, row);
+    for (const column of misfits) this.extension(plan, column, row);
+    if (!links && plan.links) this.extension(plan, plan.linksIndex, row);
+    if (!hasLists && plan.coordinates) this.extension(plan, plan.coordinatesIndex, row);
+    if (former !== "") {
+      this.openExtensions();
+      this.out.ascii(`<gf:geometry>${former}</gf:geometry>`);
+    }
+    if (this.hasExtensions) this.out.ascii("</extensions>");
+    if (as !== Gpx.wpt) this.out.byte(10);
+  }
+
+  /** Writes a value as an element of GPX; false where the element does not take it. */
+  private standard(plan: FieldPlan, index: number, name: string, row: number): boolean {
+    const { out } = this;
+    const column = plan.columns[index]!;
+    if (column.presence[row] !== Presence.value) return true;
+    if (column.type === "text" && takesAnyText(name)) {
+      out.ascii(`<${name}>`);
+      this.drop(name, writeText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!));
+    } else {
+      const text = textOf(column, row);
+      if (text === null || !fitsElement(name, text)) return false;
+      out.ascii(`<${name}>`);
+      out.utf8(elementText(name === "time" ? inUtc(text) : text));
+    }
+    out.ascii(`</${name}>`);
+    return true;
+  }
+
+  private link({ href, text, type }: Link): void {
+    const { out } = this;
+    out.utf8(`<link href="${attributeText(href ?? "")}">`);
+    if (text !== null) out.utf8(`<text>${elementText(text)}</text>`);
+    if (type !== null) out.utf8(`<type>${elementText(type)}</type>`);
+    out.ascii("</link>");
+  }
+
+  private extension(plan: FieldPlan, index: number, row: number): void {
+    const column = plan.columns[index]!;
+    if (column.presence[row] !== Presence.value) return;
+    const { name } = plan.fields[index]!;
+    if (!this.settings.extensions) {
+      this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + 1);
+      return;
+    }
+    this.openExtensions();
+    const tag = plan.tags[index]!;
+    this.put(tag.open);
+    this.drop(name, writeValue(this.out, column, row));
+    this.put(tag.close);
+  }
+
+  private openExtensions(): void {
+    if (!this.hasExtensions) this.out.ascii("<extensions>");
+    this.hasExtensions = true;
+  }
+
+  private drop(field: string, characters: number): void {
+    if (characters > 0) this.dropped.set(field, (this.dropped.get(field) ?? 0) + 1);
+  }
+
+  private put(bytes: Uint8Array): void {
+    this.out.bytes(bytes, 0, bytes.length);
+  }
+}
+
+/** The rings of a feature, of all its parts: the lines of one kind, the shells and holes of the other. */
+function ringsOf(geometry: GeometryColumn, row: number): number[] {
+  const { partOffsets, ringOffsets } = geometry;
+  const rings: number[] = [];
+  for (let ring = ringOffsets[partOffsets[row]!]!; ring < ringOffsets[partOffsets[row + 1]!]!; ring++) rings.push(ring);
+  return rings;
+}
+
+/** What a reader has to be told of the geometry, as it would take it for another one; empty where it would not. */
+function formerType(geometry: GeometryColumn, row: number, rings: readonly number[]): string {
+  const kind = geometry.kinds[row]!;
+  if (rings.length === 0) {
+    if (kind === Kind.Point) return "Point";
+    if (kind === Kind.MultiPoint) return "MultiPoint";
+    return kind === Kind.LineString ? "LineString" : "";
+  }
+  const isShort = (ring: number) => geometry.positionOffsets[ring + 1]! - geometry.positionOffsets[ring]! < 2;
+  const single = kind === Kind.MultiLineString && rings.length === 1;
+  return single || rings.some(isShort) ? (lineKinds.get(kind) ?? "") : "";
+}
+
+function jsonAt(column: FieldPlan["links"], row: number): unknown {
+  if (!column || column.presence[row] !== Presence.value) return undefined;
+  try {
+    return JSON.parse(String(valueAt(column, row)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js";
+import { elementName } from "./element-names.js";
+import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
+
+/** A field that has an element of its own, and the index of its column. */
+interface StandardColumn {
+  readonly name: string;
+  readonly column: number;
+  /** The schema has it behind the links. */
+  readonly afterLinks: boolean;
+}
+
+/** Where the fields of a batch go. */
+export interface FieldPlan {
+  readonly fields: readonly Field[];
+  readonly columns: readonly Column[];
+  /** For wpt, rte and trk: columns for the elements of the schema, in its order, and those for extensions. */
+  readonly standards: readonly (readonly StandardColumn[])[];
+  readonly others: readonly (readonly number[])[];
+  /** The tags of each field in extensions. */
+  readonly tags: readonly { readonly open: Buffer; readonly close: Buffer }[];
+  readonly type: Column | null;
+  readonly links: BytesColumn | null;
+  readonly linksIndex: number;
+  readonly coordinates: BytesColumn | null;
+  readonly coordinatesIndex: number;
+}
+
+const lastBeforeLinks = standardFields.findIndex(({ name }) => name === "src");
+
+export function planFields({ fields, columns }: Batch): FieldPlan {
+  const find = (name: string) => fields.findIndex((field) => field.name === name);
+  const json = (index: number) => {
+    const column = columns[index];
+    return column?.type === "json" ? column : null;
+  };
+  const typeIndex = find(gpxTypeField);
+  const linksIndex = find(linksField);
+  const coordinatesIndex = find(coordinateField);
+  const special = new Set([typeIndex]);
+  if (json(linksIndex)) special.add(linksIndex);
+  if (json(coordinatesIndex)) special.add(coordinatesIndex);
+  const standards = gpxTypes.map((_, kind) =>
+    standardFields.flatMap(({ name, of }, index) => {
+      const column = of.some((each) => each === kind) ? find(name) : -1;
+      return column < 0 ? [] : [{ name, column, afterLinks: index > lastBeforeLinks }];
+    }),
+  );
+  const others = standards.map((list) => {
+    const taken = new Set(list.map(({ column }) => column));
+    return fields.flatMap((_, index) => (taken.has(index) || special.has(index) ? [] : [index]));
+  });
+  const tags = fields.map(({ name }) => {
+    const element = `geoferry:${elementName(name)}`;
+    return { open: Buffer.from(`<${element}>`), close: Buffer.from(`</${element}>`) };
+  });
+  const type = columns[typeIndex] ?? null;
+  const links = json(linksIndex);
+  const coordinates = json(coordinatesIndex);
+  return { fields, columns, standards, others, tags, type, links, linksIndex, coordinates, coordinatesIndex };
+}

@@ -1,0 +1,165 @@
+import type { GeometryColumn } from "../../src/model/index.js";
+import type { TextBuffer } from "../shared/numbers.js";
+import { attributeText, elementText } from "../shared/xml-text.js";
+import { elementName } from "./element-names.js";
+import { linksField, standardFields } from "./elements.js";
+import { garminElements, linksOf, ownText, type PointList, standardKeys } from "./point-elements.js";
+import { fitsElement, inUtc } from "./values.js";
+
+interface Digits {
+  readonly precision: number;
+  readonly zPrecision: number;
+}
+
+const numeric = new Set(
+  standardFields.filter(({ type }) => type === "double" || type === "int32").map(({ name }) => name),
+);
+const standardKeySet = new Map(standardKeys.map(([key, element], index) => [key, { element, index }]));
+const garminKeys = new Map(garminElements.map(([key, element]) => [key, element]));
+
+/** The lists of a line by where their values go. */
+interface Sorted {
+  /** Lists of standard elements, in the order of the schema, before the links and behind them. */
+  readonly before: readonly (readonly [element: string, list: PointList])[];
+  readonly links: PointList | undefined;
+  readonly after: readonly (readonly [element: string, list: PointList])[];
+  readonly garmin: readonly (readonly [element: string, list: PointList])[];
+  readonly own: readonly PointList[];
+}
+
+/** Writes positions as elements of GPX's wptType, with what their features say of each. */
+export class PointText {
+  /** Longitudes of 180 degrees written as −180 so far. */
+  moved = 0;
+
+  constructor(private readonly digits: Digits) {}
+
+  /** Writes `<wpt lat="…" lon="…"` of the position k. */
+  open(out: TextBuffer, tag: string, geometry: GeometryColumn, k: number): void {
+    const { precision } = this.digits;
+    const x = geometry.xy[2 * k]!;
+    out.ascii(`<${tag} lat="`);
+    out.fixed(geometry.xy[2 * k + 1]!, precision);
+    out.ascii('" lon="');
+    // GPX 1.1, longitudeType: less than 180.
+    if (x > 179 && Number(x.toFixed(precision)) >= 180) {
+      this.moved++;
+      out.ascii("-180");
+    } else out.fixed(x, precision);
+    out.byte(34);
+  }
+
+  height(out: TextBuffer, geometry: GeometryColumn, k: number): boolean {
+    const z = geometry.z ? geometry.z[k]! : Number.NaN;
+    if (!Number.isFinite(z)) return false;
+    out.ascii("<ele>");
+    out.fixed(z, this.digits.zPrecision);
+    out.ascii("</ele>");
+    return true;
+  }
+
+  /** Writes the positions of a ring, each on a line. */
+  line(out: TextBuffer, tag: string, geometry: GeometryColumn, ring: number, lists: readonly PointList[]): void {
+    const sorted = lists.length > 0 ? sortLists(lists) : null;
+    const from = geometry.positionOffsets[ring]!;
+    const to = geometry.positionOffsets[ring + 1]!;
+    const end = `</${tag}>\n`;
+    for (let k = from; k < to; k++) {
+      this.open(out, tag, geometry, k);
+      const start = out.length;
+      out.byte(62);
+      const before = out.length;
+      this.height(out, geometry, k);
+      if (sorted) writePoint(out, sorted, k - from);
+      if (out.length === before) {
+        out.length = start;
+        out.ascii("/>\n");
+      } else out.ascii(end);
+    }
+  }
+}
+
+function sortLists(lists: readonly PointList[]): Sorted {
+  const linksAt = standardKeys.findIndex(([, element]) => element === "src");
+  const standard: { element: string; index: number; list: PointList }[] = [];
+  const garmin: { element: string; list: PointList }[] = [];
+  const own: PointList[] = [];
+  let links: PointList | undefined;
+  for (const list of lists) {
+    const known = standardKeySet.get(list.key);
+    const element = garminKeys.get(list.key);
+    if (known && known.element !== "number") standard.push({ ...known, list });
+    else if (list.key === linksField) links = list;
+    else if (element !== undefined) garmin.push({ element, list });
+    else own.push(list);
+  }
+  standard.sort((a, b) => a.index - b.index);
+  const order = garminElements.map(([, element]) => element);
+  garmin.sort((a, b) => order.indexOf(a.element) - order.indexOf(b.element));
+  const pair = ({ element, list }: { element: string; list: PointList }) => [element, list] as const;
+  return {
+    before: standard.filter(({ index }) => index <= linksAt).map(pair),
+    links,
+    after: standard.filter(({ index }) => index > linksAt).map(pair),
+    garmin: garmin.map(pair),
+    own,
+  };
+}
+
+function writePoint(out: TextBuffer, sorted: Sorted, point: number): void {
+  const own: [string, unknown][] = [];
+  for (const [element, list] of sorted.before) writeStandard(out, element, list, point, own);
+  if (sorted.links) {
+    const value = sorted.links.values[point];
+    const links = linksOf(value);
+    if (links) {
+      for (const { href, text, type } of links) {
+        out.utf8(`<link href="${attributeText(href ?? "")}">`);
+        if (text !== null) out.utf8(`<text>${elementText(text)}</text>`);
+        if (type !== null) out.utf8(`<type>${elementText(type)}</type>`);
+        out.ascii("</link>");
+      }
+    } else if (value !== null && value !== undefined) own.push([sorted.links.key, value]);
+  }
+  for (const [element, list] of sorted.after) writeStandard(out, element, list, point, own);
+  for (const list of sorted.own) {
+    const value = list.values[point];
+    if (value !== null && value !== undefined) own.push([list.key, value]);
+  }
+  const garmin: string[] = [];
+  for (const [element, list] of sorted.garmin) {
+    const value = list.values[point];
+    if (typeof value === "number" && Number.isFinite(value))
+      garmin.push(`<gpxtpx:${element}>${value}</gpxtpx:${element}>`);
+    else if (value !== null && value !== undefined) own.push([list.key, value]);
+  }
+  if (own.length === 0 && garmin.length === 0) return;
+  out.ascii("<extensions>");
+  if (garmin.length > 0) out.ascii(`<gpxtpx:TrackPointExtension>${garmin.join("")}</gpxtpx:TrackPointExtension>`);
+  for (const [key, value] of own) {
+    const name = `geoferry:${elementName(key)}`;
+    out.utf8(`<${name}>${elementText(ownText(value))}</${name}>`);
+  }
+  out.ascii("</extensions>");
+}
+
+/** Writes a value as an element of GPX, or puts it among ours where the element does not take it. */
+function writeStandard(
+  out: TextBuffer,
+  element: string,
+  list: PointList,
+  point: number,
+  own: [string, unknown][],
+): void {
+  const value = list.values[point];
+  if (value === null || value === undefined) return;
+  const wanted = numeric.has(element) ? "number" : "string";
+  const text = String(value);
+  const isPlain = typeof value === wanted && text.trim() !== "";
+  if (!isPlain || !fitsElement(element, text)) own.push([list.key, value]);
+  else {
+    out.ascii(`<${element}>`);
+    out.utf8(elementText(element === "time" ? inUtc(text) : text));
+    out.ascii(`</${element}>`);
+  }
+}

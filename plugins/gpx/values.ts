@@ -1,0 +1,95 @@
+import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../src/model/index.js";
+import type { TextBuffer } from "../shared/numbers.js";
+import { writeText } from "../shared/xml-text.js";
+
+const words = { true: Buffer.from("true"), false: Buffer.from("false") };
+
+/** Writes the value of a row as the text of an element, in the form that XML Schema has for its type. */
+export function writeValue(out: TextBuffer, column: Column, row: number): number {
+  switch (column.type) {
+    case "boolean": {
+      const word = column.values[row] === 1 ? words.true : words.false;
+      out.bytes(word, 0, word.length);
+      return 0;
+    }
+    case "int32":
+      out.int(column.values[row]!);
+      return 0;
+    case "int64":
+      writeLong(out, column.values[row]!);
+      return 0;
+    case "double":
+      writeDouble(out, column.values[row]!);
+      return 0;
+    case "binary":
+      out.ascii(bytesOf(column, row).toString("base64"));
+      return 0;
+    default:
+      return writeText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+  }
+}
+
+/**
+ * An integer. Those beyond 32 bits get a point: GDAL knows no integers of 64 bits in a GPX, and would take the greatest
+ * of 32 bits for them.
+ */
+function writeLong(out: TextBuffer, value: bigint): void {
+  out.ascii(String(value));
+  if (BigInt.asIntN(32, value) !== value) out.ascii(".0");
+}
+
+function writeDouble(out: TextBuffer, value: number): void {
+  if (Number.isFinite(value)) out.number(value);
+  else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}
+
+function bytesOf(column: BytesColumn, row: number): Buffer {
+  const from = column.offsets[row]!;
+  return Buffer.from(column.bytes.buffer, column.bytes.byteOffset + from, column.offsets[row + 1]! - from);
+}
+
+/** The text of a value, where it is of a type whose text the elements of GPX can have; null where it is not. */
+export function textOf(column: Column, row: number): string | null {
+  if (column.presence[row] !== Presence.value) return null;
+  if (!isBytesColumn(column)) return column.type === "boolean" ? null : String(column.values[row]!);
+  return column.type === "binary" || column.type === "json" ? null : bytesOf(column, row).toString("utf8");
+}
+
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
+const whole = /^\d{1,9}$/;
+const datetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+const fixes = ["none", "2d", "3d", "dgps", "pps"];
+
+/** What an element of GPX 1.1 can have as its text (its schema's simple types); elements of any text are not here. */
+const checks: Readonly<Record<string, (text: string) => boolean>> = {
+  time: (text) => datetime.test(text) && !Number.isNaN(Date.parse(text)),
+  magvar: (text) => decimal.test(text) && Number(text) >= 0 && Number(text) < 360,
+  geoidheight: (text) => decimal.test(text),
+  number: (text) => whole.test(text),
+  fix: (text) => fixes.includes(text),
+  sat: (text) => whole.test(text),
+  hdop: (text) => decimal.test(text),
+  vdop: (text) => decimal.test(text),
+  pdop: (text) => decimal.test(text),
+  ageofdgpsdata: (text) => decimal.test(text),
+  dgpsid: (text) => whole.test(text) && Number(text) <= 1023,
+};
+
+/** Whether the schema takes the text for this element. */
+export const fitsElement = (name: string, text: string): boolean => checks[name]?.(text) ?? true;
+
+/** Whether the schema takes any text for this element. */
+export const takesAnyText = (name: string): boolean => !Object.hasOwn(checks, name);
+
+/** A datetime with an offset in UTC, as GPX has its times; one that names no offset as it is. */
+export function inUtc(text: string): string {
+  const offset = /([+-])(\d\d):(\d\d)$/.exec(text);
+  if (!offset) return text;
+  const [, sign, hours, minutes] = offset;
+  const shift = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
+  const local = text.slice(0, -6);
+  const seconds = local.slice(0, 19);
+  const moved = new Date(Date.parse(`${seconds}Z`) - shift).toISOString();
+  // Beyond the years that four digits write, the offset stays.
+  return /^\d{4}-/.test(moved) ? `${moved.slice(0, 19)}${local.slice(19)}Z` : text;
+}

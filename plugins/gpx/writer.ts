@@ -1,0 +1,88 @@
+import { type FieldType, unite } from "../../src/model/index.js";
+import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
+import type { OptionValues } from "../../src/plugin/options.js";
+import { elementText } from "../shared/xml-text.js";
+import { elementName } from "./element-names.js";
+import { fieldsNamespace, Gpx, structureNamespace } from "./elements.js";
+import { type GpxChunk, GpxEncoder } from "./encoder.js";
+import type { writeOptions } from "./options.js";
+import { garminNamespace } from "./point-elements.js";
+import { SpooledPart } from "./spooled-part.js";
+
+type Options = OptionValues<typeof writeOptions>;
+
+const namespace = "http://www.topografix.com/GPX/1/1";
+const head = `<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="geoferry" xmlns="${namespace}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+xmlns:gpxtpx="${garminNamespace}" xmlns:geoferry="${fieldsNamespace}" xmlns:gf="${structureNamespace}" \
+xsi:schemaLocation="${namespace} ${namespace}/gpx.xsd">
+`;
+
+export async function encoder(
+  _layer: TargetLayer,
+  options: Options,
+  context: WriteContext,
+): Promise<Encoder<GpxChunk>> {
+  const { precision, zPrecision, extensions } = options;
+  const lines = options.lines === "route" ? Gpx.rte : Gpx.trk;
+  return new GpxEncoder({ lines, precision, zPrecision, extensions }, context);
+}
+
+export async function assembler(
+  sink: Sink,
+  layers: readonly TargetLayer[],
+  options: Options,
+  context: WriteContext,
+): Promise<Assembler<GpxChunk>> {
+  const file = await sink.create();
+  const { name } = layers[0]!;
+  await file.write(Buffer.from(`${head}<metadata><name>${elementText(name)}</name></metadata>\n`));
+  const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));
+  return new GpxAssembler(file, [spool("routes"), spool("tracks")], options.extensions);
+}
+
+/** Writes waypoints as they come, and routes and tracks behind them, as the schema has it (GPX 1.1, gpxType). */
+class GpxAssembler implements Assembler<GpxChunk> {
+  private readonly fields = new Map<string, FieldType>();
+
+  constructor(
+    private readonly file: SinkFile,
+    private readonly later: readonly SpooledPart[],
+    private readonly declares: boolean,
+  ) {}
+
+  async append({ parts: [waypoints, ...others], fields }: GpxChunk): Promise<void> {
+    for (const { name, type } of fields) {
+      const known = this.fields.get(name);
+      if (known !== type) this.fields.set(name, known === undefined ? type : commonType(known, type));
+    }
+    if (waypoints!.length > 0) await this.file.write(waypoints!);
+    for (const [index, part] of this.later.entries()) await part.add(others[index]!);
+  }
+
+  async finish(): Promise<void> {
+    try {
+      for (const part of this.later) await part.copyTo(this.file);
+      await this.file.write(Buffer.from(`${this.declarations()}</gpx>\n`));
+    } finally {
+      await this.abort();
+    }
+  }
+
+  /** The names and types of the fields, so that they are read as they were. */
+  private declarations(): string {
+    if (this.fields.size === 0 || !this.declares) return "";
+    const list = [...this.fields].map(([name, type]) => `<gf:field name="${elementName(name)}" type="${type}"/>`);
+    return `<extensions><gf:fields>${list.join("")}</gf:fields></extensions>\n`;
+  }
+
+  async abort(): Promise<void> {
+    for (const part of this.later) await part.close();
+  }
+}
+
+/** The type that texts of both can be read as again. */
+function commonType(a: FieldType, b: FieldType): FieldType {
+  const united = unite(a, b);
+  return united === "json" ? "text" : united;
+}

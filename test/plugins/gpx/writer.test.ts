@@ -1,0 +1,256 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Feature, Geometry } from "../../../src/model/index.js";
+import { edgeValues, sampleBatch } from "../../../src/testing/index.js";
+import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { inGpx, readGpx } from "./reading.js";
+import { bodyOf, writeGpx } from "./writing.js";
+
+const schema = "gpx-1.1.xsd";
+const feature = (geometry: Geometry | null, properties: Record<string, unknown> = {}): Feature => ({
+  type: "Feature",
+  geometry,
+  properties,
+});
+const point = (...coordinates: number[]): Geometry => ({ type: "Point", coordinates });
+const line = (...coordinates: number[][]): Geometry => ({ type: "LineString", coordinates });
+
+describe("features", () => {
+  test("come in the order of the schema, each as the element that its geometry asks for", async () => {
+    const { text } = await writeGpx([
+      feature({ type: "MultiLineString", coordinates: [[[1, 2], [3, 4]], [[5, 6], [7, 8]]] }), // biome-ignore format: pairs
+      feature(line([1, 2, 3], [4, 5])),
+      feature(line([1, 2], [3, 4]), { _gpxType: "rte" }),
+      feature(point(10.5, -20.25, 30)),
+    ]);
+    expect(bodyOf(text)).toBe(
+      `<wpt lat="-20.25" lon="10.5"><ele>30</ele></wpt>
+<rte>
+<rtept lat="2" lon="1"/>
+<rtept lat="4" lon="3"/>
+</rte>
+<trk>
+<trkseg>
+<trkpt lat="2" lon="1"/>
+<trkpt lat="4" lon="3"/>
+</trkseg>
+<trkseg>
+<trkpt lat="6" lon="5"/>
+<trkpt lat="8" lon="7"/>
+</trkseg>
+</trk>
+<trk>
+<trkseg>
+<trkpt lat="2" lon="1"><ele>3</ele></trkpt>
+<trkpt lat="5" lon="4"/>
+</trkseg>
+</trk>
+`,
+    );
+  });
+
+  test("that are lines are routes on demand, unless they say that they are tracks", async () => {
+    const lines = [feature(line([1, 2], [3, 4])), feature(line([1, 2], [3, 4]), { _gpxType: "trk" })];
+    const { text } = await writeGpx(lines, { lines: "route" });
+    expect(text.match(/<(rte|trk)>/g)).toEqual(["<rte>", "<trk>"]);
+  });
+
+  test("with a point that was a track of one are such a track again", async () => {
+    const document = inGpx(`<trk><name>t</name><trkseg><trkpt lat="1" lon="2"><cmt>c</cmt></trkpt></trkseg></trk>`);
+    const { text } = await writeGpx((await readGpx(document)).layers[0]!.features);
+    expect(bodyOf(text)).toBe(
+      `<trk><name>t</name>\n<trkseg>\n<trkpt lat="1" lon="2"><cmt>c</cmt></trkpt>\n</trkseg>\n</trk>\n`,
+    );
+  });
+
+  test("with several points become a waypoint for each, which is told", async () => {
+    const points = feature({ type: "MultiPoint", coordinates: [[1, 2], [3, 4]] }, { name: "both" }); // biome-ignore format: pairs
+    const { text, losses } = await writeGpx([points]);
+    expect(bodyOf(text)).toBe(
+      `<wpt lat="2" lon="1"><name>both</name></wpt>\n<wpt lat="4" lon="3"><name>both</name></wpt>\n`,
+    );
+    expect(losses).toMatchObject([{ code: "multipoint-split", count: 1 }]);
+  });
+
+  test("that are polygons become tracks of their rings on demand", async () => {
+    const shell = [[0, 0], [4, 0], [4, 4], [0, 0]]; // biome-ignore format: pairs
+    const { text, losses } = await writeGpx([feature({ type: "Polygon", coordinates: [shell] })], {
+      polygons: "tracks",
+    });
+    expect(text.match(/<trkpt/g)).toHaveLength(4);
+    expect(losses).toMatchObject([{ code: "polygon-as-track", count: 1 }]);
+  });
+
+  test("at a longitude of 180 degrees are at -180, as the schema has none of 180", async () => {
+    const { text, losses } = await writeGpx([feature(point(180, 1)), feature(point(179.9999999999, 1))]);
+    expect(text.match(/lon="[^"]*"/g)).toEqual(['lon="-180"', 'lon="-180"']);
+    expect(losses).toMatchObject([{ code: "longitude-wrapped", count: 2 }]);
+  });
+});
+
+describe("fields", () => {
+  test("that GPX has an element for are written as that, in the order of the schema", async () => {
+    const properties = {
+      dgpsid: 5,
+      hdop: 0.5,
+      type: "t",
+      links: [{ href: "http://a/?b=1&c=2", text: "A < B", type: "text/html" }],
+      name: "N & M",
+      magvar: 359.5,
+      time: "2024-05-06T09:08:09.5+02:00",
+    };
+    const { text } = await writeGpx([feature(point(1, 2), properties)]);
+    expect(bodyOf(text)).toBe(
+      '<wpt lat="2" lon="1"><time>2024-05-06T07:08:09.5Z</time><magvar>359.5</magvar><name>N &amp; M</name>' +
+        '<link href="http://a/?b=1&amp;c=2"><text>A &lt; B</text><type>text/html</type></link><type>t</type>' +
+        "<hdop>0.5</hdop><dgpsid>5</dgpsid></wpt>\n",
+    );
+  });
+
+  test.each([
+    ["time", "yesterday"],
+    ["time", "2024-05-06"],
+    ["magvar", 360],
+    ["magvar", -1],
+    ["fix", "4d"],
+    ["sat", -1],
+    ["dgpsid", 1024],
+    ["hdop", 1e-7],
+    ["links", ["no link"]],
+    ["links", [{ href: "a", rel: "b" }]],
+    ["number", 3],
+    ["coordinateProperties", { times: ["2024-01-01T00:00:00Z"] }],
+  ])("whose value the schema does not take there go into extensions: %s %j", async (name, value) => {
+    const { text } = await writeGpx([feature(point(1, 2), { [name]: value })]);
+    expect(bodyOf(text)).toContain(`<extensions><geoferry:${name}>`);
+    const { layers } = await readGpx(text);
+    expect(layers[0]!.features[0]!.properties).toEqual({ _gpxType: "wpt", [name]: value });
+  });
+
+  test("are left out on demand where GPX has no element for them, which is told", async () => {
+    const { text, losses } = await writeGpx([feature(point(1, 2), { name: "n", other: 1 })], { extensions: "no" });
+    expect(text).not.toContain("extensions");
+    expect(losses).toMatchObject([{ code: "field-left-out", field: "other", count: 1 }]);
+  });
+
+  test("lose characters that XML cannot hold, which is told", async () => {
+    const { text, losses } = await writeGpx([feature(point(1, 2), { name: "a\u0000b\ufffec", note: "\u0007" })]);
+    expect(text).toContain("<name>abc</name>");
+    expect(losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["control-character", "name", 1],
+      ["control-character", "note", 1],
+    ]);
+  });
+
+  test("of points come back to them, by standard, Garmin's and our own elements", async () => {
+    const coordinateProperties = {
+      times: ["2024-01-01T00:00:00Z", null, "soon"],
+      heart: [120, null, 130],
+      names: ["a", "b", null],
+      hdops: [1.5, null, "x"],
+      links: [[{ href: "l" }], null, null],
+      powers: [250, "007", null],
+      "o:guids": ["12", "true", { a: 1 }],
+      "any name": ["  ", "", null],
+    };
+    const { text } = await writeGpx([feature(line([1, 2], [3, 4], [5, 6]), { coordinateProperties })]);
+    expect(text).toContain("<gpxtpx:TrackPointExtension><gpxtpx:hr>120</gpxtpx:hr></gpxtpx:TrackPointExtension>");
+    const { layers } = await readGpx(text);
+    expect(layers[0]!.features[0]!.properties.coordinateProperties).toEqual(coordinateProperties);
+  });
+});
+
+describe("what is written", () => {
+  const fields = [
+    { name: "name", type: "text", values: ["a", "", null] },
+    { name: "time", type: "datetime", values: edgeValues.datetime },
+    { name: "sat", type: "int32", values: [0, 5, -1] },
+    { name: "magvar", type: "double", values: [1.5, 400, 1e-9, Number.NaN] },
+    { name: "fix", type: "text", values: ["3d", "x", null] },
+    { name: "two words", type: "text", values: edgeValues.text },
+    { name: "number", type: "int64", values: [1n, 12345678901n] },
+  ] as const;
+  const sample = (types: Parameters<typeof sampleBatch>[0]["types"]) =>
+    sampleBatch({ features: 80, types, dimensions: "some-z", empty: true, fields, fieldTypes: ["json", "binary"] });
+
+  test.runIf(canValidate(schema))("is valid by the published schema", async () => {
+    const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString", "MultiPoint"]));
+    expect(schemaErrors(text, schema)).toBe("");
+  });
+
+  test.runIf(canValidate(schema))("with values of points is valid by the published schema", async () => {
+    const value = fc.oneof(
+      fc.constant(null),
+      fc.string(),
+      fc.double(),
+      fc.constantFrom("2024-01-01T00:00:00Z", true, {}),
+    );
+    const keys = ["times", "names", "hdops", "fixs", "sats", "links", "heart", "cads", "powers", "a b", "numbers"];
+    const lists = fc.dictionary(fc.constantFrom(...keys), fc.array(value, { minLength: 2, maxLength: 2 }));
+    await fc.assert(
+      fc.asyncProperty(lists, fc.constantFrom("rte", "trk"), async (coordinateProperties, _gpxType) => {
+        const { text } = await writeGpx([feature(line([1, 2], [3, 4]), { coordinateProperties, _gpxType })]);
+        expect(schemaErrors(text, schema)).toBe("");
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  const ogrinfo = spawnSync("ogrinfo", ["--version"]).error === undefined;
+  test.runIf(ogrinfo)("is opened by ogrinfo without a warning", async () => {
+    const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString"]));
+    const folder = mkdtempSync(join(tmpdir(), "gpx-ogrinfo-"));
+    try {
+      writeFileSync(join(folder, "a.gpx"), text);
+      const done = spawnSync("ogrinfo", ["-al", "-so", "-ro", join(folder, "a.gpx")], { encoding: "utf8" });
+      expect([done.status, done.stderr]).toEqual([0, ""]);
+      expect(done.stdout).toContain("geoferry_two_x0020_words: String");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+test("what a GPX says comes back when it is written and read again", async () => {
+  const text = (tag: string) => fc.constantFrom("", `<${tag}>a &amp; b</${tag}>`, `<${tag}> c </${tag}>`, `<${tag}/>`);
+  const details = fc
+    .tuple(text("name"), text("cmt"), fc.constantFrom("", '<link href="x"><text>y</text></link>'))
+    .map((list) => list.join(""));
+  const extensions = fc.constantFrom(
+    "",
+    "<extensions><o:a>1</o:a><o:b c='true'>x<o:d>2.50</o:d></o:b></extensions>",
+    "<extensions><o:a>7</o:a><o:e>1</o:e><o:e>2</o:e></extensions>",
+  );
+  const at = (tag: string) =>
+    fc
+      .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 179 }), details, extensions, fc.boolean())
+      .map(([lat, lon, inner, more, high]) => {
+        return `<${tag} lat="${lat}" lon="${lon}">${high ? "<ele>1.5</ele>" : ""}${inner}${more}</${tag}>`;
+      });
+  const points = (tag: string) => fc.array(at(tag), { minLength: 1, maxLength: 4 }).map((list) => list.join(""));
+  const rte = fc.tuple(details, extensions, points("rtept")).map((parts) => `<rte>${parts.join("")}</rte>`);
+  const segments = fc.array(
+    points("trkpt").map((list) => `<trkseg>${list}</trkseg>`),
+    { maxLength: 3 },
+  );
+  const trk = fc
+    .tuple(details, extensions, segments)
+    .map(([inner, more, list]) => `<trk>${inner}${more}${list.join("")}</trk>`);
+  const document = fc
+    .tuple(fc.array(at("wpt"), { maxLength: 3 }), fc.array(rte, { maxLength: 3 }), fc.array(trk, { maxLength: 3 }))
+    .map((parts) => inGpx(parts.flat().join(""), 'xmlns="http://www.topografix.com/GPX/1/1" xmlns:o="urn:o"'));
+  await fc.assert(
+    fc.asyncProperty(document, async (given) => {
+      const first = (await readGpx(given, { shortLines: "yes" })).layers[0]!;
+      const { text: written, losses } = await writeGpx(first.features);
+      expect(losses).toEqual([]);
+      const second = (await readGpx(written, { shortLines: "yes" })).layers[0]!;
+      expect(second.features).toEqual(first.features);
+    }),
+    { numRuns: 100 },
+  );
+});
