@@ -4,6 +4,7 @@ import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import { type DeclaredTable, parseCreateTable } from "./create-table.js";
 import { type Database, plainTable, type SchemaEntry } from "./database.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
+import { timeConstraint } from "./schema-sql.js";
 import type { SqliteValue } from "./sqlite-values.js";
 import { crsOf } from "./srs.js";
 import { rowidRange, surveyTypes } from "./table-survey.js";
@@ -61,7 +62,7 @@ function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: Records): 
 export async function survey(database: Database, context: ReadContext): Promise<LayerPlan[]> {
   const schema = await database.schema();
   const systems = await database.records(schema.get("gpkg_spatial_ref_sys"));
-  const json = await jsonColumns(database, schema);
+  const kinds = await textKinds(database, schema);
   const known = new Map<number, Promise<Crs | null>>();
   const crs = (id: number | null): Promise<Crs | null> => {
     if (id === null) return Promise.resolve(null);
@@ -77,21 +78,34 @@ export async function survey(database: Database, context: ReadContext): Promise<
       context.notice("table-missing", undefined, `gpkg_contents names "${listed.table}", which ${reason}`);
       continue;
     }
-    const plan = await planOf(database, entry, listed, await crs(listed.srsId), json);
+    const plan = await planOf(database, entry, listed, await crs(listed.srsId), kinds);
     if (plan) layers.push(plan);
     else context.notice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
   }
   return layers;
 }
 
-/** Columns that gpkg_data_columns says hold JSON, as `table.column` in lower case. */
-async function jsonColumns(database: Database, schema: ReadonlyMap<string, SchemaEntry>): Promise<Set<string>> {
+/** What gpkg_data_columns says of text columns, by `table.column` in lower case: that they hold JSON, or times. */
+async function textKinds(
+  database: Database,
+  schema: ReadonlyMap<string, SchemaEntry>,
+): Promise<Map<string, "json" | "time">> {
   const columns = await database.records(schema.get("gpkg_data_columns"));
-  return new Set(
-    columns
-      .filter((row) => /^application\/([\w.-]+\+)?json\b/i.test(textOf(row.get("mime_type"))))
-      .map((row) => `${textOf(row.get("table_name"))}.${textOf(row.get("column_name"))}`.toLowerCase()),
+  const constraints = await database.records(schema.get("gpkg_data_column_constraints"));
+  const ofTimes = new Set(
+    constraints
+      .filter(
+        (row) => textOf(row.get("constraint_type")) === "glob" && textOf(row.get("value")) === timeConstraint.glob,
+      )
+      .map((row) => textOf(row.get("constraint_name"))),
   );
+  const kinds = new Map<string, "json" | "time">();
+  for (const row of columns) {
+    const column = `${textOf(row.get("table_name"))}.${textOf(row.get("column_name"))}`.toLowerCase();
+    if (/^application\/([\w.-]+\+)?json\b/i.test(textOf(row.get("mime_type")))) kinds.set(column, "json");
+    else if (ofTimes.has(textOf(row.get("constraint_name")))) kinds.set(column, "time");
+  }
+  return kinds;
 }
 
 async function planOf(
@@ -99,7 +113,7 @@ async function planOf(
   entry: SchemaEntry,
   listed: Listed,
   crs: Crs | null,
-  json: ReadonlySet<string>,
+  kinds: ReadonlyMap<string, "json" | "time">,
 ): Promise<LayerPlan | null> {
   const plain = plainTable(entry);
   const common = { name: listed.table, table: entry.name, crs, srsId: listed.srsId };
@@ -112,8 +126,8 @@ async function planOf(
     if (c === plain.rowid) return "rowid";
     if (c === geometry) return "geometry";
     const type = typeOfDeclared(column.type);
-    const isJson = type === "text" && json.has(`${entry.name}.${column.name}`.toLowerCase());
-    return isJson ? "json" : type;
+    const kind = kinds.get(`${entry.name}.${column.name}`.toLowerCase());
+    return (type === "text" && kind) || type;
   });
   const found = roles.includes(null) ? await surveyTypes(database, entry.root, roles) : (roles as FieldType[]);
   const columns = plain.columns.map(({ name, initial }, c) => ({ name, initial, role: found[c]! }));

@@ -18,6 +18,8 @@ export interface DeclaredTable {
 }
 
 interface Token {
+  /** Where it stands in the text. */
+  readonly at: number;
   readonly kind: "word" | "name" | "text" | "number" | "blob" | "mark";
   readonly text: string;
 }
@@ -39,8 +41,8 @@ function tokensOf(sql: string): Token[] {
       pattern.lastIndex = at;
       const found = pattern.exec(sql);
       if (!found) continue;
+      if (kind !== "space") tokens.push({ at, kind, text: found[0] });
       at += found[0].length;
-      if (kind !== "space") tokens.push({ kind, text: found[0] });
       break;
     }
   }
@@ -172,4 +174,15 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
     rowid: withoutRowid ? -1 : rowid,
     withoutRowid,
   };
+}
+
+/** The same `CREATE TABLE` with another type for a column; null where it has no such column with a type. */
+export function withColumnType(sql: string, column: string, type: string): string | null {
+  const tokens = tokensOf(sql);
+  const open = tokens.findIndex((token) => isMark(token, "("));
+  if (open < 0) return null;
+  const item = listAt(tokens, open).items.find(([name]) => name && nameOf(name).toLowerCase() === column.toLowerCase());
+  const declared = item?.[1];
+  if (!declared || declared.kind === "mark" || isWord(declared, ...columnConstraints)) return null;
+  return sql.slice(0, declared.at) + type + sql.slice(declared.at + declared.text.length);
 }

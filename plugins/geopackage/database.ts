@@ -87,14 +87,23 @@ export class Database {
     this.context.giveUp({ source: this.source.name, place, bytes: null, reason });
   }
 
+  /** Likewise at a first look: the reading that follows tells it. */
+  overlook(error: unknown): void {
+    const told = this.asFault(error);
+    if (!this.context.skipErrors || !(told instanceof GeoferryError)) throw told;
+  }
+
   /** All rows of a small table. Rows that cannot be read are passed over with `skipErrors`. */
-  async *rows(root: number): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
+  async *rows(
+    root: number,
+    damaged: (error: unknown) => void = (error) => this.pass(error),
+  ): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
     const reader = new RowReader(this.pages);
-    for await (const leaf of leavesOf(this.pages, root, (error) => this.pass(error))) {
+    for await (const leaf of leavesOf(this.pages, root, damaged)) {
       try {
         await reader.open(leaf);
       } catch (error) {
-        this.pass(error);
+        damaged(error);
         continue;
       }
       for (let i = 0; i < reader.count; i++) {
@@ -104,7 +113,7 @@ export class Database {
           if (more) await more;
           values = valuesOf(reader.row, this.encoding);
         } catch (error) {
-          this.pass(error);
+          damaged(error);
           continue;
         }
         yield { rowid: rowidOf(reader.row.high, reader.row.low), values };

@@ -8,15 +8,22 @@ import {
   type WriteContext,
 } from "../../src/plugin/index.js";
 import { isGeometryType } from "./column-types.js";
+import { withColumnType } from "./create-table.js";
 import type { GeoPackageChunk } from "./encoder.js";
 import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js";
 import { widenBy } from "./layer-facts.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
 import { rtreeName } from "./rtree-sql.js";
-import { columnSql, quoted, type Version } from "./schema-sql.js";
+import { columnSql, quoted, type Version, versions } from "./schema-sql.js";
 import { SqlRows } from "./sql-rows.js";
 import { attempt, openDatabase, outputFault } from "./sql-session.js";
 import { type System, systemOf } from "./systems.js";
+
+/** What is added follows the version that the file says it is of. */
+function versionOf(database: Database): Version {
+  const version = Number(database.pragma("user_version", { simple: true }));
+  return version >= versions["1.4"].userVersion ? "1.4" : "1.2";
+}
 
 /** A layer that rows are added to. */
 interface OpenLayer extends LayerFacts {
@@ -72,7 +79,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       const database = await openDatabase(path);
       try {
         database.exec("BEGIN IMMEDIATE");
-        const registrar = new Registrar(database, options.version as Version, context.now);
+        const registrar = new Registrar(database, versionOf(database), context.now);
         if (!registrar.has("gpkg_contents") || !registrar.has("gpkg_spatial_ref_sys")) {
           throw fault("unsupported", { source: sink.name, reason: "it is no GeoPackage that could be added to" });
         }
@@ -174,7 +181,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       registrar.describe(table, name, type);
       return name;
     });
-    const srsId = geometry === null ? null : this.widenType(design, table);
+    const srsId = geometry === null ? null : this.widenType(design, table, geometry);
     const places = [key, ...(design.geometry ? [geometry!] : []), ...names];
     return this.opened(table, places, this.untriggered(table, geometry), design.geometry ? srsId : null, null, []);
   }
@@ -191,7 +198,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
   }
 
   /** Lets a layer hold other kinds of geometry than it says so far. @returns the id of its system */
-  private widenType({ geometry }: LayerDesign, table: string): number | null {
+  private widenType({ geometry }: LayerDesign, table: string, column: string): number | null {
     const { database } = this;
     const row = database
       .prepare<[string], { geometry_type_name: string; srs_id: bigint }>(
@@ -200,14 +207,32 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       .get(table);
     if (!row) return null;
     const declared = row.geometry_type_name.toUpperCase();
-    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type) {
-      database
-        .prepare("UPDATE gpkg_geometry_columns SET geometry_type_name = 'GEOMETRY' WHERE table_name = ? COLLATE NOCASE")
-        .run(table);
-      const example = `"${table}" was for ${declared}, and is for any geometry now`;
-      this.context.notice("geometry-type-widened", undefined, example);
-    }
+    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type) this.declareAny(table, column, declared);
     return Number(row.srs_id);
+  }
+
+  /** Declares a geometry column for any geometry, in the schema too, which has to say the same (Requirement 31). */
+  private declareAny(table: string, column: string, declared: string): void {
+    const { database } = this;
+    database
+      .prepare("UPDATE gpkg_geometry_columns SET geometry_type_name = 'GEOMETRY' WHERE table_name = ? COLLATE NOCASE")
+      .run(table);
+    const entry = database
+      .prepare<[string], { sql: string }>("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?")
+      .get(table);
+    const sql = entry && withColumnType(entry.sql, column, "GEOMETRY");
+    if (sql) {
+      // What a column holds does not change with its name of a type (SQLite, "Making Other Kinds Of Table Schema Changes").
+      const [{ schema_version: version }] = database.pragma("schema_version") as [{ schema_version: bigint }];
+      database.unsafeMode(true);
+      database.pragma("writable_schema = ON");
+      database.prepare("UPDATE sqlite_master SET sql = ? WHERE type = 'table' AND name = ?").run(sql, table);
+      database.pragma(`schema_version = ${version + 1n}`);
+      database.pragma("writable_schema = OFF");
+      database.unsafeMode(false);
+    }
+    const example = `"${table}" was for ${declared}, and is for any geometry now`;
+    this.context.notice("geometry-type-widened", undefined, example);
   }
 
   append(chunk: GeoPackageChunk, index: number): Promise<void> {

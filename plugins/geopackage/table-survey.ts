@@ -25,7 +25,7 @@ export async function surveyTypes(
 ): Promise<ColumnPlan["role"][]> {
   const open = roles.flatMap((role, c) => (role === null ? [c] : []));
   const types = new Map<number, FieldType>();
-  for await (const { values } of database.rows(root)) {
+  for await (const { values } of database.rows(root, (error) => database.overlook(error))) {
     for (const c of open) {
       const type = typeOfStored(values[c] ?? null);
       const known = types.get(c);

@@ -19,7 +19,7 @@ describe("every format keeps the contract", () => {
   checkFormat(csv, { test, samples: filesOf("csv", ".csv") });
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });
-  checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg") });
+  checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg"), keepsTypes: fieldTypes });
   checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });
   // A field of its own and several waypoints for a feature are what GPX is read and written with otherwise.
   checkFormat(gpx, {

@@ -1,0 +1,393 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, it } from "vitest";
+import geopackage from "../../../plugins/geopackage/index.js";
+import { openFile, Recording, Scratch } from "../../../src/testing/index.js";
+import { blobOf, featuresOf, newPackage, pointWkb, readLayers, register } from "./support.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+let files = 0;
+const newPath = () => scratch.path(`r${files++}.gpkg`);
+
+/** The features of the one layer of a package that `sql` fills. */
+async function featuresIn(sql: string, ...values: readonly unknown[]) {
+  const path = newPath();
+  const database = newPackage(path);
+  const statements = sql.split(";\n");
+  for (const statement of statements.slice(0, -1)) database.exec(statement);
+  register(database, "t", /\bgeom\b/.test(sql) ? "geom" : null);
+  database.prepare(statements.at(-1)!).run(...values);
+  database.close();
+  const [layer] = await readLayers(path);
+  return { layer: layer!, features: featuresOf(layer!) };
+}
+
+const table = (columns: string) => `CREATE TABLE t (fid INTEGER PRIMARY KEY, ${columns})`;
+
+describe("geometries", () => {
+  const point = { type: "Point", coordinates: [16.4, 48.2] };
+  it.each([
+    ["without an envelope, little-endian", blobOf(pointWkb(16.4, 48.2))],
+    ["big-endian header and WKB", blobOf(pointWkb(16.4, 48.2, true), { big: true })],
+    ["big-endian header, little-endian WKB", blobOf(pointWkb(16.4, 48.2), { big: true })],
+    ["an envelope of x and y", blobOf(pointWkb(16.4, 48.2), { kind: 1, envelope: [16.4, 16.4, 48.2, 48.2] })],
+    ["an envelope with z", blobOf(pointWkb(16.4, 48.2), { kind: 2, envelope: [1, 1, 2, 2, 3, 3] })],
+    ["an envelope with m", blobOf(pointWkb(16.4, 48.2), { kind: 3, envelope: [1, 1, 2, 2, 3, 3] })],
+    ["an envelope with z and m", blobOf(pointWkb(16.4, 48.2), { kind: 4, envelope: [1, 1, 2, 2, 3, 3, 4, 4] })],
+    ["the flag for an empty geometry that is none", blobOf(pointWkb(16.4, 48.2), { flags: 0x10 })],
+    ["plain WKB", pointWkb(16.4, 48.2)],
+  ])("with %s", async (_, blob) => {
+    const { features } = await featuresIn(`${table("geom POINT")};\nINSERT INTO t VALUES (1, ?)`, blob);
+    expect(features[0]!.geometry).toEqual(point);
+  });
+
+  it("an empty point has NaN for coordinates", async () => {
+    const blob = blobOf(pointWkb(Number.NaN, Number.NaN), { flags: 0x10 });
+    const { features } = await featuresIn(`${table("geom POINT")};\nINSERT INTO t VALUES (1, ?)`, blob);
+    expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [] });
+  });
+
+  it("arcs become lines, and that is a loss", async () => {
+    // CIRCULARSTRING (0 0, 1 1, 2 0): half a circle around (1 0).
+    const wkb = Buffer.alloc(9 + 48);
+    wkb[0] = 1;
+    wkb.writeUInt32LE(8, 1);
+    wkb.writeUInt32LE(3, 5);
+    [0, 0, 1, 1, 2, 0].forEach((value, i) => {
+      wkb.writeDoubleLE(value, 9 + 8 * i);
+    });
+    const { layer, features } = await featuresIn(
+      `${table("geom GEOMETRY")};\nINSERT INTO t VALUES (1, ?)`,
+      blobOf(wkb),
+    );
+    const { type, coordinates } = features[0]!.geometry as { type: string; coordinates: number[][] };
+    expect(type).toBe("LineString");
+    expect(coordinates.length).toBeGreaterThanOrEqual(46);
+    for (const [x, y] of coordinates) expect(Math.hypot(x! - 1, y!)).toBeCloseTo(1, 12);
+    expect(layer.losses).toMatchObject([{ code: "curve-linearised", count: 1 }]);
+  });
+
+  it("of another reference system than the layer's are told", async () => {
+    const { layer } = await featuresIn(
+      `${table("geom POINT")};\nINSERT INTO t VALUES (1, ?)`,
+      blobOf(pointWkb(1, 2), { srsId: 3857 }),
+    );
+    expect(layer.notices).toMatchObject([{ code: "srs-differs", count: 1 }]);
+  });
+
+  it.each([
+    ["of an extension", blobOf(Buffer.from("ABCDxx"), { flags: 0x20 }), "ABCD"],
+    ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "ends early"],
+    ["of an envelope that there is not", blobOf(pointWkb(1, 2), { kind: 5 }), "envelope of kind 5"],
+    ["text", "POINT (1 2)", "no blob"],
+    ["of no kind", Buffer.from("GP\0\x01____hello"), "is no"],
+  ])("%s are rejects that name their row, and the others are read", async (_, value, words) => {
+    const { layer, features } = await featuresIn(
+      `${table("geom BLOB, n INTEGER")};\nINSERT INTO t VALUES (7, ?, 1), (8, ?, 2), (9, NULL, 3)`,
+      value,
+      blobOf(pointWkb(1, 2)),
+    );
+    expect(layer.rejects).toHaveLength(1);
+    expect(layer.rejects[0]).toMatchObject({ code: "geometry-invalid", place: { record: 1 } });
+    expect(layer.rejects[0]!.reason).toContain(words);
+    expect(layer.rejects[0]!.reason).toContain("rowid 7");
+    expect(features.map((feature) => [feature.id, feature.geometry?.type ?? null])).toEqual([
+      [8, "Point"],
+      [9, null],
+    ]);
+    expect(layer.records).toEqual([2, 3]);
+  });
+});
+
+describe("types of columns", () => {
+  it("are those of the standard's table, and SQLite's own rules for others", async () => {
+    const declared = {
+      a: ["BOOLEAN", "boolean"],
+      b: ["TINYINT", "int32"],
+      c: ["SMALLINT", "int32"],
+      d: ["MEDIUMINT", "int32"],
+      e: ["INT", "int64"],
+      f: ["INTEGER", "int64"],
+      g: ["FLOAT", "double"],
+      h: ["DOUBLE", "double"],
+      i: ["REAL", "double"],
+      j: ["TEXT", "text"],
+      k: ["TEXT(20)", "text"],
+      l: ["BLOB", "binary"],
+      m: ["BLOB(5)", "binary"],
+      n: ["DATE", "date"],
+      o: ["DATETIME", "datetime"],
+      p: ["VARCHAR(10)", "text"],
+      q: ["BIGINT", "int64"],
+      r: ["DOUBLE PRECISION", "double"],
+      s: ["boolean", "boolean"],
+    } as const;
+    const columns = Object.entries(declared).map(([name, [type]]) => `${name} ${type}`);
+    const { layer } = await featuresIn(`${table(columns.join(", "))};\nINSERT INTO t (fid) VALUES (1)`);
+    expect(layer.info.fields!.map(({ name, type }) => [name, type])).toEqual(
+      Object.entries(declared).map(([name, [, type]]) => [name, type]),
+    );
+  });
+
+  it("of columns that say nothing come from all their values", async () => {
+    const { layer, features } = await featuresIn(
+      `${table("a, b NUMERIC(5, 2), c, d, e")};\nINSERT INTO t VALUES (1, 1, 1, 'x', x'00', NULL), (2, 2, 2.5, 7, 'y', NULL)`,
+    );
+    expect(layer.info.fields!.map((field) => field.type)).toEqual(["int64", "double", "text", "binary", "text"]);
+    expect(features.map((feature) => feature.properties)).toEqual([
+      { a: 1, b: 1, c: "x", d: "AA==", e: null },
+      { a: 2, b: 2.5, c: "7", d: "eQ==", e: null },
+    ]);
+  });
+
+  it("values that are none of their column's type are told, never taken for something else", async () => {
+    const { layer, features } = await featuresIn(
+      `${table("b BOOLEAN, i MEDIUMINT, l INTEGER, r REAL, d DATE, t DATETIME")};\nINSERT INTO t VALUES
+        (1, 2, 3000000000, 1.5, 'many', '2020-13-01', 'yesterday'),
+        (2, 1, 7, 9007199254740993, 3, '2020/01/02', '2020-01-02 03:04'),
+        (3, 'true', -8, 4, 9007199254740993, '2020-01-02', '2020-01-02T03:04:05.678Z')`,
+    );
+    expect(layer.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["value-unreadable", "b", 1],
+      ["value-unreadable", "i", 1],
+      ["value-unreadable", "l", 1],
+      ["value-unreadable", "r", 1],
+      ["value-unreadable", "d", 1],
+      ["value-unreadable", "t", 1],
+    ]);
+    expect(features.map((feature) => Object.values(feature.properties))).toEqual([
+      [null, null, null, null, null, null],
+      [true, 7, "9007199254740993", 3, "2020-01-02", "2020-01-02T03:04:00"],
+      [true, -8, 4, 9007199254740992, "2020-01-02", "2020-01-02T03:04:05.678Z"],
+    ]);
+  });
+
+  it("text that is no UTF-8 keeps what can be read of it", async () => {
+    const { layer, features } = await featuresIn(
+      `${table("a TEXT")};\nINSERT INTO t VALUES (1, CAST(x'41ff42' AS TEXT))`,
+    );
+    expect(features[0]!.properties).toEqual({ a: "A\uFFFDB" });
+    expect(layer.losses).toMatchObject([{ code: "text-undecodable", field: "a", count: 1 }]);
+  });
+
+  it("text that is declared as JSON is JSON", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec(`${table("a TEXT")}; INSERT INTO t VALUES (1, '{"x":[1]}'), (2, 'plain');
+      CREATE TABLE gpkg_data_columns (table_name TEXT, column_name TEXT, mime_type TEXT);
+      INSERT INTO gpkg_data_columns VALUES ('T', 'A', 'application/json')`);
+    register(database, "t");
+    database.close();
+    const [layer] = await readLayers(path);
+    expect(featuresOf(layer!).map((feature) => feature.properties)).toEqual([{ a: { x: [1] } }, { a: "plain" }]);
+  });
+
+  it("rows that are older than a column have its default", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec(`${table("a TEXT")}; INSERT INTO t VALUES (1, 'old');
+      ALTER TABLE t ADD COLUMN n INTEGER DEFAULT -5; ALTER TABLE t ADD COLUMN s TEXT DEFAULT 'it''s';
+      INSERT INTO t VALUES (2, 'new', 6, 'mine')`);
+    register(database, "t");
+    database.close();
+    const [layer] = await readLayers(path);
+    expect(featuresOf(layer!).map((feature) => feature.properties)).toEqual([
+      { a: "old", n: -5, s: "it's" },
+      { a: "new", n: 6, s: "mine" },
+    ]);
+  });
+});
+
+describe("ids", () => {
+  it("beyond 32 bits and below zero are kept", async () => {
+    const { features } = await featuresIn(
+      `${table("a")};\nINSERT INTO t VALUES (-9223372036854775808, 1), (-5, 2), (4294967296, 3), (9223372036854775807, 4)`,
+    );
+    expect(features.map((feature) => feature.id)).toEqual([
+      "-9223372036854775808",
+      -5,
+      4294967296,
+      "9223372036854775807",
+    ]);
+  });
+
+  it("are rowids where the key is no whole number, which stays a field", async () => {
+    const { features } = await featuresIn(
+      "CREATE TABLE t (code TEXT PRIMARY KEY, n INTEGER);\nINSERT INTO t VALUES ('b', 1), ('a', 2)",
+    );
+    expect(features).toMatchObject([
+      { id: 1, properties: { code: "b", n: 1 } },
+      { id: 2, properties: { code: "a", n: 2 } },
+    ]);
+  });
+
+  it("a table without a rowid and one with a computed column are read by SQLite", async () => {
+    const without = await featuresIn(
+      "CREATE TABLE t (code TEXT PRIMARY KEY, n INTEGER) WITHOUT ROWID;\nINSERT INTO t VALUES ('b', 1), ('a', 2)",
+    );
+    expect(without.features.map((feature) => feature.properties)).toEqual([
+      { code: "a", n: 2 },
+      { code: "b", n: 1 },
+    ]);
+    const computed = await featuresIn(
+      `${table("n INTEGER, twice INTEGER AS (2 * n), geom POINT")};\nINSERT INTO t (fid, n, geom) VALUES (3, 21, ?)`,
+      blobOf(pointWkb(1, 2)),
+    );
+    expect(computed.features).toMatchObject([
+      { geometry: { type: "Point", coordinates: [1, 2] }, properties: { n: 21, twice: 42 } },
+    ]);
+  });
+});
+
+describe("layers", () => {
+  const names = async (fill: (database: ReturnType<typeof newPackage>) => void) => {
+    const path = newPath();
+    const database = newPackage(path);
+    fill(database);
+    database.close();
+    return (await readLayers(path)).map((layer) => layer.info.name);
+  };
+  const make = (database: ReturnType<typeof newPackage>, ...tables: readonly string[]) => {
+    for (const name of tables) database.exec(`CREATE TABLE "${name}" (fid INTEGER PRIMARY KEY, a)`);
+  };
+
+  it("are in the order of gpkg_contents, whatever the case of their names", async () => {
+    expect(
+      await names((database) => {
+        make(database, "Zebra", "apple");
+        register(database, "ZEBRA");
+        register(database, "Apple");
+      }),
+    ).toEqual(["ZEBRA", "Apple"]);
+  });
+
+  it("are also those that are not listed, unless tables of attributes are", async () => {
+    const fill = (attributes: boolean) => (database: ReturnType<typeof newPackage>) => {
+      make(database, "listed", "other", "idx_x");
+      database.exec("CREATE VIEW seen AS SELECT a FROM listed; CREATE VIEW spatial_ref_sys AS SELECT 1");
+      database.exec("INSERT INTO gpkg_contents (table_name, data_type) VALUES ('listed', 'features')");
+      if (attributes) register(database, "other");
+    };
+    expect(await names(fill(false))).toEqual(["listed", "other", "seen"]);
+    expect(await names(fill(true))).toEqual(["listed", "other"]);
+  });
+
+  it("a view has the types of what it shows, and the geometry that is registered", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec(
+      `${table("geom POINT, n MEDIUMINT, s TEXT")}; CREATE VIEW v AS SELECT fid, geom AS shape, n, n / 2.0 AS half FROM t`,
+    );
+    database.prepare("INSERT INTO t VALUES (1, ?, 5, 'x')").run(blobOf(pointWkb(3, 4)));
+    register(database, "t", "geom");
+    register(database, "v", "shape");
+    database.close();
+    const [, view] = await readLayers(path);
+    expect(view!.info.fields!.map(({ name, type }) => [name, type])).toEqual([
+      ["fid", "int64"],
+      ["n", "int32"],
+      ["half", "double"],
+    ]);
+    expect(featuresOf(view!)).toMatchObject([
+      { geometry: { type: "Point", coordinates: [3, 4] }, properties: { fid: 1, n: 5, half: 2.5 } },
+    ]);
+    expect(view!.info.crs?.id).toBe("EPSG:4326");
+  });
+
+  it("have the system of their column; -1, 0 and undefined ones are none", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec(`INSERT INTO gpkg_spatial_ref_sys VALUES
+      ('custom', 99999, 'NONE', 99999, 'LOCAL_CS["Undefined SRS",UNIT["unknown",0]]', NULL),
+      ('utm', 5, 'epsg', 32633, 'undefined', NULL)`);
+    const ids = { plane: -1, globe: 0, local: 99999, utm: 5, wgs: 4326, lost: 12345 };
+    for (const [name, id] of Object.entries(ids)) {
+      database.exec(`CREATE TABLE ${name} (fid INTEGER PRIMARY KEY, geom POINT)`);
+      register(database, name, "geom", id);
+    }
+    database.close();
+    const layers = await readLayers(path);
+    expect(layers.map((layer) => [layer.info.name, layer.info.crs?.id ?? null])).toEqual([
+      ["plane", null],
+      ["globe", null],
+      ["local", null],
+      ["utm", "EPSG:32633"],
+      ["wgs", "EPSG:4326"],
+      ["lost", null],
+    ]);
+    expect(layers[0]!.notices).toMatchObject([{ code: "crs-unreadable" }]);
+  });
+});
+
+describe("what a file is", () => {
+  const identify = (head: Buffer, name = "x.db") =>
+    geopackage.identify(head, { name, size: head.length, sibling: () => null });
+
+  it("is told by its content", () => {
+    const path = newPath();
+    newPackage(path).close();
+    const bytes = readFileSync(path);
+    for (const [id, likeness] of [
+      ["GPKG", "yes"],
+      ["GP10", "yes"],
+      ["GP11", "yes"],
+      ["\0\0\0\0", "yes"],
+    ] as const) {
+      bytes.write(id, 68, "latin1");
+      expect(identify(bytes), id).toBe(likeness);
+    }
+    const plain = Buffer.alloc(4096);
+    plain.write("SQLite format 3\0", 0, "latin1");
+    expect(identify(plain)).toBe("no");
+    expect(identify(plain, "x.gpkg")).toBe("maybe");
+    expect(identify(Buffer.from("{}"))).toBe("no");
+  });
+
+  it.each([
+    ["a text", Buffer.from("not a database".repeat(20)), /no SQLite database/],
+    ["a header alone", null, /ends early/],
+    ["half of it", 0.5, /ends early/],
+  ])("%s that is called a GeoPackage is refused in words", async (_, what, words) => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+    database.exec(
+      `INSERT INTO t (a) VALUES ${Array(400).fill("('text of some length, so that there are pages')").join(",")}`,
+    );
+    register(database, "t");
+    database.close();
+    const bytes = readFileSync(path);
+    const cut = typeof what === "number" ? Math.floor(bytes.length * what) : 100;
+    writeFileSync(path, what instanceof Buffer ? what : bytes.subarray(0, cut));
+    await expect(readLayers(path)).rejects.toMatchObject({ kind: "input" });
+    await expect(readLayers(path)).rejects.toThrow(words);
+  });
+
+  it("with --skip-errors the rows outside of the damage are read", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+    database.exec(
+      `INSERT INTO t (a) VALUES ${Array(2000).fill("('text of some length, so that there are pages')").join(",")}`,
+    );
+    register(database, "t");
+    const [{ rootpage }] = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = 't'").all() as [
+      { rootpage: number },
+    ];
+    database.close();
+    const bytes = readFileSync(path);
+    // A leaf in the middle: the second child of the root.
+    const root = (rootpage - 1) * 4096;
+    const leaf = bytes.readUInt32BE(root + bytes.readUInt16BE(root + 12 + 2));
+    bytes.fill(0xee, (leaf - 1) * 4096, leaf * 4096);
+    writeFileSync(path, bytes);
+    await expect(readLayers(path)).rejects.toThrow(new RegExp(`byte ${(leaf - 1) * 4096}: page ${leaf}`));
+    const context = new Recording(true);
+    await using dataset = await openFile(geopackage, path, context);
+    let count = 0;
+    for await (const batch of dataset.layers[0]!.batches()) count += batch.length;
+    expect(count).toBeGreaterThan(1900);
+    expect(count).toBeLessThan(2000);
+    expect(context.gaps).toMatchObject([{ place: { byte: (leaf - 1) * 4096 } }]);
+  });
+});
