@@ -2,6 +2,7 @@ import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader } from "../shared/xml.js";
 import { atomNamespace, ownNamespace } from "./element-fields.js";
 import type { FeatureReader } from "./feature-reader.js";
+import { joinPath } from "./folder-path.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag } from "./vocabulary.js";
 
@@ -67,12 +68,21 @@ export class DocumentReader {
   private fieldName = "";
   private href = "";
   private noteName = "";
+  private knownPath: string | null = null;
 
   constructor(
     private readonly xml: XmlReader,
     private readonly features: FeatureReader,
     private readonly settings: DocumentSettings,
   ) {}
+
+  /** The path of the folders that are open; empty outside of all. */
+  get path(): string {
+    this.knownPath ??= joinPath(
+      this.settings.containers.flatMap(({ isRoot, name }) => (isRoot || name === null ? [] : [name])),
+    );
+    return this.knownPath;
+  }
 
   get containers(): readonly Container[] {
     return this.settings.containers;
@@ -172,6 +182,7 @@ export class DocumentReader {
       case Tag.Document:
       case Tag.Folder: {
         const isRoot = code === Tag.Document && settings.containers.length === 0;
+        this.knownPath = null;
         settings.containers.push({ depth: xml.depth, name: null, isRoot });
         return "container";
       }
@@ -295,12 +306,14 @@ export class DocumentReader {
     const { containers, findings } = this.settings;
     const container = containers.at(-1);
     if (wanted && container) {
+      this.knownPath = null;
       const name = this.wantedText();
       if (name !== "") container.name = name;
       findings?.named(container);
     }
     if (container?.depth !== depth) return null;
     containers.pop();
+    this.knownPath = null;
     return "container";
   }
 

@@ -1,8 +1,8 @@
 import { Batch, type Field, GeometryBuilder, Presence } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
+import type { LayerPlan } from "./layer-survey.js";
 import { FieldColumn } from "./row-columns.js";
-import type { LayerPlan } from "./survey.js";
 
 /** What a batch holds at most. */
 const mostRows = 1000;

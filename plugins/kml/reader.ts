@@ -7,9 +7,10 @@ import { DocumentReader } from "./document-reader.js";
 import { FeatureBatches, fieldsOf } from "./feature-batches.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source as From } from "./feature-record.js";
+import type { KmlSplit, LayerPlan } from "./layer-survey.js";
 import type { readOptions } from "./options.js";
 import { StyleTable } from "./style-table.js";
-import { type DocumentPlan, type KmlSplit, type LayerPlan, pathOf, Survey } from "./survey.js";
+import { type DocumentPlan, Survey } from "./survey.js";
 import { vocabulary } from "./vocabulary.js";
 
 type Options = OptionValues<typeof readOptions>;
@@ -189,7 +190,7 @@ class SplitReader {
   }
 
   private feature(): void {
-    const path = pathOf(this.document.containers);
+    const path = this.document.path;
     const { record } = this.features;
     if (this.plan.folder !== undefined && this.plan.folder !== path) return;
     if (path !== "" && this.plan.folder === undefined) record.text(From.element, "folder", path);

@@ -22,6 +22,10 @@ interface Node {
   members: Node[];
 }
 
+/** What nodes have until there is something to be had: most are points, which never do. */
+const none: number[] = [];
+const noMembers: Node[] = [];
+
 /**
  * The geometries of one feature as they are met: kinds are known only when the last member is. Positions stay in one
  * array of numbers; there is an object for each geometry, none for a position.
@@ -48,8 +52,11 @@ export class Shapes {
 
   begin(shape: number): void {
     const { count } = this.positions;
-    const node: Node = { shape, from: count, to: count, rings: [], shells: 0, members: [] };
-    (this.open.at(-1)?.members ?? this.roots).push(node);
+    const node: Node = { shape, from: count, to: count, rings: none, shells: 0, members: noMembers };
+    const parent = this.open.at(-1);
+    if (!parent) this.roots.push(node);
+    else if (parent.members === noMembers) parent.members = [node];
+    else parent.members.push(node);
     this.open.push(node);
   }
 
@@ -75,6 +82,7 @@ export class Shapes {
     if (positions.count === from) return;
     this.close(from);
     if (isShell && node.shells++ > 0) this.problem ??= "a polygon with several outer boundaries";
+    if (node.rings === none) node.rings = [];
     const at = isShell ? 0 : node.rings.length;
     node.rings.splice(at, 0, from, positions.count);
   }

@@ -1,49 +1,20 @@
 import type { GeoferryError, Place } from "../../src/errors.js";
-import { Batch, GeometryBuilder, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { XmlReader, type XmlStart } from "../shared/xml.js";
 import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source } from "./feature-record.js";
-import { type DocumentSchema, FieldSurvey, isFieldType, type PlannedField } from "./field-survey.js";
+import { type DocumentSchema, isFieldType } from "./field-survey.js";
 import { typeOfSchema } from "./field-types.js";
 import { findFeature } from "./find-feature.js";
-import { joinPath } from "./folder-path.js";
+import { type LayerPlan, LayerSurvey } from "./layer-survey.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { vocabulary } from "./vocabulary.js";
 
 /** Bytes of a split, about. */
 const splitSize = 1 << 22;
-const batchSize = 1000;
 /** After so much damage nobody wants to read on. */
 const mostGaps = 1000;
-
-/** A piece of a layer. Plain data. */
-export interface KmlSplit {
-  readonly bytes: number;
-  /** Where reading begins, null for the beginning of the document, where the encoding does not let it be cut. */
-  readonly start: XmlStart | null;
-  readonly to: number;
-  /** The containers that are open there. */
-  readonly containers: readonly Container[];
-  /** Damage that is passed over in place of features, and told as a reject. */
-  readonly gap?: Omit<Reject, "feature">;
-  readonly [key: string]: unknown;
-}
-
-/** What a layer is, found by reading the document once. Plain data. */
-export interface LayerPlan {
-  readonly name: string;
-  /** The folder whose features these are; undefined for all of the document. */
-  readonly folder: string | undefined;
-  readonly fields: readonly PlannedField[];
-  readonly ids: ReturnType<FieldSurvey["ids"]>;
-  /** Names of the fields of each Schema: a feature that has data by it and not this field has null there. */
-  readonly declared: ReadonlyMap<string, readonly string[]>;
-  readonly summary: LayerSummary;
-  readonly rejects: number;
-  readonly splits: readonly KmlSplit[];
-}
 
 /** Plain data. */
 export interface DocumentPlan {
@@ -60,48 +31,6 @@ export interface SurveySettings {
   readonly byFolder: boolean;
   readonly withStyles: boolean;
   readonly splitSize?: number;
-}
-
-/** The path of the folders that are open; empty outside of all. */
-export const pathOf = (containers: readonly Container[]): string =>
-  joinPath(containers.flatMap(({ isRoot, name }) => (isRoot || name === null ? [] : [name])));
-
-class LayerSurvey {
-  readonly fields: FieldSurvey;
-  readonly summariser = new Summariser(false);
-  readonly splits: KmlSplit[] = [];
-  private readonly geometry = new GeometryBuilder();
-  private waiting = 0;
-  count = 0;
-  rejects = 0;
-
-  constructor(
-    readonly folder: string | undefined,
-    schemas: ReadonlyMap<string, DocumentSchema>,
-  ) {
-    this.fields = new FieldSurvey(schemas);
-  }
-
-  add(features: FeatureReader): void {
-    const { record } = features;
-    this.count++;
-    if (record.shapes.problem !== null) {
-      this.rejects++;
-      return;
-    }
-    this.fields.add(record);
-    record.shapes.write(this.geometry);
-    if (++this.waiting === batchSize) this.sumUp();
-  }
-
-  sumUp(): void {
-    if (this.waiting === 0) return;
-    const geometry = this.geometry.finish();
-    this.geometry.reset();
-    const nothing = { ids: null, fields: [], columns: [], records: null, firstRecord: 1 };
-    this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
-    this.waiting = 0;
-  }
 }
 
 /** Reads a document once and finds out what its layers are. */
@@ -181,7 +110,7 @@ export class Survey implements DocumentFindings {
   private async passOver(damage: GeoferryError): Promise<boolean> {
     const { xml, document } = this;
     const from = document.isInFeature ? this.featureFrom : xml.byte;
-    const layer = this.layerAt(pathOf(document.containers));
+    const layer = this.layerAt(document.path);
     layer.count++;
     layer.rejects++;
     if (!xml.splittable || ++this.gaps > mostGaps) return false;
@@ -212,7 +141,7 @@ export class Survey implements DocumentFindings {
 
   private begins(): void {
     const { containers } = this.document;
-    const layer = this.layerAt(pathOf(containers));
+    const layer = this.layerAt(this.document.path);
     const { byte } = this.xml;
     this.featureFrom = byte;
     if (this.current?.layer === layer && byte - this.current.from < (this.settings.splitSize ?? splitSize)) return;
@@ -244,10 +173,10 @@ export class Survey implements DocumentFindings {
   }
 
   private feature(): void {
-    const path = pathOf(this.document.containers);
+    const path = this.document.path;
     const { record } = this.features;
     if (path !== "" && !this.settings.byFolder) record.text(Source.element, "folder", path);
-    this.layerAt(path).add(this.features);
+    this.layerAt(path).add(record);
   }
 
   private plan(): DocumentPlan {

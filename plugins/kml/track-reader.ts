@@ -14,7 +14,7 @@ export class TrackReader {
   private readonly missing = new Set<number>();
 
   reset(): void {
-    this.tracks = [];
+    if (this.tracks.length > 0) this.tracks = [];
     this.isMulti = false;
   }
 
@@ -60,6 +60,7 @@ export class TrackReader {
    * aligned with the positions. Null where the tracks say nothing.
    */
   properties(): string | null {
+    if (this.tracks.length === 0) return null;
     const names = new Set(this.tracks.flatMap((track) => [...track.columns.keys()]));
     if (names.size === 0) return null;
     const isNested = this.isMulti || this.tracks.length > 1;

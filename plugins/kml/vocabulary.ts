@@ -84,6 +84,8 @@ export const Tag = {
   Link: 82,
   Url: 83,
   Metadata: 84,
+  id: 85,
+  schemaUrl: 86,
   /** An element of a namespace that is not KML's. */
   foreign: 90,
   /** A placemark of a type of its own, as KML 2.0 and 2.1 let a Schema declare it. */

@@ -550,6 +550,12 @@ export class XmlReader {
     return this.valueEncoded[index] === 1 ? this.resolve(raw.replace(/\r\n|[\r\n\t]/g, " "), from) : raw;
   }
 
+  /** The value of the attribute at `index`, for values that come again and again: one string serves them all. */
+  keyword(index: number): string {
+    if (this.valueEncoded[index] === 1 || !this.valid) return this.value(index);
+    return this.names.find(this.bytes, this.valueFrom[index]!, this.valueTo[index]!).text;
+  }
+
   /** The value of the attribute at `index` as a number, NaN where it is none. */
   valueNumber(index: number): number {
     const from = this.valueFrom[index]!;

@@ -1,0 +1,265 @@
+import type { ReadContext } from "../../src/plugin/format.js";
+import type { XmlContent } from "../shared/xml.js";
+import { CoordinateParser, type CoordinateRepairs, parseTrackPosition } from "./coordinates.js";
+import { altitudeModes } from "./element-fields.js";
+import { type FeatureRecord, Source } from "./feature-record.js";
+import { addBox, type LatLonBox } from "./overlay-box.js";
+import { Shape } from "./shapes.js";
+import { TrackReader } from "./track-reader.js";
+import { Tag } from "./vocabulary.js";
+
+const shapesOf: Readonly<Record<number, number>> = {
+  [Tag.Point]: Shape.point,
+  [Tag.LineString]: Shape.line,
+  [Tag.LinearRing]: Shape.line,
+  [Tag.Polygon]: Shape.polygon,
+  [Tag.MultiGeometry]: Shape.multi,
+  [Tag.Track]: Shape.line,
+  [Tag.MultiTrack]: Shape.multi,
+  [Tag.Model]: Shape.point,
+};
+const sides: Readonly<Record<number, keyof LatLonBox>> = {
+  [Tag.north]: "north",
+  [Tag.south]: "south",
+  [Tag.east]: "east",
+  [Tag.west]: "west",
+  [Tag.rotation]: "rotation",
+};
+const unsaid: LatLonBox = {
+  north: Number.NaN,
+  south: Number.NaN,
+  east: Number.NaN,
+  west: Number.NaN,
+  rotation: Number.NaN,
+};
+const nowhere = { longitude: Number.NaN, latitude: Number.NaN, altitude: Number.NaN };
+
+/** Elements inside of which `coordinates` stand. */
+const isHolder = (code: number): boolean =>
+  code === Tag.Point || code === Tag.LineString || code === Tag.LinearRing || code === Tag.LatLonQuad;
+const isBoundary = (code: number): boolean =>
+  code === Tag.outerBoundaryIs || code === Tag.innerBoundaryIs || code === Tag.Polygon;
+const isMode = (code: number): boolean =>
+  code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
+
+/** Whether a flag is on: KML has 1 and true. */
+export const isOn = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
+
+/** Whether the element is a geometry, or the extent of an overlay. */
+export const isGeometry = (code: number): boolean =>
+  shapesOf[code] !== undefined || code === Tag.LatLonBox || code === Tag.LatLonQuad;
+
+/** Reads the geometries of a feature, what is said of their heights, and the boxes of overlays. */
+export class GeometryReader {
+  private readonly repairs: CoordinateRepairs = { surplus: 0, sloppy: 0 };
+  private readonly coordinates: CoordinateParser;
+  private readonly tracks = new TrackReader();
+  private ringFrom = 0;
+  private lineFrom = 0;
+  private box = unsaid;
+  private location = nowhere;
+  private altitudeMode: string | null = null;
+  private extrude: boolean | null = null;
+  private tessellate: boolean | null = null;
+
+  constructor(
+    private readonly record: FeatureRecord,
+    private readonly context: Pick<ReadContext, "notice">,
+  ) {
+    this.coordinates = new CoordinateParser(record.shapes.positions, this.repairs);
+  }
+
+  reset(): void {
+    this.tracks.reset();
+    this.altitudeMode = null;
+    this.extrude = null;
+    this.tessellate = null;
+  }
+
+  /** Begins a geometry of the feature itself, or of what consists of several. */
+  begin(code: number): void {
+    const { shapes } = this.record;
+    switch (code) {
+      case Tag.LatLonBox:
+        this.box = { ...unsaid };
+        return;
+      case Tag.LatLonQuad:
+        shapes.begin(Shape.polygon);
+        return;
+      case Tag.Track:
+        this.tracks.begin();
+        break;
+      case Tag.MultiTrack:
+        this.tracks.beginMulti();
+        break;
+      case Tag.Model:
+        this.location = { ...nowhere };
+    }
+    shapes.begin(shapesOf[code]!);
+  }
+
+  /** An element inside of a geometry; tells whether its text is wanted. */
+  open(code: number, parent: number): boolean {
+    switch (parent) {
+      case Tag.MultiGeometry:
+      case Tag.MultiTrack:
+        if (shapesOf[code] !== undefined) this.begin(code);
+        return isMode(code);
+      case Tag.Track:
+        return code === Tag.when || code === Tag.coord || code === Tag.angles || isMode(code);
+      case Tag.LatLonBox:
+        return sides[code] !== undefined;
+      case Tag.Location:
+        return code === Tag.longitude || code === Tag.latitude || code === Tag.altitude;
+    }
+    if (code === Tag.coordinates) {
+      this.lineFrom = this.record.shapes.positions.count;
+      return isHolder(parent);
+    }
+    if (code === Tag.LinearRing && isBoundary(parent)) this.ringFrom = this.record.shapes.positions.count;
+    return isMode(code) && shapesOf[parent] !== undefined;
+  }
+
+  /** The end of an element without a text of its own. */
+  end(code: number, parent: number): void {
+    const { shapes } = this.record;
+    switch (code) {
+      case Tag.LatLonBox:
+        this.endBox();
+        break;
+      case Tag.LatLonQuad:
+        shapes.ring(this.lineFrom, true);
+        shapes.end();
+        break;
+      case Tag.Track:
+        this.endTrack();
+        break;
+      case Tag.Model:
+        this.endModel();
+        break;
+      case Tag.LinearRing:
+        if (isBoundary(parent)) shapes.ring(this.ringFrom, parent !== Tag.innerBoundaryIs);
+        else shapes.end();
+        break;
+      default:
+        if (shapesOf[code] !== undefined) shapes.end();
+    }
+  }
+
+  /** The coordinates of a geometry, or a position of a track. */
+  positions(code: number, parent: number, content: XmlContent, length: number): void {
+    const { shapes } = this.record;
+    if (code === Tag.coord) {
+      const found = parseTrackPosition(content.bytes, 0, length, shapes.positions);
+      if (typeof found === "string") shapes.problem ??= found;
+      this.tracks.position(found === true);
+      return;
+    }
+    shapes.problem ??= this.coordinates.parse(content.bytes, 0, length);
+    if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
+  }
+
+  /** The text of another element inside of a geometry. */
+  word(code: number, parent: number, text: string): void {
+    const side = sides[code];
+    if (parent === Tag.LatLonBox && side !== undefined) this.box[side] = Number.parseFloat(text);
+    else if (parent === Tag.Location) this.takeLocation(code, Number.parseFloat(text));
+    else if (code === Tag.when) this.tracks.add("times", text === "" ? null : text);
+    else if (code === Tag.angles) this.tracks.add("angles", anglesOf(text));
+    else if (text === "") return;
+    else if (code === Tag.interpolate) this.record.boolean(Source.element, "interpolate", isOn(text));
+    else if (code === Tag.extrude) this.extrude ??= isOn(text);
+    else if (code === Tag.tessellate) this.tessellate ??= isOn(text);
+    else if (code === Tag.altitudeMode) this.altitudeMode ??= text;
+  }
+
+  /** A value that a track has for each position (gx:SimpleArrayData). */
+  arrayValue(name: string, text: string): void {
+    this.tracks.add(name, jsonValue(text));
+  }
+
+  private takeLocation(code: number, value: number): void {
+    const part = code === Tag.longitude ? "longitude" : code === Tag.latitude ? "latitude" : "altitude";
+    this.location[part] = value;
+  }
+
+  private endTrack(): void {
+    const missing = this.tracks.end();
+    this.record.shapes.end();
+    if (missing > 0) {
+      const example = "a track has times without a position; they were left out";
+      this.context.notice("position-missing", undefined, example, missing);
+    }
+  }
+
+  private endModel(): void {
+    const { longitude, latitude, altitude } = this.location;
+    const { shapes } = this.record;
+    if (Number.isFinite(longitude) && Number.isFinite(latitude)) shapes.positions.add(longitude, latitude, altitude);
+    shapes.end();
+    this.context.notice("model-as-point", undefined, "of a three-dimensional model its place is kept");
+  }
+
+  private endBox(): void {
+    const { shapes } = this.record;
+    shapes.begin(Shape.polygon);
+    const from = shapes.positions.count;
+    if (addBox(this.box, shapes.positions)) shapes.ring(from, true);
+    else shapes.problem ??= "a LatLonBox that lacks a side";
+    shapes.end();
+  }
+
+  /** Adds to the record what only the whole feature tells. */
+  finish(): void {
+    const { record } = this;
+    const properties = this.tracks.properties();
+    if (properties !== null) record.text(Source.element, "coordinateProperties", properties);
+    if (this.extrude !== null) record.boolean(Source.element, "extrude", this.extrude);
+    if (this.tessellate !== null) record.boolean(Source.element, "tessellate", this.tessellate);
+    this.finishAltitudeMode();
+    this.report();
+  }
+
+  /**
+   * A height is taken for absolute, as it is in every other format, so that only something else is said: KML's own
+   * default among it, which is to disregard heights. Where all are zero, they say nothing.
+   */
+  private finishAltitudeMode(): void {
+    const { record, altitudeMode } = this;
+    const { elevated } = record.shapes;
+    const known = altitudeMode !== null && altitudeModes.includes(altitudeMode) ? altitudeMode : null;
+    const mode = elevated ? (known ?? "clampToGround") : known;
+    if (mode === null || (elevated && mode === "absolute")) return;
+    record.text(Source.element, "altitudeMode", mode);
+  }
+
+  private report(): void {
+    const { repairs, context } = this;
+    const { closed, singles } = this.record.shapes;
+    const tell = (code: string, example: string, count: number) => {
+      if (count > 0) context.notice(code, undefined, example, count);
+    };
+    tell("line-of-one-point", "a line or track of a single position became a point", singles);
+    tell("ring-closed", "a ring that did not end where it began was closed", closed);
+    if (repairs.sloppy + repairs.surplus === 0) return;
+    const sloppy = "coordinates were not parted by commas and blanks as KML asks, and read all the same";
+    tell("coordinates-sloppy", sloppy, repairs.sloppy);
+    const surplus = "a position had more than three numbers, or a point more than one position; the first were taken";
+    tell("coordinates-surplus", surplus, repairs.surplus);
+    repairs.sloppy = 0;
+    repairs.surplus = 0;
+  }
+}
+
+/** Heading, tilt and roll of a `<gx:angles>`, null where it says none. */
+function anglesOf(text: string): number[] | null {
+  const numbers = text.split(/[\s,]+/).map(Number);
+  return text === "" || numbers.some((number) => Number.isNaN(number)) ? null : numbers;
+}
+
+/** A number where the text is one. */
+function jsonValue(text: string): string | number | null {
+  if (text === "") return null;
+  const number = Number(text);
+  return Number.isFinite(number) && /^[-+]?(\d|\.\d)/.test(text) && !/^[-+]?0\d/.test(text) ? number : text;
+}

@@ -1,0 +1,72 @@
+import { Batch, GeometryBuilder, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
+import type { XmlStart } from "../shared/xml.js";
+import type { Container } from "./document-reader.js";
+import type { FeatureRecord } from "./feature-record.js";
+import { type DocumentSchema, FieldSurvey, type PlannedField } from "./field-survey.js";
+
+const batchSize = 1000;
+
+/** A piece of a layer. Plain data. */
+export interface KmlSplit {
+  readonly bytes: number;
+  /** Where reading begins, null for the beginning of the document, where the encoding does not let it be cut. */
+  readonly start: XmlStart | null;
+  readonly to: number;
+  /** The containers that are open there. */
+  readonly containers: readonly Container[];
+  /** Damage that is passed over in place of features, and told as a reject. */
+  readonly gap?: Omit<Reject, "feature">;
+  readonly [key: string]: unknown;
+}
+
+/** What a layer is, found by reading the document once. Plain data. */
+export interface LayerPlan {
+  readonly name: string;
+  /** The folder whose features these are; undefined for all of the document. */
+  readonly folder: string | undefined;
+  readonly fields: readonly PlannedField[];
+  readonly ids: ReturnType<FieldSurvey["ids"]>;
+  /** Names of the fields of each Schema: a feature that has data by it and not this field has null there. */
+  readonly declared: ReadonlyMap<string, readonly string[]>;
+  readonly summary: LayerSummary;
+  readonly rejects: number;
+  readonly splits: readonly KmlSplit[];
+}
+
+/** Finds out what the features of one layer say together. */
+export class LayerSurvey {
+  readonly fields: FieldSurvey;
+  readonly summariser = new Summariser(false);
+  readonly splits: KmlSplit[] = [];
+  private readonly geometry = new GeometryBuilder();
+  private waiting = 0;
+  count = 0;
+  rejects = 0;
+
+  constructor(
+    readonly folder: string | undefined,
+    schemas: ReadonlyMap<string, DocumentSchema>,
+  ) {
+    this.fields = new FieldSurvey(schemas);
+  }
+
+  add(record: FeatureRecord): void {
+    this.count++;
+    if (record.shapes.problem !== null) {
+      this.rejects++;
+      return;
+    }
+    this.fields.add(record);
+    record.shapes.write(this.geometry);
+    if (++this.waiting === batchSize) this.sumUp();
+  }
+
+  sumUp(): void {
+    if (this.waiting === 0) return;
+    const geometry = this.geometry.finish();
+    this.geometry.reset();
+    const nothing = { ids: null, fields: [], columns: [], records: null, firstRecord: 1 };
+    this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
+    this.waiting = 0;
+  }
+}
