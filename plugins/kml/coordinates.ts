@@ -134,7 +134,9 @@ export class CoordinateParser {
   }
 
   private endAtComma(bytes: Uint8Array, afterComma: number, next: number, to: number): number {
-    if (next < to && sorts[bytes[next]!] === Sort.other && bytes[next] !== 0xc2) return -1 - next;
+    const isBreak = next >= to || bytes[next] === 0xc2 || sorts[bytes[next]!] === Sort.separator;
+    // A second comma may part positions, but not stand for a latitude.
+    if (!isBreak && !(bytes[next] === 44 && this.length > 1)) return -1 - next;
     this.repairs.sloppy++;
     return afterComma;
   }

@@ -150,7 +150,8 @@ export class DocumentReader {
     const { xml } = this;
     if (this.wantedDepth > 0) {
       // Tags in a text (a description with bare HTML) are left out, and what they part stays apart.
-      if (this.length > 0) xml.content.addText(" ", "");
+      const { content } = xml;
+      if (content.length > 0 && !isSpace(content.bytes[content.length - 1]!)) content.addText(" ", "");
       return null;
     }
     const code = this.codeOf();

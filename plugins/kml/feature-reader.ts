@@ -77,6 +77,7 @@ export class FeatureReader {
     stack.push(code);
     if (this.styleDepth > 0) return this.styles.open(code, reader);
     if (stack.length === 2) return this.openChild(code, reader);
+    if (stack[1] === Tag.leftOut) return false;
     switch (parent) {
       case Tag.SchemaData:
         return this.openSchemaData(code, reader);
@@ -120,6 +121,7 @@ export class FeatureReader {
       this.dataName = reader.name.local;
       return true;
     } else {
+      this.stack[1] = Tag.leftOut;
       const example = "an element that says nothing of the feature's data was left out";
       this.context.notice("element-left-out", reader.name.text, example);
     }
@@ -169,7 +171,7 @@ export class FeatureReader {
       else this.styles.close(code, wanted ? textOf(reader, length) : "");
     } else if (wanted) this.take(code, stack[stack.length - 1]!, reader, length);
     else if (code === Tag.TimeSpan && stack.length === 1) this.endTimespan();
-    else this.geometry.end(code, stack[stack.length - 1]!);
+    else if (stack[1] !== Tag.leftOut) this.geometry.end(code, stack[stack.length - 1]!);
     return false;
   }
 

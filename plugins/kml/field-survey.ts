@@ -2,6 +2,7 @@ import { type FieldSummary, type FieldType, fieldTypes, temporalType, uniqueName
 import { elementFields, isElementField } from "./element-fields.js";
 import { type FeatureRecord, Form, Source } from "./feature-record.js";
 import { isOfType, looksLike, meeting, widened } from "./field-types.js";
+import type { StyleProperties } from "./style-reader.js";
 
 /** A Schema of the document. Plain data. */
 export interface DocumentSchema {
@@ -64,17 +65,32 @@ export class FieldSurvey {
     }
     for (const schema of record.usedSchemas) this.usedSchemas.add(schema);
     for (let at = 0; at < record.count; at++) {
-      const name = record.names[at]!;
-      let use = this.uses.get(name);
-      if (!use) {
-        use = new FieldUse(name);
-        this.uses.set(name, use);
-      }
+      const use = this.useOf(record.names[at]!);
       if (use.feature === this.feature) this.compare(use, record, at);
       else use.values++;
       use.feature = this.feature;
       use.at = at;
       this.observe(use, record, at);
+    }
+  }
+
+  private useOf(name: string): FieldUse {
+    const known = this.uses.get(name);
+    if (known) return known;
+    const use = new FieldUse(name);
+    this.uses.set(name, use);
+    return use;
+  }
+
+  /** Adds what shared styles say, which up to `values` features name. */
+  addStyles(styles: Iterable<StyleProperties>, values: number): void {
+    for (const style of styles) {
+      for (const [name, value] of Object.entries(style)) {
+        const use = this.useOf(name);
+        use.values = values;
+        use.elementTypes.add(typeof value === "number" ? "double" : typeOfElement(name));
+        use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(String(value)));
+      }
     }
   }
 

@@ -3,8 +3,11 @@ import type { XmlStart } from "../shared/xml.js";
 import type { Container } from "./document-reader.js";
 import type { FeatureRecord } from "./feature-record.js";
 import { type DocumentSchema, FieldSurvey, type PlannedField } from "./field-survey.js";
+import type { StyleTable } from "./style-table.js";
 
 const batchSize = 1000;
+/** Of so many different styles it is kept which ones a layer uses; with more, it counts as using all. */
+const mostStyles = 1 << 16;
 
 /** A piece of a layer. Plain data. */
 export interface KmlSplit {
@@ -40,6 +43,8 @@ export class LayerSurvey {
   readonly splits: KmlSplit[] = [];
   private readonly geometry = new GeometryBuilder();
   private waiting = 0;
+  /** Shared styles that features name; null where there are too many to keep. */
+  private usedStyles: Set<string> | null = new Set();
   count = 0;
   rejects = 0;
 
@@ -61,7 +66,20 @@ export class LayerSurvey {
     if (++this.waiting === batchSize) this.sumUp();
   }
 
-  sumUp(): void {
+  useStyle(id: string): void {
+    if (!this.usedStyles) return;
+    this.usedStyles.add(id);
+    if (this.usedStyles.size > mostStyles) this.usedStyles = null;
+  }
+
+  /** Ends the layer, with what the shared styles that it uses say. */
+  finish(styles: StyleTable): void {
+    this.sumUp();
+    const used = this.usedStyles ? [...this.usedStyles].map((id) => styles.get(id)) : styles.all;
+    this.fields.addStyles(new Set(used.filter((style) => style !== undefined)), this.count);
+  }
+
+  private sumUp(): void {
     if (this.waiting === 0) return;
     const geometry = this.geometry.finish();
     this.geometry.reset();

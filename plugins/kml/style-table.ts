@@ -50,6 +50,11 @@ export class StyleTable {
     return { slots: this.slots, styles: this.styles };
   }
 
+  /** All different styles. */
+  get all(): readonly StyleProperties[] {
+    return this.styles;
+  }
+
   add(id: string, style: StyleProperties): void {
     const key = JSON.stringify(style);
     let index = this.known.get(key);

@@ -47,6 +47,7 @@ export class Survey implements DocumentFindings {
   private current: { readonly layer: LayerSurvey; readonly start: XmlStart | null; readonly from: number } | null =
     null;
   private currentContainers: readonly Container[] = [];
+  private stylesOfFeature: string[] = [];
   private passed = 0;
   private featureFrom = 0;
   private gaps = 0;
@@ -57,7 +58,11 @@ export class Survey implements DocumentFindings {
     private readonly context: ReadContext,
   ) {
     const surroundings = {
-      style: () => undefined,
+      // Shared styles may stand behind: which ones are used is kept, what they say is looked up in the end.
+      style: (id: string) => {
+        this.stylesOfFeature.push(id);
+        return undefined;
+      },
       isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
       ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
         if (id) this.styles.add(id, style);
@@ -176,14 +181,17 @@ export class Survey implements DocumentFindings {
     const path = this.document.path;
     const { record } = this.features;
     if (path !== "" && !this.settings.byFolder) record.text(Source.element, "folder", path);
-    this.layerAt(path).add(record);
+    const layer = this.layerAt(path);
+    layer.add(record);
+    for (const id of this.stylesOfFeature) layer.useStyle(id);
+    if (this.stylesOfFeature.length > 0) this.stylesOfFeature = [];
   }
 
   private plan(): DocumentPlan {
     if (this.layers.size === 0) this.layerAt("");
     const names = new Set<string>();
     const layers = [...this.layers.values()].map((layer) => {
-      layer.sumUp();
+      layer.finish(this.styles);
       const name = this.nameOf(layer, names);
       names.add(name);
       return this.planLayer(layer, name);

@@ -90,6 +90,8 @@ export const Tag = {
   foreign: 90,
   /** A placemark of a type of its own, as KML 2.0 and 2.1 let a Schema declare it. */
   typed: 91,
+  /** A child of a feature that nothing is read of. */
+  leftOut: 92,
 } as const;
 
 export const vocabulary: Readonly<Record<string, number>> = {
@@ -99,6 +101,7 @@ export const vocabulary: Readonly<Record<string, number>> = {
   GeometryCollection: Tag.MultiGeometry,
   foreign: 0,
   typed: 0,
+  leftOut: 0,
 };
 
 /** Elements whose text is a field's value as it stands. */

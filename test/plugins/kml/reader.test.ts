@@ -1,0 +1,627 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { document, placemark, read, readLayers, readOne, scratch } from "./reading.js";
+
+afterAll(() => scratch.remove());
+
+const point = "<Point><coordinates>1,2</coordinates></Point>";
+const codes = (list: readonly { readonly code: string }[]) => list.map(({ code }) => code);
+const ring = (text: string) => `<LinearRing><coordinates>${text}</coordinates></LinearRing>`;
+
+describe("elements are found", () => {
+  test.each([
+    [
+      "with a prefix",
+      '<k:kml xmlns:k="http://www.opengis.net/kml/2.2"><k:Placemark><k:name>A</k:name><k:Point><k:coordinates>1,2</k:coordinates></k:Point></k:Placemark></k:kml>',
+    ],
+    [
+      "with a prefix that nothing declares",
+      "<kml:kml><kml:Placemark><kml:name>A</kml:name><kml:Point><kml:coordinates>1,2</kml:coordinates></kml:Point></kml:Placemark></kml:kml>",
+    ],
+    [
+      "without a namespace",
+      "<kml><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>",
+    ],
+    [
+      "of KML 2.1",
+      '<kml xmlns="http://earth.google.com/kml/2.1"><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>',
+    ],
+    [
+      "of KML 2.0",
+      '<kml xmlns="http://earth.google.com/kml/2.0"><Folder><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></Folder></kml>',
+    ],
+    ["without kml around them", "<Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark>"],
+  ])("%s", async (_, text) => {
+    const { features } = await read(text);
+    expect(features).toEqual([
+      { type: "Feature", geometry: { type: "Point", coordinates: [1, 2] }, properties: { name: "A" } },
+    ]);
+  });
+
+  test("and those of other namespaces are none, whatever they are called", async () => {
+    const feature = await readOne(`<o:name xmlns:o="urn:other">other</o:name><name>A</name>${point}`);
+    expect(feature.properties).toEqual({ name: "A" });
+  });
+
+  test("in Latin-1 and UTF-16 as well", async () => {
+    const text = document(placemark(`<name>Köln</name>${point}`));
+    for (const bytes of [
+      Buffer.from(text.replace("UTF-8", "ISO-8859-1"), "latin1"),
+      Buffer.from(`\ufeff${text.replace("UTF-8", "UTF-16")}`, "utf16le"),
+    ]) {
+      expect((await read(bytes)).features[0]!.properties).toEqual({ name: "Köln" });
+    }
+  });
+});
+
+describe("what a feature says", () => {
+  test("under the names of togeojson, with the types it has", async () => {
+    const feature = await readOne(
+      `<name>A &amp; B</name><visibility>0</visibility><open>1</open><atom:author xmlns:atom="http://www.w3.org/2005/Atom"><atom:name>Me</atom:name></atom:author><atom:link href="https://example.org/a?b=1&amp;c"/><address>Street 1</address><phoneNumber>+43 1</phoneNumber><Snippet maxLines="1">short</Snippet><description><![CDATA[<b>bold</b> & more]]></description><TimeStamp><when>2020-01-02</when></TimeStamp>${point}`,
+    );
+    expect(feature.properties).toEqual({
+      name: "A & B",
+      visibility: false,
+      open: true,
+      author: "Me",
+      link: "https://example.org/a?b=1&c",
+      address: "Street 1",
+      phoneNumber: "+43 1",
+      snippet: "short",
+      description: "<b>bold</b> & more",
+      timestamp: "2020-01-02",
+    });
+  });
+
+  test("only its own elements count: the times of a view are not its times", async () => {
+    const { features, notices } = await read(
+      document(
+        placemark(
+          `<LookAt><TimeStamp><when>1999</when></TimeStamp><altitudeMode>absolute</altitudeMode></LookAt>${point}`,
+        ),
+      ),
+    );
+    expect(features[0]!.properties).toEqual({});
+    expect(notices).toMatchObject([{ code: "element-left-out", field: "LookAt" }]);
+  });
+
+  test("a TimeSpan is its begin and end, an open one what it has", async () => {
+    const span = (inner: string) => readOne(`<TimeSpan>${inner}</TimeSpan>${point}`);
+    expect((await span("<begin>2001</begin><end>2002-03</end>")).properties).toEqual({
+      timespan: { begin: "2001", end: "2002-03" },
+    });
+    expect((await span("<begin>2001</begin>")).properties).toEqual({ timespan: { begin: "2001" } });
+  });
+
+  test("times that are all dates and times are of that type", async () => {
+    const stamped = (when: string) => placemark(`<TimeStamp><when>${when}</when></TimeStamp>${point}`);
+    const typeOf = async (...times: string[]) => (await read(document(times.map(stamped).join("")))).fields;
+    expect(await typeOf("2020-01-01T00:00:00Z", "2021-01-01T00:00:00+02:00")).toEqual([
+      { name: "timestamp", type: "datetime" },
+    ]);
+    expect(await typeOf("2020-01-01", "2021-02-03")).toEqual([{ name: "timestamp", type: "date" }]);
+    expect(await typeOf("2020", "2021-02-03")).toEqual([{ name: "timestamp", type: "text" }]);
+  });
+
+  test("white space that only indents is not part of a text, references to it are", async () => {
+    const feature = await readOne(`<name>\r\n   A  B\r\n  </name><description>&#32;x&#10;</description>${point}`);
+    expect(feature.properties).toEqual({ name: "A  B", description: " x\n" });
+  });
+
+  test("bare tags in a description leave their text", async () => {
+    const feature = await readOne(`<description>see <b>here</b></description>${point}`);
+    expect(feature.properties).toEqual({ description: "see here" });
+  });
+
+  test("the id of a placemark is the feature's", async () => {
+    const { features } = await read(document(`<Placemark id="a1">${point}</Placemark>`), { fid: "key" });
+    expect(features[0]).toMatchObject({ id: "a1", properties: { key: "a1" } });
+  });
+
+  test("folders are a path, containers without a name and the document are not", async () => {
+    const text = document(
+      `<name>Doc</name><Folder><name>A</name><Folder>${placemark(point)}<Folder><name>B</name>${placemark(point)}</Folder></Folder></Folder>${placemark(point)}`,
+    );
+    const { name, features } = await read(text);
+    expect(name).toBe("Doc");
+    expect(features.map(({ properties }) => properties.folder)).toEqual(["A", "A/B", undefined]);
+  });
+});
+
+describe("extended data", () => {
+  const schema = (fields: string) => `<Schema id="s" name="s">${fields}</Schema>`;
+  const data = (values: string) => `<ExtendedData><SchemaData schemaUrl="#s">${values}</SchemaData></ExtendedData>`;
+
+  test("is of the types of its Schema, wherever that stands", async () => {
+    const fields = ["bool", "int", "uint", "short", "ushort", "float", "double", "string"];
+    const declared = schema(fields.map((type) => `<SimpleField type="${type}" name="f_${type}"/>`).join(""));
+    const values = ["0", "-3", "4294967295", "7", "65535", "1.5", "-2e3", "007"];
+    const said = data(fields.map((type, n) => `<SimpleData name="f_${type}">${values[n]}</SimpleData>`).join(""));
+    for (const text of [declared + placemark(said + point), placemark(said + point) + declared]) {
+      const { features, fields: found } = await read(document(text));
+      expect(Object.values(features[0]!.properties)).toEqual([false, -3, 4294967295, 7, 65535, 1.5, -2000, "007"]);
+      expect(found.map(({ type }) => type)).toEqual([
+        "boolean",
+        "int32",
+        "int64",
+        "int32",
+        "int32",
+        "double",
+        "double",
+        "text",
+      ]);
+    }
+  });
+
+  test("that is empty is null for numbers and empty for text; what is not said at all is null", async () => {
+    const declared = schema(
+      '<SimpleField type="int" name="n"/><SimpleField type="bool" name="b"/><SimpleField type="string" name="t"/><SimpleField type="string" name="u"/>',
+    );
+    const said = data('<SimpleData name="n"></SimpleData><SimpleData name="b"> </SimpleData><SimpleData name="t"/>');
+    const { features } = await read(document(declared + placemark(said + point)));
+    expect(features[0]!.properties).toEqual({ n: null, b: null, t: "", u: null });
+  });
+
+  test("of values that the type does not hold has the next one that does, and says so", async () => {
+    const declared = schema(
+      '<SimpleField type="int" name="n"/><SimpleField type="int" name="d"/><SimpleField type="bool" name="b"/>',
+    );
+    const said = data(
+      '<SimpleData name="n">3000000000</SimpleData><SimpleData name="d">1.5</SimpleData><SimpleData name="b">maybe</SimpleData>',
+    );
+    const { features, fields, notices } = await read(document(declared + placemark(said + point)));
+    expect(features[0]!.properties).toEqual({ n: 3000000000, d: 1.5, b: "maybe" });
+    expect(fields.map(({ type }) => type)).toEqual(["int64", "double", "text"]);
+    expect(codes(notices)).toEqual(["type-widened", "type-widened", "type-widened"]);
+  });
+
+  test("of Data is text; a displayName serves where there is no name", async () => {
+    const feature = await readOne(
+      `<ExtendedData><Data name="a"><displayName>Shown</displayName><value>1</value></Data><Data><displayName>B</displayName><value>x</value></Data></ExtendedData>${point}`,
+    );
+    expect(feature.properties).toEqual({ a: "1", B: "x" });
+  });
+
+  test("of other namespaces is data, too", async () => {
+    const feature = await readOne(`<ExtendedData xmlns:c="urn:c"><c:number>14</c:number></ExtendedData>${point}`);
+    expect(feature.properties).toEqual({ number: "14" });
+  });
+
+  test("called like an element is the same field while both agree, else a field beside it", async () => {
+    const both = (a: string, b: string) =>
+      `<name>${a}</name><ExtendedData><Data name="name"><value>${b}</value></Data></ExtendedData>${point}`;
+    expect((await readOne(both("A", "A"))).properties).toEqual({ name: "A" });
+    expect((await readOne(both("A", "B"))).properties).toEqual({ name: "A", name_1: "B" });
+  });
+
+  test("given twice is told", async () => {
+    const twice =
+      '<ExtendedData><Data name="a"><value>1</value></Data><Data name="a"><value>2</value></Data></ExtendedData>';
+    const { features, losses } = await read(document(placemark(twice + point)));
+    expect(features[0]!.properties).toEqual({ a: "2" });
+    expect(losses).toMatchObject([{ code: "value-repeated", field: "a", count: 1 }]);
+  });
+
+  test("of a type of its own, as KML 2.0 and 2.1 have it", async () => {
+    const declared =
+      '<Schema name="Park" parent="Placemark"><SimpleField type="wstring" name="Code"/><SimpleField type="int" name="width"/></Schema>';
+    const { features } = await read(
+      document(`${declared}<Park><name>P</name><Code>x</Code><width>3</width>${point}</Park>`),
+    );
+    expect(features).toMatchObject([
+      { properties: { name: "P", Code: "x", width: 3 }, geometry: { coordinates: [1, 2] } },
+    ]);
+  });
+});
+
+describe("geometries", () => {
+  const geometry = async (inner: string) => (await readOne(inner)).geometry;
+
+  test("of one kind are a Multi geometry, of several a collection", async () => {
+    expect(await geometry(`<MultiGeometry>${point}${point}</MultiGeometry>`)).toEqual({
+      type: "MultiPoint",
+      coordinates: [
+        [1, 2],
+        [1, 2],
+      ],
+    });
+    const line = "<LineString><coordinates>1,2 3,4</coordinates></LineString>";
+    expect(await geometry(`<MultiGeometry>${point}${line}</MultiGeometry>`)).toMatchObject({
+      type: "GeometryCollection",
+      geometries: [{ type: "Point" }, { type: "LineString" }],
+    });
+    expect(
+      await geometry(`<MultiGeometry><MultiGeometry>${line}${line}</MultiGeometry></MultiGeometry>`),
+    ).toMatchObject({
+      type: "GeometryCollection",
+      geometries: [{ type: "MultiLineString" }],
+    });
+  });
+
+  test("holes may come first, and rings that are open are closed", async () => {
+    const inner = `<innerBoundaryIs>${ring("1,1 2,1 2,2")}</innerBoundaryIs>`;
+    const outer = `<outerBoundaryIs>${ring("0,0 9,0 9,9 0,9 0,0")}</outerBoundaryIs>`;
+    const { features, notices } = await read(document(placemark(`<Polygon>${inner}${outer}</Polygon>`)));
+    expect(features[0]!.geometry).toEqual({
+      type: "Polygon",
+      coordinates: [
+        [
+          [0, 0],
+          [9, 0],
+          [9, 9],
+          [0, 9],
+          [0, 0],
+        ],
+        [
+          [1, 1],
+          [2, 1],
+          [2, 2],
+          [1, 1],
+        ],
+      ],
+    });
+    expect(notices).toMatchObject([{ code: "ring-closed", count: 1 }]);
+  });
+
+  test.each([
+    [
+      "indented and one a line",
+      "\n\t 1,2,3\n\t 4,5,6\n ",
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    ],
+    [
+      "blanks after the commas",
+      "1, 2, 3 4, 5, 6",
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    ],
+    [
+      "heights for some",
+      "1,2 4,5,6",
+      [
+        [1, 2],
+        [4, 5, 6],
+      ],
+    ],
+    [
+      "a comma behind each position",
+      "1,2, 4,5,",
+      [
+        [1, 2],
+        [4, 5],
+      ],
+    ],
+    [
+      "a comma behind each position with height",
+      "1,2,3, 4,5,6,",
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    ],
+    [
+      "semicolons between positions",
+      "1,2;4,5",
+      [
+        [1, 2],
+        [4, 5],
+      ],
+    ],
+    [
+      "no-break spaces",
+      "1,2\u00a04,5",
+      [
+        [1, 2],
+        [4, 5],
+      ],
+    ],
+    [
+      "commas only, in threes",
+      "1,2,0,4,5,0,7,8,0",
+      [
+        [1, 2, 0],
+        [4, 5, 0],
+        [7, 8, 0],
+      ],
+    ],
+    [
+      "exponents and signs",
+      "+1e0,-2.5E1 .5,5.",
+      [
+        [1, -25],
+        [0.5, 5],
+      ],
+    ],
+  ])("coordinates with %s", async (_, text, expected) => {
+    expect(await geometry(`<LineString><coordinates>${text}</coordinates></LineString>`)).toEqual({
+      type: "LineString",
+      coordinates: expected,
+    });
+  });
+
+  test.each(["no,no", "1,2 3", "1,,2", "1,2 nan,4", "1;2;3;4;5"])("coordinates like %s are a reject", async (text) => {
+    const { features, rejects } = await read(
+      document(
+        placemark(`<name>bad</name><LineString><coordinates>${text}</coordinates></LineString>`) + placemark(point),
+      ),
+    );
+    expect(features).toHaveLength(1);
+    expect(rejects).toMatchObject([
+      { code: "unreadable-geometry", place: { record: 1 }, feature: { properties: { name: "bad" }, geometry: null } },
+    ]);
+  });
+
+  test("a fourth number is left out, and told", async () => {
+    const { features, notices } = await read(document(placemark("<Point><coordinates>1,2,3,4</coordinates></Point>")));
+    expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
+    expect(codes(notices)).toContain("coordinates-surplus");
+  });
+
+  test("a LinearRing is a line, a model a point, none is null", async () => {
+    expect(await geometry(ring("0,0 1,0 1,1 0,0"))).toMatchObject({ type: "LineString" });
+    expect(
+      await geometry(
+        "<Model><Location><longitude>1</longitude><latitude>2</latitude><altitude>3</altitude></Location></Model>",
+      ),
+    ).toEqual({ type: "Point", coordinates: [1, 2, 3] });
+    expect(await geometry("<name>nowhere</name>")).toBeNull();
+  });
+
+  test("of overlays are their box, turned counter-clockwise", async () => {
+    const overlay = (rotation: string) =>
+      read(
+        document(
+          `<GroundOverlay><name>O</name><Icon><href>a.png</href></Icon><LatLonBox><north>1</north><south>-1</south><east>2</east><west>-2</west>${rotation}</LatLonBox></GroundOverlay>`,
+        ),
+      );
+    const plain = (await overlay("")).features[0]!;
+    expect(plain.properties).toEqual({ name: "O", icon: "a.png", "@geometry-type": "groundoverlay" });
+    expect(plain.geometry).toMatchObject({
+      coordinates: [
+        [
+          [-2, 1],
+          [2, 1],
+          [2, -1],
+          [-2, -1],
+          [-2, 1],
+        ],
+      ],
+    });
+    const turned = (await overlay("<rotation>90</rotation>")).features[0]!.geometry as { coordinates: number[][][] };
+    // The north-west corner of the picture goes to the south-west.
+    const [x, y] = turned.coordinates[0]![0]!;
+    expect(x).toBeCloseTo(-1, 12);
+    expect(y).toBeCloseTo(-2, 12);
+  });
+
+  test("of overlays may be four corners", async () => {
+    const quad = "<gx:LatLonQuad><coordinates>0,0 4,0 3,2 1,2</coordinates></gx:LatLonQuad>";
+    const { features } = await read(document(`<GroundOverlay>${quad}</GroundOverlay>`));
+    expect(features[0]!.geometry).toEqual({
+      type: "Polygon",
+      coordinates: [
+        [
+          [0, 0],
+          [4, 0],
+          [3, 2],
+          [1, 2],
+          [0, 0],
+        ],
+      ],
+    });
+  });
+});
+
+describe("heights", () => {
+  const modes = async (mode: string, z: string) =>
+    (await readOne(`<Point>${mode}<coordinates>1,2${z}</coordinates></Point>`)).properties;
+
+  test("are absolute unless the file says otherwise, and its default does", async () => {
+    expect(await modes("<altitudeMode>absolute</altitudeMode>", ",3")).toEqual({});
+    expect(await modes("", ",3")).toEqual({ altitudeMode: "clampToGround" });
+    expect(await modes("<altitudeMode>relativeToGround</altitudeMode>", ",3")).toEqual({
+      altitudeMode: "relativeToGround",
+    });
+    expect(await modes("<gx:altitudeMode>clampToSeaFloor</gx:altitudeMode>", ",3")).toEqual({
+      altitudeMode: "clampToSeaFloor",
+    });
+  });
+
+  test("of zero say nothing", async () => {
+    expect(await modes("", ",0")).toEqual({});
+    expect(await modes("<altitudeMode>absolute</altitudeMode>", ",0")).toEqual({ altitudeMode: "absolute" });
+  });
+});
+
+describe("tracks", () => {
+  const track = (inner: string) => `<gx:Track>${inner}</gx:Track>`;
+  const coord = (text: string) => `<gx:coord>${text}</gx:coord>`;
+  const when = (...times: string[]) => times.map((time) => `<when>${time}</when>`).join("");
+
+  test("have a time for each position, null where one is missing", async () => {
+    const feature = await readOne(track(when("2020", "") + coord("1 2 3") + coord("4 5 6") + coord("7 8 9")));
+    expect(feature.geometry).toEqual({
+      type: "LineString",
+      coordinates: [
+        [1, 2, 3],
+        [4, 5, 6],
+        [7, 8, 9],
+      ],
+    });
+    expect(feature.properties.coordinateProperties).toEqual({ times: ["2020", null, null] });
+  });
+
+  test("without a position leave out its time", async () => {
+    const { features, notices } = await read(
+      document(placemark(track(when("2020", "2021", "2022") + coord("1 2") + coord("") + coord("4 5")))),
+    );
+    expect(features[0]!.geometry).toEqual({
+      type: "LineString",
+      coordinates: [
+        [1, 2],
+        [4, 5],
+      ],
+    });
+    expect(features[0]!.properties.coordinateProperties).toEqual({ times: ["2020", "2022"] });
+    expect(codes(notices)).toContain("position-missing");
+  });
+
+  test("of a MultiTrack are aligned, also where one has no times; angles and arrays go with them", async () => {
+    const array =
+      '<ExtendedData><SchemaData><gx:SimpleArrayData name="heart"><gx:value>80</gx:value><gx:value>81</gx:value></gx:SimpleArrayData></SchemaData></ExtendedData>';
+    const feature = await readOne(
+      `<gx:MultiTrack><gx:interpolate>1</gx:interpolate>${track(when("2020", "2021") + coord("1 2") + coord("3 4") + "<gx:angles>10 0 0</gx:angles>" + array)}${track(coord("5 6") + coord("7 8"))}</gx:MultiTrack>`,
+    );
+    expect(feature.geometry).toMatchObject({
+      type: "MultiLineString",
+      coordinates: [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        [
+          [5, 6],
+          [7, 8],
+        ],
+      ],
+    });
+    expect(feature.properties).toEqual({
+      interpolate: true,
+      coordinateProperties: {
+        times: [
+          ["2020", "2021"],
+          [null, null],
+        ],
+        angles: [
+          [[10, 0, 0], null],
+          [null, null],
+        ],
+        heart: [
+          [80, 81],
+          [null, null],
+        ],
+      },
+    });
+  });
+
+  test("of a single position are points", async () => {
+    const { features, notices } = await read(document(placemark(track(when("2020") + coord("1 2 3")))));
+    expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
+    expect(codes(notices)).toContain("line-of-one-point");
+  });
+});
+
+describe("styles", () => {
+  const style = (id: string, color: string) =>
+    `<Style id="${id}"><LineStyle><color>${color}</color><width>2</width></LineStyle></Style>`;
+
+  test("become simplestyle: colors turned round, the opacity apart", async () => {
+    const feature = await readOne(
+      `<Style><IconStyle><color>80ffffff</color><scale>1.5</scale><heading>90</heading><Icon><href>i.png</href></Icon><hotSpot x="0.5" y="1" xunits="fraction" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color></LabelStyle><LineStyle><color>7fc08040</color><width>3</width></LineStyle><PolyStyle><color>ff0000ff</color><fill>0</fill></PolyStyle></Style>${point}`,
+    );
+    expect(feature.properties).toEqual({
+      icon: "i.png",
+      "icon-color": "#ffffff",
+      "icon-opacity": 128 / 255,
+      "icon-scale": 1.5,
+      "icon-heading": 90,
+      "icon-offset": [0.5, 1],
+      "icon-offset-units": ["fraction", "pixels"],
+      "label-color": "#00ff00",
+      "label-opacity": 1,
+      stroke: "#4080c0",
+      "stroke-opacity": 127 / 255,
+      "stroke-width": 3,
+      fill: "#ff0000",
+      "fill-opacity": 0,
+    });
+  });
+
+  test("that are shared are found before and behind, through the normal side of a StyleMap", async () => {
+    const map =
+      '<StyleMap id="m"><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>';
+    const use = placemark(`<styleUrl>#m</styleUrl>${point}`);
+    const shared = style("a", "ff0000ff") + style("b", "ff00ff00") + map;
+    for (const text of [shared + use, use + shared]) {
+      const { features } = await read(document(text));
+      expect(features[0]!.properties).toEqual({
+        styleUrl: "#m",
+        stroke: "#ff0000",
+        "stroke-opacity": 1,
+        "stroke-width": 2,
+      });
+    }
+  });
+
+  test("of the feature itself go before shared ones", async () => {
+    const feature = await readOne(
+      `<styleUrl>a</styleUrl><Style><LineStyle><color>ff00ff00</color></LineStyle></Style>${point}`,
+      style("a", "ff0000ff"),
+    );
+    expect(feature.properties).toEqual({ styleUrl: "#a", stroke: "#00ff00", "stroke-opacity": 1, "stroke-width": 2 });
+  });
+
+  test("that are not there are told, and none are given where none are wanted", async () => {
+    const text = document(
+      placemark(`<styleUrl>#x</styleUrl><Style><LineStyle><width>2</width></LineStyle></Style>${point}`),
+    );
+    expect(codes((await read(text)).notices)).toEqual(["style-missing"]);
+    expect((await read(text, { styles: "no" })).features[0]!.properties).toEqual({ styleUrl: "#x" });
+  });
+
+  test("one for each of many features", async () => {
+    const many = Array.from({ length: 5000 }, (_, n) => n);
+    const shared = many.map((n) => style(`s${n}`, `ff0000${(n % 256).toString(16).padStart(2, "0")}`)).join("");
+    const { features } = await read(
+      document(shared + many.map((n) => placemark(`<styleUrl>#s${n}</styleUrl>${point}`)).join("")),
+    );
+    const expected = many.map((n) => `#${(n % 256).toString(16).padStart(2, "0")}0000`);
+    expect(features.map(({ properties }) => properties.stroke)).toEqual(expected);
+  });
+});
+
+describe("layers and splits", () => {
+  test("a layer for each folder on request, called like it", async () => {
+    const text = document(
+      `<name>D</name><Folder><name>A</name>${placemark(`<name>1</name>${point}`)}<Folder><name>B</name>${placemark(point)}</Folder>${placemark(`<name>2</name>${point}`)}</Folder>${placemark(point)}`,
+    );
+    const layers = await readLayers(text, { layers: "folders" });
+    expect(layers.map(({ name, features }) => [name, features.length])).toEqual([
+      ["A", 2],
+      ["B", 1],
+      ["D", 1],
+    ]);
+    expect(layers[0]!.features.map(({ properties }) => properties)).toEqual([{ name: "1" }, { name: "2" }]);
+  });
+
+  test("network links, other overlays and tours are told", async () => {
+    const { features, notices } = await read(
+      document(
+        `<NetworkLink><name>More</name><Link><href>more.kml</href></Link></NetworkLink><ScreenOverlay><name>Logo</name></ScreenOverlay><PhotoOverlay/>${placemark(point)}`,
+      ),
+    );
+    expect(features).toHaveLength(1);
+    expect(notices).toMatchObject([
+      { code: "network-link", count: 1 },
+      { code: "overlay-left-out", count: 2 },
+    ]);
+    expect(notices[0]!.example).toContain('"More" leads to more.kml');
+  });
+
+  test("damage is passed over when asked, with the folder that goes on behind it", async () => {
+    const text = document(
+      `<Folder><name>F</name>${placemark(`<name>1</name>${point}`)}${placemark(`<name>2</nam>${point}`)}${placemark(`<name>3</name>${point}`)}</Folder>`,
+    );
+    await expect(readLayers(text)).rejects.toMatchObject({ code: "input-corrupt" });
+    const [layer] = await readLayers(text, {}, true);
+    expect(layer!.features.map(({ properties }) => properties)).toEqual([
+      { name: "1", folder: "F" },
+      { name: "3", folder: "F" },
+    ]);
+    expect(layer!.rejects).toMatchObject([{ code: "input-corrupt", place: { record: 2 } }]);
+  });
+});
