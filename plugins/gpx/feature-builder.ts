@@ -36,6 +36,7 @@ const formerKinds: Readonly<Record<string, { readonly kind: number; readonly lin
 
 /** Makes batches of the features of some kinds. */
 export class FeatureBuilder implements Visitor {
+  readonly wanted = standardFields.map(() => true);
   /** Features met, good and bad. */
   records: number;
   private readonly rows: Rows;
@@ -136,9 +137,10 @@ export class FeatureBuilder implements Visitor {
     this.former = this.reader.content.text();
   }
 
-  segment(): void {
+  segment(): boolean {
     if (this.segments++ > 0) this.endLine();
     this.values.segment();
+    return true;
   }
 
   /** A line has ended, or is about to be the only one of a route. */
@@ -249,8 +251,11 @@ export class FeatureBuilder implements Visitor {
         this.reject();
         return;
       }
+      this.first.longitude = longitude;
+      this.first.latitude = latitude;
+      this.first.height = height;
       this.geometry.line(Kind.Point);
-      this.position({ longitude, latitude, height });
+      this.position(this.first);
     } else this.endLines();
     this.geometry.end();
     this.keepMade();

@@ -39,7 +39,7 @@ export class PointValues {
 
   /** Begins with another line. */
   clear(): void {
-    this.lengths = [0];
+    if (this.lengths.length > 1 || this.lengths[0] !== 0) this.lengths = [0];
     if (this.lists.size > 0) this.lists = new Map();
   }
 

@@ -59,7 +59,7 @@ export async function survey(
   context: ReadContext,
   splitSize: number,
 ): Promise<Survey> {
-  const surveyor = new Surveyor(splitSize);
+  const surveyor = new Surveyor(splitSize, context.skipErrors);
   const notGpx = (name: string) =>
     fault("input-corrupt", { source, place: {}, reason: `it is no GPX: its outermost element is <${name}>` });
   const quiet = { ...pick(context), notice: () => {} };
@@ -108,7 +108,14 @@ class Surveyor implements Visitor {
   private features = 0;
   private lastEnd = 0;
 
-  constructor(private readonly splitSize: number) {}
+  /** Texts are texts, whatever they are. */
+  readonly wanted = standardFields.map(({ type }) => type !== "text");
+
+  constructor(
+    private readonly splitSize: number,
+    /** Look into everything, as damage anywhere is read past. */
+    private readonly readsAll: boolean,
+  ) {}
 
   /** Where the next feature begins after damage, −1 where there is none to be found. */
   async nextAfter(file: SourceFile): Promise<number> {
@@ -198,7 +205,11 @@ class Surveyor implements Visitor {
   }
 
   geometryType(): void {}
-  segment(): void {}
+
+  /** Once it is known that points have values, what is in segments makes no difference, as long as it is sound. */
+  segment(): boolean {
+    return this.readsAll || !this.pointValues[Gpx.trk];
+  }
 
   beginPoint(): boolean {
     return !this.pointValues[this.kind];

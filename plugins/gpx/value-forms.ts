@@ -66,10 +66,27 @@ function isDecimal(bytes: Buffer, from: number, to: number): boolean {
 }
 
 function temporalForm(bytes: Buffer, from: number, to: number): number {
+  if (isPlainInstant(bytes, from, to)) return Form.datetime;
   if (to - from > 40) return Form.text;
   const type = temporalType(bytes.toString("latin1", from, to));
   return type === null ? Form.text : Form[type];
 }
+
+/** `2024-05-06T07:08:09Z`, which nearly all times in GPX look like; false where only a closer look can tell. */
+function isPlainInstant(bytes: Buffer, from: number, to: number): boolean {
+  if (to - from !== 20) return false;
+  for (let i = 0; i < 20; i++) {
+    const byte = bytes[from + i]!;
+    const wanted = instant[i]!;
+    if (wanted === zero ? !isDigit(byte) : byte !== wanted) return false;
+  }
+  const pair = (at: number) => (bytes[from + at]! - zero) * 10 + bytes[from + at + 1]! - zero;
+  const month = pair(5);
+  const day = pair(8);
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31 && pair(11) < 24 && pair(14) < 60 && pair(17) < 60;
+}
+
+const instant = Buffer.from("0000-00-00T00:00:00Z");
 
 function wordForm(bytes: Buffer, from: number, to: number): number {
   if (to - from > 5) return Form.text;

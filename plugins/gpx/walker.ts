@@ -8,6 +8,8 @@ import { type Path, PathTree } from "./paths.js";
 export interface Visitor {
   /** The outermost element begins. */
   root(): void;
+  /** Whether the text of a simple element is of interest, or only that there is one. */
+  readonly wanted: readonly boolean[];
   /** A wpt, rte or trk begins; false where it is of no interest. */
   begin(kind: number): boolean;
   /** Its simple element of this index in `standardFields`. */
@@ -18,7 +20,8 @@ export interface Visitor {
   link(link: Link): void;
   /** What our writer says that the geometry was before it became one of GPX. */
   geometryType(): void;
-  segment(): void;
+  /** A segment begins; false where its points are of no interest. */
+  segment(): boolean;
   /** A point of a line begins; false where its values are of no interest. */
   beginPoint(longitude: number, latitude: number): boolean;
   pointStandard(index: number): void;
@@ -235,8 +238,9 @@ export class GpxWalker {
     if (reader.namespace() === this.rootNamespace) {
       const { code } = reader.name;
       if (code === Code.trkseg && kind === Gpx.trk) {
-        this.visitor.segment();
-        return Scope.segment;
+        if (this.visitor.segment()) return Scope.segment;
+        this.reader.passOver();
+        return Scope.skip;
       }
       if (code === Code.rtept && kind === Gpx.rte) return this.openPoint();
       if (kind !== Gpx.wpt && code === Code.ele) return this.openExtension(depth);
@@ -268,6 +272,10 @@ export class GpxWalker {
     const { code } = this.reader.name;
     const index = standardIndex(code);
     if (index >= 0) {
+      if (!this.inPoint && !this.visitor.wanted[index]) {
+        this.visitor.standard(index);
+        return Scope.skip;
+      }
       this.indices[depth] = index;
       return this.field(depth, Use.standard);
     }

@@ -4,6 +4,24 @@ import { fault } from "../../src/errors.js";
 /** More text than this in one element is refused: 256 MiB. */
 const mostContent = 1 << 28;
 
+const references = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const written = Object.keys(references).map((name) => Buffer.from(`&${name};`));
+/** The character of a predefined reference, by the sum of the first two bytes of its name, which differs for each. */
+const characterOf = new Uint8Array(512);
+for (const [name, character] of Object.entries(references)) {
+  characterOf[name.charCodeAt(0) + name.charCodeAt(1)] = character.charCodeAt(0);
+}
+
+/** How long the predefined reference at `at` is, 0 where none is there. */
+function referenceLength(bytes: Buffer, at: number, end: number): number {
+  for (const reference of written) {
+    let i = 1;
+    while (i < reference.length && at + i < end && bytes[at + i] === reference[i]) i++;
+    if (i === reference.length) return i;
+  }
+  return 0;
+}
+
 const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9 || byte === 13;
 
 /**
@@ -61,6 +79,31 @@ export class XmlContent {
     if (size < 32) for (let i = 0; i < size; i++) bytes[length + i] = from[start + i]!;
     else from.copy(bytes, length, start, end);
     this.length += size;
+  }
+
+  /**
+   * Adds `from[start … end]`, valid UTF-8, with the references that XML predefines resolved and its line ends as line
+   * feeds; false where there is anything else to be resolved, and nothing was added.
+   */
+  addEscaped(from: Buffer, start: number, end: number, source: string): boolean {
+    this.reserve(end - start, source);
+    const { bytes } = this;
+    let to = this.length;
+    for (let i = start; i < end; i++) {
+      const byte = from[i]!;
+      if (byte === 38) {
+        const length = referenceLength(from, i, end);
+        if (length === 0) return false;
+        bytes[to++] = characterOf[from[i + 1]! + from[i + 2]!]!;
+        i += length - 1;
+      } else if (byte === 13) {
+        bytes[to++] = 10;
+        if (i + 1 < end && from[i + 1] === 10) i++;
+      } else if (byte < 32 && byte !== 9 && byte !== 10) return false;
+      else bytes[to++] = byte;
+    }
+    this.length = to;
+    return true;
   }
 
   addText(text: string, source: string): void {

@@ -43,6 +43,7 @@ export function encodingOf(head: Buffer): XmlEncoding {
  */
 export class XmlInput {
   private position: number;
+  private window: Buffer = Buffer.alloc(0);
   private readonly decode: Decode | null;
   private readonly unit: number;
 
@@ -61,18 +62,29 @@ export class XmlInput {
     return this.position >= this.range.to;
   }
 
-  /** The next piece, empty at the end. */
-  async next(): Promise<Buffer> {
-    if (this.ended) return Buffer.alloc(0);
+  /** `rest` with the next piece behind it, in a buffer that serves again at the next call. */
+  async after(rest: Buffer): Promise<Buffer> {
+    if (this.ended) return rest;
     const { to, pieceSize } = this.range;
-    let bytes = await this.file.read(this.position, Math.min(pieceSize, to - this.position));
-    if (bytes.length === 0) {
-      this.position = to;
-      return bytes;
-    }
-    if (this.decode && this.position + bytes.length < to) bytes = bytes.subarray(0, cutOf(bytes, this.encoding));
-    this.position += bytes.length;
-    return this.decode ? Buffer.from(this.decode(bytes), "utf8") : bytes;
+    const wanted = Math.min(pieceSize, to - this.position);
+    if (this.decode) return this.decoded(rest, wanted, this.decode);
+    if (rest.length + wanted > this.window.length) {
+      const larger = Buffer.allocUnsafeSlow((rest.length + wanted) * 2);
+      rest.copy(larger);
+      this.window = larger;
+    } else this.window.set(rest);
+    const bytes = await this.file.read(this.position, wanted, this.window.subarray(rest.length, rest.length + wanted));
+    if (bytes.buffer !== this.window.buffer) this.window.set(bytes, rest.length);
+    this.position = bytes.length === 0 ? to : this.position + bytes.length;
+    return this.window.subarray(0, rest.length + bytes.length);
+  }
+
+  private async decoded(rest: Buffer, wanted: number, decode: Decode): Promise<Buffer> {
+    const { to } = this.range;
+    let bytes = await this.file.read(this.position, wanted);
+    if (this.position + bytes.length < to) bytes = bytes.subarray(0, cutOf(bytes, this.encoding));
+    this.position = bytes.length === 0 ? to : this.position + bytes.length;
+    return Buffer.concat([rest, Buffer.from(decode(bytes), "utf8")]);
   }
 
   /** How many bytes of the file the UTF-8 `bytes[from … to]` came from. */

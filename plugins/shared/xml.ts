@@ -114,6 +114,7 @@ const inName = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 const cdataOpening = Buffer.from("<![CDATA[");
+const markupOpening = Buffer.from("<!");
 const doctypeOpening = Buffer.from("<!DOCTYPE");
 const commentOpening = Buffer.from("<!--");
 const commentEnd = Buffer.from("-->");
@@ -156,6 +157,8 @@ export class XmlReader {
   private finished = false;
   /** What was being passed over when the window ended. */
   private skipping: Buffer | null = null;
+  /** The end tag that is looked for, to pass over what stands before it. */
+  private passing: Buffer | null = null;
   private inCdata = false;
   /** The text token is of a CDATA section. */
   private literal = false;
@@ -219,6 +222,8 @@ export class XmlReader {
     if (this.pending) return Token.more;
     if (this.finished) return Token.end;
     for (;;) {
+      if (this.passing && !this.pass(this.passing))
+        return this.last ? this.truncated(`<${this.name.text}>`) : Token.more;
       if (this.skipping && !this.skip(this.skipping)) return this.last ? this.truncated("a comment") : Token.more;
       if (this.inCdata) return this.cdata();
       const { bytes, end } = this;
@@ -249,12 +254,11 @@ export class XmlReader {
     }
     this.settings.context.signal.throwIfAborted();
     const input = this.input ?? (await this.begin());
-    const piece = await input.next();
     const { at } = this;
     this.base = this.byteAt(at);
     this.measuredAt = 0;
     this.measured = 0;
-    this.bytes = at < this.bytes.length ? Buffer.concat([this.bytes.subarray(at), piece]) : piece;
+    this.bytes = await input.after(this.bytes.subarray(at));
     this.at = this.tokenAt = 0;
     this.last = input.ended;
     this.end = this.last ? this.bytes.length : wholeCharacters(this.bytes);
@@ -291,6 +295,43 @@ export class XmlReader {
     this.at = found + mark.length;
     this.skipping = null;
     return true;
+  }
+
+  /**
+   * Right after `open`: passes over all that is in the element, unseen, so that `close` comes next. Only for elements
+   * that are never within others of their name, and where somebody else sees to it that the content is well-formed.
+   */
+  passOver(): void {
+    if (!this.closing) this.passing = Buffer.concat([Buffer.from("</"), this.name.bytes]);
+  }
+
+  /** Moves to the end tag, past comments and CDATA sections; false where it is not there yet. */
+  private pass(tag: Buffer): boolean {
+    for (;;) {
+      if (this.skipping && !this.skip(this.skipping)) return false;
+      const found = this.bytes.indexOf(tag, this.at);
+      const markup = this.bytes.subarray(0, found < 0 ? this.bytes.length : found).indexOf(markupOpening, this.at);
+      if (markup >= 0 && markup + 9 <= this.end) {
+        this.at = markup + 2;
+        if (sameBytes(cdataOpening, this.bytes, markup)) this.skipping = cdataEnd;
+        else if (sameBytes(commentOpening, this.bytes, markup)) {
+          this.at = markup + 4;
+          this.skipping = commentEnd;
+        }
+        continue;
+      }
+      if (markup < 0 && found >= 0 && found + tag.length < this.end) {
+        this.at = found;
+        if (inName[this.bytes[found + tag.length]!] === 0) {
+          this.passing = null;
+          return true;
+        }
+        this.at++;
+        continue;
+      }
+      this.at = Math.max(this.at, Math.min(found < 0 ? this.end : found, markup < 0 ? this.end : markup) - tag.length);
+      return false;
+    }
   }
 
   private instruction(): number {
@@ -576,7 +617,7 @@ export class XmlReader {
     const { source } = this.settings;
     if (!this.valid && !isUtf8(bytes.subarray(textFrom, textTo))) this.flaw("invalid-utf8", textFrom);
     if (!this.encoded) content.add(bytes, textFrom, textTo, this.valid, source);
-    else {
+    else if (this.literal || !this.valid || !content.addEscaped(bytes, textFrom, textTo, source)) {
       const raw = bytes.toString("utf8", textFrom, textTo).replace(/\r\n?/g, "\n");
       if (this.literal) content.addText(this.cleaned(raw, textFrom), source);
       else content.addResolved(this.resolve(raw, textFrom), spaceBefore(raw), spaceAfter(raw), source);
