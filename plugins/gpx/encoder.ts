@@ -4,7 +4,7 @@ import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
 import { Gpx, gpxTypes } from "./elements.js";
-import { type FieldPlan, planFields } from "./field-plan.js";
+import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";
 import { linksOf, type PointLists, pointLists } from "./point-elements.js";
 import { PointText } from "./point-text.js";
 import { fitsElement, inUtc, takesAnyText, textOf, writeValue } from "./values.js";
@@ -152,7 +152,7 @@ export class GpxEncoder {
         for (const link of links!) this.link(link);
         linked = true;
       }
-      if (!this.standard(plan, field.column, field.name, row)) misfits.push(field.column);
+      if (!this.standard(plan, field, row)) misfits.push(field.column);
     }
     if (!linked) for (const link of links!) this.link(link);
     for (const column of plan.others[as]!) this.extension(plan, column, row);
@@ -168,20 +168,21 @@ export class GpxEncoder {
   }
 
   /** Writes a value as an element of GPX; false where the element does not take it. */
-  private standard(plan: FieldPlan, index: number, name: string, row: number): boolean {
+  private standard(plan: FieldPlan, { name, column: index, open, close }: StandardColumn, row: number): boolean {
     const { out } = this;
     const column = plan.columns[index]!;
     if (column.presence[row] !== Presence.value) return true;
     if (column.type === "text" && takesAnyText(name)) {
-      out.ascii(`<${name}>`);
+      this.put(open);
       this.drop(name, writeText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!));
     } else {
       const text = textOf(column, row);
       if (text === null || !fitsElement(name, text)) return false;
-      out.ascii(`<${name}>`);
-      out.utf8(elementText(name === "time" ? inUtc(text) : text));
+      this.put(open);
+      if (name === "time") out.ascii(inUtc(text));
+      else out.utf8(elementText(text));
     }
-    out.ascii(`</${name}>`);
+    this.put(close);
     return true;
   }
 

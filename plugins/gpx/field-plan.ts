@@ -3,9 +3,11 @@ import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
-interface StandardColumn {
+export interface StandardColumn {
   readonly name: string;
   readonly column: number;
+  readonly open: Buffer;
+  readonly close: Buffer;
   /** The schema has it behind the links. */
   readonly afterLinks: boolean;
 }
@@ -43,7 +45,9 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
   const standards = gpxTypes.map((_, kind) =>
     standardFields.flatMap(({ name, of }, index) => {
       const column = of.some((each) => each === kind) ? find(name) : -1;
-      return column < 0 ? [] : [{ name, column, afterLinks: index > lastBeforeLinks }];
+      if (column < 0) return [];
+      const tags = { open: Buffer.from(`<${name}>`), close: Buffer.from(`</${name}>`) };
+      return [{ name, column, ...tags, afterLinks: index > lastBeforeLinks }];
     }),
   );
   const others = standards.map((list) => {

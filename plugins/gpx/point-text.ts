@@ -27,6 +27,23 @@ interface Sorted {
   readonly own: readonly PointList[];
 }
 
+type PointTag = "wpt" | "rtept" | "trkpt";
+
+const tagged = (text: (tag: PointTag) => string): Readonly<Record<PointTag, Buffer>> => ({
+  wpt: Buffer.from(text("wpt")),
+  rtept: Buffer.from(text("rtept")),
+  trkpt: Buffer.from(text("trkpt")),
+});
+const openings = tagged((tag) => `<${tag} lat="`);
+const endings = tagged((tag) => `</${tag}>\n`);
+const words = {
+  lon: Buffer.from('" lon="'),
+  ele: Buffer.from("<ele>"),
+  eleEnd: Buffer.from("</ele>"),
+  empty: Buffer.from("/>\n"),
+};
+const put = (out: TextBuffer, bytes: Buffer): void => out.bytes(bytes, 0, bytes.length);
+
 /** Writes positions as elements of GPX's wptType, with what their features say of each. */
 export class PointText {
   /** Longitudes of 180 degrees written as −180 so far. */
@@ -35,12 +52,12 @@ export class PointText {
   constructor(private readonly digits: Digits) {}
 
   /** Writes `<wpt lat="…" lon="…"` of the position k. */
-  open(out: TextBuffer, tag: string, geometry: GeometryColumn, k: number): void {
+  open(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, k: number): void {
     const { precision } = this.digits;
     const x = geometry.xy[2 * k]!;
-    out.ascii(`<${tag} lat="`);
+    put(out, openings[tag]);
     out.fixed(geometry.xy[2 * k + 1]!, precision);
-    out.ascii('" lon="');
+    put(out, words.lon);
     // GPX 1.1, longitudeType: less than 180.
     if (x > 179 && Number(x.toFixed(precision)) >= 180) {
       this.moved++;
@@ -52,18 +69,18 @@ export class PointText {
   height(out: TextBuffer, geometry: GeometryColumn, k: number): boolean {
     const z = geometry.z ? geometry.z[k]! : Number.NaN;
     if (!Number.isFinite(z)) return false;
-    out.ascii("<ele>");
+    put(out, words.ele);
     out.fixed(z, this.digits.zPrecision);
-    out.ascii("</ele>");
+    put(out, words.eleEnd);
     return true;
   }
 
   /** Writes the positions of a ring, each on a line. */
-  line(out: TextBuffer, tag: string, geometry: GeometryColumn, ring: number, lists: readonly PointList[]): void {
+  line(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, ring: number, lists: readonly PointList[]): void {
     const sorted = lists.length > 0 ? sortLists(lists) : null;
     const from = geometry.positionOffsets[ring]!;
     const to = geometry.positionOffsets[ring + 1]!;
-    const end = `</${tag}>\n`;
+    const end = endings[tag];
     for (let k = from; k < to; k++) {
       this.open(out, tag, geometry, k);
       const start = out.length;
@@ -73,8 +90,8 @@ export class PointText {
       if (sorted) writePoint(out, sorted, k - from);
       if (out.length === before) {
         out.length = start;
-        out.ascii("/>\n");
-      } else out.ascii(end);
+        put(out, words.empty);
+      } else put(out, end);
     }
   }
 }
@@ -159,7 +176,8 @@ function writeStandard(
   if (!isPlain || !fitsElement(element, text)) own.push([list.key, value]);
   else {
     out.ascii(`<${element}>`);
-    out.utf8(elementText(element === "time" ? inUtc(text) : text));
+    if (element === "time") out.ascii(inUtc(text));
+    else out.utf8(elementText(text));
     out.ascii(`</${element}>`);
   }
 }

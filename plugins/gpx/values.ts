@@ -57,12 +57,25 @@ export function textOf(column: Column, row: number): string | null {
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
 const whole = /^\d{1,9}$/;
-const datetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+const datetime =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](0\d|1[0-3]):[0-5]\d|[+-]14:00)?$/;
+
+/** Whether a text is a dateTime of XML Schema 1.0 (part 2, 3.2.7), which has no year 0. */
+export function isDatetime(text: string): boolean {
+  const parts = datetime.exec(text);
+  if (!parts) return false;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const most = month === 2 && !isLeap(year) ? 28 : (monthDays[month - 1] ?? 0);
+  return year > 0 && day >= 1 && day <= most;
+}
+
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 const fixes = ["none", "2d", "3d", "dgps", "pps"];
 
 /** What an element of GPX 1.1 can have as its text (its schema's simple types); elements of any text are not here. */
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
-  time: (text) => datetime.test(text) && !Number.isNaN(Date.parse(text)),
+  time: isDatetime,
   magvar: (text) => decimal.test(text) && Number(text) >= 0 && Number(text) < 360,
   geoidheight: (text) => decimal.test(text),
   number: (text) => whole.test(text),
@@ -83,6 +96,7 @@ export const takesAnyText = (name: string): boolean => !Object.hasOwn(checks, na
 
 /** A datetime with an offset in UTC, as GPX has its times; one that names no offset as it is. */
 export function inUtc(text: string): string {
+  if (text.endsWith("Z")) return text;
   const offset = /([+-])(\d\d):(\d\d)$/.exec(text);
   if (!offset) return text;
   const [, sign, hours, minutes] = offset;
