@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { fault } from "../errors.js";
 import type { Part } from "./part.js";
 import type { HostSink } from "./sink.js";
-import { lstatOrNull, outputFailure, type TemporaryNames } from "./target.js";
+import { isBeingReplaced, isSameFile, lstatOrNull, outputFailure, type TemporaryNames } from "./target.js";
 
 /** The files of one output, all on the disk, and what they replace. */
 export interface FileSet {
@@ -17,6 +17,9 @@ export interface FileSet {
   readonly old: readonly string[];
   readonly names: TemporaryNames;
 }
+
+const justWritten = (output: string, cause?: unknown) =>
+  fault("output-failed", { output, reason: "another process is writing it" }, cause);
 
 /** Files that go when the outputs come: an older output of the name, of which nothing is written anew. */
 export interface Removal {
@@ -58,6 +61,8 @@ class Publication {
   private readonly undo: (() => Promise<void>)[] = [];
   private readonly markers: string[] = [];
   private readonly spent: string[] = [];
+  /** The inodes of the files that have their names. */
+  private readonly given = new Map<string, number | undefined>();
   private readonly sets: readonly FileSet[];
 
   constructor(
@@ -74,6 +79,7 @@ class Publication {
     for (const { parts } of this.sets) for (const part of parts) this.spent.push(part.path);
     // Without an output beside them nothing would tell the next run what they were: they go at the end.
     const gone = this.sets.length > 0 ? this.removals.flatMap(({ paths }) => paths) : [];
+    for (const set of this.sets) if (!isAlone(set)) this.refuseSecond(set);
     for (const set of this.sets) for (const path of set.old.slice(0, 1)) await this.stepAside(path, set);
     for (const path of gone) await this.stepAside(path);
     await this.sync();
@@ -110,6 +116,11 @@ class Publication {
     await Promise.all([...new Set([...paths, ...removed].map((path) => dirname(path)))].map(syncFolder));
   }
 
+  /** Before anything is touched: what another process took aside from here tells that it is in the middle of this. */
+  private refuseSecond({ main, old }: FileSet): void {
+    if (old.length > 0 && isBeingReplaced(main)) throw justWritten(main);
+  }
+
   private async stepAside(path: string, set?: FileSet): Promise<void> {
     const aside = this.names.of(path, "old");
     try {
@@ -120,6 +131,8 @@ class Publication {
     }
     this.spent.push(aside);
     this.undo.push(async () => {
+      // What another process has put there since is not lost to an older file.
+      if (lstatOrNull(path) && !isSameFile(aside, path) && !this.isOwn(path)) return;
       await rename(aside, path);
       // Two names of one file stay two.
       await rm(aside, { force: true });
@@ -139,18 +152,31 @@ class Publication {
     } catch (error) {
       throw outputFailure(set.name, error);
     }
-    if (!had || !isAlone(set)) this.undo.push(() => rm(part.final, { force: true }));
+    this.given.set(part.final, lstatOrNull(part.final)?.ino);
+    // Where one took the other's place, putting that back is one step, too.
+    if (had && isAlone(set)) return;
+    this.undo.push(async () => {
+      if (this.isOwn(part.final)) await rm(part.final, { force: true });
+    });
+  }
+
+  /** Whether a file is still the one that this run gave the name. */
+  private isOwn(path: string): boolean {
+    const inode = this.given.get(path);
+    return inode !== undefined && inode === lstatOrNull(path)?.ino;
   }
 
   private async giveSecondName(part: Part, { overwrite }: FileSet, had: boolean): Promise<void> {
-    const exists = (cause?: unknown) => fault("output-exists", { output: part.final }, cause);
+    // What was there has stepped aside: a file that is there now belongs to somebody else, and so may those around it.
+    const taken = (cause?: unknown) =>
+      overwrite ? justWritten(part.final, cause) : fault("output-exists", { output: part.final }, cause);
     try {
       await link(part.path, part.final);
       return;
     } catch (error) {
-      if (codeOf(error) === "EEXIST" && !overwrite) throw exists(error);
-      if (codeOf(error) !== "EEXIST" && !withoutLinks.has(codeOf(error))) throw error;
-      if (!overwrite && lstatOrNull(part.final)) throw exists();
+      if (codeOf(error) === "EEXIST") throw taken(error);
+      if (!withoutLinks.has(codeOf(error))) throw error;
+      if (lstatOrNull(part.final)) throw taken();
     }
     if (!had) {
       const marker = this.names.of(part.final, "none");

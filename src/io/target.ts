@@ -57,7 +57,7 @@ const temporaryName = new RegExp(
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
-function isSameFile(one: string, other: string): boolean {
+export function isSameFile(one: string, other: string): boolean {
   const a = lstatSync(one, { throwIfNoEntry: false, bigint: true });
   const b = lstatSync(other, { throwIfNoEntry: false, bigint: true });
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
@@ -123,6 +123,21 @@ function settle(files: readonly Leftover[]): void {
   }
   const spent: readonly Role[] = ["tmp", "none", "main.none", "main.tmp"];
   for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
+}
+
+/** A set gets its names within this, in milliseconds; what stands aside for longer was left by a run that was killed. */
+const publishing = 60_000;
+
+/** Whether a main file has just stepped aside for another run. */
+export function isBeingReplaced(main: string): boolean {
+  const start = `.${basename(main)}.`;
+  return readdirSync(dirname(main)).some((entry) => {
+    if (!entry.startsWith(start)) return false;
+    const { base, role } = temporaryName.exec(entry)?.groups ?? {};
+    if (base !== basename(main) || (role !== "old" && role !== "main.old")) return false;
+    const aside = lstatOrNull(join(dirname(main), entry));
+    return aside !== null && Date.now() - aside.ctimeMs < publishing;
+  });
 }
 
 const sweptAt = new Map<string, number>();
