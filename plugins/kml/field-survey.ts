@@ -188,9 +188,8 @@ export class FieldSurvey {
     // An element's field that its Schema declares without more is of the type that it always has.
     if (said.length > 0 && isElementField(name) && own.size === 0) {
       const usual = elementFields[name][0];
-      const fits =
-        said.every((type) => type === (usual === "json" ? "text" : usual)) && widened(usual, use.looks) === usual;
-      if (fits && usual !== "json") return { both: usual, elements: usual, data: usual };
+      const fits = said.every((type) => type === usual) && widened(usual, use.looks) === usual;
+      if (fits) return { both: usual, elements: usual, data: usual };
     }
     const declared = said.length > 0 ? meeting(said) : "text";
     const data = widened(declared, use.looks);

@@ -42,7 +42,7 @@ export function schemaOf(layer: TargetLayer): LayerSchema {
 
 /** Whether the type of a field can only be told by saying it. */
 function isUntold({ name, type }: Field): boolean {
-  if (isElementField(name)) return elementFields[name][0] !== type;
+  if (isElementField(name)) return elementFields[name][0] !== type || type === "json";
   return kmlTypes[type] === "string" && type !== "text";
 }
 

@@ -474,7 +474,7 @@ describe("tracks", () => {
     const array =
       '<ExtendedData><SchemaData><gx:SimpleArrayData name="heart"><gx:value>80</gx:value><gx:value>81</gx:value></gx:SimpleArrayData></SchemaData></ExtendedData>';
     const feature = await readOne(
-      `<gx:MultiTrack><gx:interpolate>1</gx:interpolate>${track(when("2020", "2021") + coord("1 2") + coord("3 4") + "<gx:angles>10 0 0</gx:angles>" + array)}${track(coord("5 6") + coord("7 8"))}</gx:MultiTrack>`,
+      `<gx:MultiTrack><gx:interpolate>1</gx:interpolate>${track(`${when("2020", "2021") + coord("1 2") + coord("3 4")}<gx:angles>10 0 0</gx:angles>${array}`)}${track(coord("5 6") + coord("7 8"))}</gx:MultiTrack>`,
     );
     expect(feature.geometry).toMatchObject({
       type: "MultiLineString",

@@ -1,0 +1,326 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import kml from "../../../plugins/kml/index.js";
+import { type Batch, type Feature, packFeatures } from "../../../src/model/index.js";
+import { readFile, Scratch, writeFile } from "../../../src/testing/index.js";
+import { batchOf, generatedLayer } from "../../support/generated-layers.js";
+import { converted } from "../../support/host.js";
+import { canValidate, schemaErrors } from "../../support/schemas.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const schema = "ogckml22.xsd";
+const isTestable = canValidate(schema);
+const hasOgr = spawnSync("ogrinfo", ["--version"]).error === undefined;
+if (!hasOgr) console.warn("NOT TESTED: there is no ogrinfo (gdal-bin), so nothing is opened with GDAL");
+
+let count = 0;
+
+interface Written {
+  readonly path: string;
+  readonly text: string;
+  readonly losses: readonly { readonly code: string; readonly field?: string; readonly count: number }[];
+  readonly notices: readonly { readonly code: string; readonly field?: string; readonly count: number }[];
+}
+
+async function writtenBatch(batch: Batch, options: Record<string, string> = {}): Promise<Written> {
+  const folder = scratch.path(`w${count++}`);
+  mkdirSync(folder);
+  const [file] = await writeFile(kml, folder, batch, { options, name: "layer" });
+  return { path: file!.path, text: readFileSync(file!.path, "utf8"), losses: file!.losses, notices: [] };
+}
+
+/** Converts features by the whole pipeline. */
+async function written(features: readonly Partial<Feature>[], options: Record<string, string> = {}): Promise<Written> {
+  const stem = scratch.path(`c${count++}`);
+  const whole = features.map((feature) => ({ type: "Feature", properties: {}, geometry: null, ...feature }));
+  writeFileSync(`${stem}.geojson`, JSON.stringify({ type: "FeatureCollection", features: whole }));
+  const report = await converted(`${stem}.geojson`, `${stem}.kml`, { writerOptions: options });
+  return {
+    path: `${stem}.kml`,
+    text: readFileSync(`${stem}.kml`, "utf8"),
+    losses: report.losses,
+    notices: report.notices,
+  };
+}
+
+async function readBack(path: string): Promise<Feature[]> {
+  const [layer] = await readFile(kml, path);
+  return layer!.batches.flatMap((batch) => [...batch.features()]);
+}
+
+const at = (...coordinates: number[]) => ({ type: "Point" as const, coordinates });
+
+describe("documents are valid by the OGC's schema", () => {
+  test.runIf(isTestable)("whatever the features are", { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(generatedLayer, async (layer) => {
+        const { text } = await writtenBatch(batchOf(layer));
+        expect(schemaErrors(text, schema)).toBe("");
+      }),
+      { numRuns: 40, seed: 1 },
+    );
+  });
+
+  test.runIf(isTestable)("with everything that elements say", async () => {
+    const properties = {
+      name: "a < b & c ]]>",
+      visibility: true,
+      open: false,
+      author: "Me",
+      link: 'https://example.org/?a="b"',
+      address: "x",
+      phoneNumber: "+1",
+      snippet: "s",
+      description: "<b>d</b>",
+      timestamp: "2020-05",
+      styleUrl: "https://example.org/s.kml#a",
+      icon: "i.png",
+      "icon-color": "#ffffff",
+      "icon-opacity": 1,
+      "icon-scale": 2.5,
+      "icon-heading": -10,
+      "icon-offset": [0.5, 1],
+      "icon-offset-units": ["fraction", "pixels"],
+      "label-color": "#00ff00",
+      "label-scale": 1,
+      stroke: "#123456",
+      "stroke-opacity": 0.2,
+      "stroke-width": 3,
+      fill: "#654321",
+      folder: "A/B",
+      altitudeMode: "relativeToGround",
+      extrude: true,
+      tessellate: false,
+      other: "1",
+    };
+    const ring = [
+      [0, 0, 5],
+      [1, 0, 5],
+      [1, 1, 5],
+      [0, 0, 5],
+    ];
+    const { path, text, notices } = await written([
+      { id: "p1", properties, geometry: { type: "Polygon", coordinates: [ring] } },
+      { id: "p2", properties: { timespan: { begin: "2001", end: "2002-01-01T00:00:00Z" } }, geometry: at(1, 2) },
+    ]);
+    expect(schemaErrors(text, schema)).toBe("");
+    const [first, second] = await readBack(path);
+    expect(first).toMatchObject({ id: "p1", properties: { ...properties, "label-opacity": 1, "fill-opacity": 1 } });
+    expect(second).toMatchObject({
+      id: "p2",
+      properties: { timespan: { begin: "2001", end: "2002-01-01T00:00:00Z" } },
+    });
+    const added = notices.filter(({ code }) => code === "field-added").map(({ field }) => field);
+    expect(added.sort()).toEqual(["fill-opacity", "label-opacity"]);
+  });
+
+  test.runIf(isTestable)("with several layers, one of them empty", async () => {
+    const folder = scratch.path("many");
+    mkdirSync(folder);
+    const collection = (features: unknown[]) => JSON.stringify({ type: "FeatureCollection", features });
+    const feature = { type: "Feature", id: "same", properties: { a: 1 }, geometry: at(1, 2) };
+    writeFileSync(`${folder}/one two.geojson`, collection([feature]));
+    writeFileSync(`${folder}/three.geojson`, collection([feature]));
+    writeFileSync(`${folder}/none.geojson`, collection([]));
+    const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
+    const report = await converted(inputs[0]!, `${folder}/out.kml`, { inputs });
+    const text = readFileSync(`${folder}/out.kml`, "utf8");
+    expect(schemaErrors(text, schema)).toBe("");
+    expect(report.losses).toMatchObject([{ code: "id-repeated", count: 1 }]);
+    const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
+    expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
+      ["one two", 1],
+      ["three", 1],
+    ]);
+  });
+});
+
+describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
+  test.each(["KML", "LIBKML"])("with its driver %s", async (driver) => {
+    const { path } = await written(
+      [
+        {
+          id: 1,
+          properties: { name: "A", n: 1, t: "x", when: "2020-01-01", stroke: "#ff0000" },
+          geometry: at(1, 2, 3),
+        },
+        {
+          id: 2,
+          properties: { name: "B", folder: "F" },
+          geometry: {
+            type: "LineString",
+            coordinates: [
+              [0, 0],
+              [1, 1],
+            ],
+          },
+        },
+      ],
+      {},
+    );
+    const skip = driver === "KML" ? "LIBKML" : "KML";
+    const done = spawnSync("ogrinfo", ["--config", "OGR_SKIP", skip, "-al", "-so", path], { encoding: "utf8" });
+    expect(done.stderr).toBe("");
+    expect(done.status).toBe(0);
+    expect(done.stdout).toContain(`driver \`${driver}' successful`);
+    const counts = [...done.stdout.matchAll(/Feature Count: (\d+)/g)].map(([, n]) => Number(n));
+    expect(counts.reduce((sum, n) => sum + n, 0)).toBe(2);
+  });
+
+  test("and reads the same attributes", async () => {
+    const properties = { name: "Ä & <b>", flag: true, whole: -5, part: 0.25, text: " x ", empty: null };
+    const { path } = await written([{ properties, geometry: at(1, 2) }]);
+    const text = execFileSync("ogr2ogr", ["-f", "GeoJSONSeq", "/vsistdout/", path], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    expect(JSON.parse(text).properties).toMatchObject({ Name: "Ä & <b>", flag: 1, whole: -5, part: 0.25 });
+  });
+});
+
+describe("types and ids come back", () => {
+  test("also those that KML does not have", async () => {
+    const fields = [
+      { name: "i", type: "int64" },
+      { name: "d", type: "date" },
+      { name: "t", type: "time" },
+      { name: "dt", type: "datetime" },
+      { name: "b", type: "binary" },
+      { name: "j", type: "json" },
+      { name: "x", type: "text" },
+    ] as const;
+    const properties = {
+      i: 5n,
+      d: "2020-01-01",
+      t: "10:00:00",
+      dt: "2020-01-01T00:00:00Z",
+      b: Uint8Array.of(1, 2, 255),
+      j: { a: [1] },
+      x: "2020-01-01",
+    };
+    const feature = { type: "Feature", id: 7, properties, geometry: at(1, 2) } as const;
+    const { path, losses } = await writtenBatch(packFeatures([feature], 1, fields));
+    const [layer] = await readFile(kml, path);
+    expect(layer!.info.fields).toEqual(fields);
+    expect(layer!.batches[0]!.ids!.type).toBe("int32");
+    expect([...layer!.batches[0]!.features()]).toMatchObject([
+      { id: 7, properties: { ...properties, i: 5, b: "AQL/", j: { a: [1] } } },
+    ]);
+    expect(losses).toEqual([]);
+  });
+
+  test("ids that are no names of XML are data, and ids again when read", async () => {
+    const ids = ["a", "1b", "with space", "ü", "a"];
+    const { path, text, losses } = await written(ids.map((id) => ({ id, geometry: at(0, 0) })));
+    expect(text.match(/<Placemark id="[^"]*"/g)).toEqual(['<Placemark id="a"']);
+    expect(losses).toMatchObject([{ code: "id-repeated", count: 1 }]);
+    expect((await readBack(path)).map(({ id }) => id)).toEqual(["a", "1b", "with space", "ü", undefined]);
+  });
+});
+
+describe("properties become elements", () => {
+  test("folders in the order of the features, a path that comes again as a folder again", async () => {
+    const paths = ["A", "A/B", "A/B", "C", "A", undefined, " A", "A//B"];
+    const { path, text } = await written(paths.map((folder) => ({ properties: { folder }, geometry: at(0, 0) })));
+    expect(text.match(/<Folder>/g)).toHaveLength(4);
+    expect((await readBack(path)).map(({ properties }) => properties.folder ?? undefined)).toEqual(paths);
+  });
+
+  test("an opacity between the steps stays exact, and is drawn as near as can be", async () => {
+    const { path, text } = await written([
+      { properties: { stroke: "#ff8000", "stroke-opacity": 0.5 }, geometry: at(0, 0) },
+    ]);
+    expect(text).toContain("<LineStyle><color>800080ff</color></LineStyle>");
+    expect((await readBack(path))[0]!.properties).toEqual({ stroke: "#ff8000", "stroke-opacity": 0.5 });
+  });
+
+  test("another field is shown as the name where there is none, and stays what it is", async () => {
+    const { path, text, notices } = await written([{ properties: { NAME: "N", n: 1 }, geometry: at(0, 0) }]);
+    expect(text).toContain("<name>N</name>");
+    expect(notices).toMatchObject([{ code: "field-added", field: "name" }]);
+    expect((await readBack(path))[0]!.properties).toEqual({ name: "N", NAME: "N", n: 1 });
+    const chosen = await written([{ properties: { name: "A", n: 1 }, geometry: at(0, 0) }], { nameField: "n" });
+    expect(chosen.text).toContain("<Placemark><name>1</name>");
+  });
+
+  test("times of lines as tracks, but for those that tracks cannot say", async () => {
+    const line = {
+      type: "LineString" as const,
+      coordinates: [
+        [0, 0, 1],
+        [1, 1, 2],
+      ],
+    };
+    const lines = { type: "MultiLineString" as const, coordinates: [line.coordinates, line.coordinates] };
+    const features = [
+      { geometry: line, properties: { coordinateProperties: { times: ["2020-01-01T00:00:00Z", null] } } },
+      {
+        geometry: lines,
+        properties: {
+          coordinateProperties: {
+            times: [
+              ["2020", "2021"],
+              ["2022", "2023"],
+            ],
+          },
+        },
+      },
+      { geometry: line, properties: { coordinateProperties: { times: ["2020"] } } },
+      { geometry: line, properties: { coordinateProperties: { times: ["noon", "later"] } } },
+      { geometry: line, properties: { coordinateProperties: { times: ["2020", "2021"], heart: [80, 81] } } },
+    ];
+    const { path, text } = await written(features);
+    expect(text.match(/<gx:Track>/g)).toHaveLength(3);
+    expect(await readBack(path)).toMatchObject(features);
+    expect((await written(features, { tracks: "no" })).text).not.toContain("gx:Track");
+  });
+
+  test("heights are absolute where they are heights", async () => {
+    const { text } = await written([{ geometry: at(1, 2, 3) }, { geometry: at(1, 2, 0) }, { geometry: at(1, 2) }]);
+    expect([...text.matchAll(/<Point>(.*?)<\/Point>/g)].map(([, inner]) => inner)).toEqual([
+      "<altitudeMode>absolute</altitudeMode><coordinates>1,2,3</coordinates>",
+      "<coordinates>1,2,0</coordinates>",
+      "<coordinates>1,2</coordinates>",
+    ]);
+  });
+});
+
+describe("what KML cannot hold is told", () => {
+  test("characters that XML does not have", async () => {
+    const { path, losses } = await written([
+      { properties: { name: "a\u0001b", x: "\u0000\uffff" }, geometry: at(0, 0) },
+    ]);
+    expect(losses).toMatchObject([
+      { code: "control-character", field: "name", count: 1 },
+      { code: "control-character", field: "x", count: 1 },
+    ]);
+    expect((await readBack(path))[0]!.properties).toEqual({ name: "ab", x: "" });
+  });
+
+  test("a collection of one kind", async () => {
+    const { path, losses } = await written([
+      { geometry: { type: "GeometryCollection", geometries: [at(1, 2), at(3, 4)] } },
+    ]);
+    expect(losses).toMatchObject([{ code: "geometry-type-changed", count: 1 }]);
+    expect((await readBack(path))[0]!.geometry).toEqual({
+      type: "MultiPoint",
+      coordinates: [
+        [1, 2],
+        [3, 4],
+      ],
+    });
+  });
+});
+
+test("a .kmz holds doc.kml, and is read again", async () => {
+  const stem = scratch.path("zipped");
+  writeFileSync(`${stem}.geojson`, JSON.stringify({ type: "Feature", properties: { a: 1 }, geometry: at(1, 2) }));
+  await converted(`${stem}.geojson`, `${stem}.kmz`);
+  const back = await converted(`${stem}.kmz`, `${stem}-back.geojson`);
+  expect(back.written).toBe(1);
+  expect(readFileSync(`${stem}.kmz`).toString("latin1")).toContain("doc.kml");
+});
