@@ -64,6 +64,10 @@ export async function encoder(
   const design = designOf(layer, options);
   const hasGeometry = design.geometry !== null;
 
+  // Their room serves one batch after the other.
+  const records = new RecordEncoder(hasGeometry);
+  const geometry = new GeometryEncoder(design.srsId);
+
   function tellTimes(name: string, { assumed, shifted, cut }: TimeCosts): void {
     if (assumed > 0) context.lose("zone-assumed", name, "a time without a zone was written as UTC", assumed);
     if (shifted > 0)
@@ -88,8 +92,8 @@ export async function encoder(
         tellTimes(batch.fields[c]!.name, costs);
         return stored;
       });
-      const records = new RecordEncoder(columns, hasGeometry);
-      const geometry = new GeometryEncoder(design.srsId);
+      records.begin(columns);
+      geometry.begin();
       const offsets = new Uint32Array(length + 1);
       const boxes = hasGeometry ? new Float64Array(4 * length) : null;
       let geometries = 0;

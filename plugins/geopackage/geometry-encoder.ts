@@ -42,6 +42,13 @@ export class GeometryEncoder {
 
   constructor(private readonly srsId: number) {}
 
+  /** Counts from the start again. */
+  begin(): void {
+    this.notFinite = 0;
+    this.wkb.missingZ = 0;
+    this.wkb.missingM = 0;
+  }
+
   get missingZ(): number {
     return this.wkb.missingZ;
   }

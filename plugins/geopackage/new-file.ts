@@ -135,7 +135,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     const [{ page_count: count }] = database.pragma("page_count") as [{ page_count: bigint }];
     for (const layer of this.layers) endInserts(layer);
     this.closeDatabase();
-    this.pages = await PageWriter.open(this.path, pageSize, Number(count));
+    this.pages = new PageWriter(this.path, pageSize, Number(count));
     return this.pages;
   }
 
@@ -161,7 +161,6 @@ export class NewFile implements Assembler<GeoPackageChunk> {
       if (layer.rtree && boxes && boxes[box]! <= boxes[box + 2]!) {
         layer.rtree.add(high, low, boxes[box]!, boxes[box + 1]!, boxes[box + 2]!, boxes[box + 3]!);
       }
-      if (pages.isFull) await pages.flush();
     }
     return rows;
   }
@@ -197,7 +196,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   }
 
   /** Completes the trees of every layer so far. */
-  private async endPages(): Promise<void> {
+  private endPages(): void {
     const { pages } = this;
     if (!pages) return;
     for (const layer of this.layers) {
@@ -209,12 +208,12 @@ export class NewFile implements Assembler<GeoPackageChunk> {
       layer.rtree = null;
     }
     this.pages = null;
-    await pages.close();
+    pages.close();
   }
 
   /** Rows whose ids are in no order go in one by one. */
   private async addOthers(layer: LayerState, chunk: GeoPackageChunk, first: number): Promise<void> {
-    await this.endPages();
+    this.endPages();
     const database = this.database ?? (await this.openDatabase());
     this.putRoots();
     if (!database.inTransaction) database.exec("BEGIN");
@@ -244,7 +243,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
 
   finish(): Promise<void> {
     return attempt(this.output, async () => {
-      await this.endPages();
+      this.endPages();
       const database = this.database ?? (await this.openDatabase());
       if (!database.inTransaction) database.exec("BEGIN");
       this.putRoots();
@@ -277,7 +276,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   async abort(): Promise<void> {
     const { pages } = this;
     this.pages = null;
-    await pages?.abandon().catch(() => {});
+    pages?.abandon();
     this.closeDatabase();
   }
 }

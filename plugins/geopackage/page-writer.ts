@@ -1,4 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { closeSync, openSync, writeSync } from "node:fs";
 
 /** Bytes that go to the disk at once. */
 const bufferBytes = 1 << 20;
@@ -6,38 +6,35 @@ const bufferBytes = 1 << 20;
 const lockByte = 2 ** 30;
 const pageCountAt = 28;
 
-/** Appends pages to a database that nobody else has open. */
+/**
+ * Appends pages to a database that nobody else has open. It writes without waiting: the trees of a run of features come
+ * all at once, and would have to be kept otherwise.
+ */
 export class PageWriter {
-  private buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  private readonly file: number;
+  private readonly buffer = Buffer.allocUnsafeSlow(bufferBytes);
   private filled = 0;
   private position: number;
   private readonly lockPage: number;
-  /** Pages that wait to be written into places before the end. */
-  private readonly patches: { readonly page: number; readonly bytes: Buffer }[] = [];
 
-  private constructor(
-    private readonly file: FileHandle,
+  /** @param count pages so far */
+  constructor(
+    path: string,
     readonly pageSize: number,
-    /** Pages so far. */
     private count: number,
   ) {
+    this.file = openSync(path, "r+");
     this.position = count * pageSize;
     this.lockPage = lockByte / pageSize + 1;
   }
 
-  static async open(path: string, pageSize: number, count: number): Promise<PageWriter> {
-    return new PageWriter(await open(path, "r+"), pageSize, count);
+  private after(page: number): number {
+    return page + 1 === this.lockPage ? page + 2 : page + 1;
   }
 
   /** The number of the page after the next one. */
   get following(): number {
-    const next = this.count + 1 === this.lockPage ? this.count + 2 : this.count + 1;
-    return next + 1 === this.lockPage ? next + 2 : next + 1;
-  }
-
-  /** Whether what waits should be written before more comes. */
-  get isFull(): boolean {
-    return this.filled >= bufferBytes;
+    return this.after(this.after(this.count));
   }
 
   /** Appends a page. @returns its number */
@@ -48,48 +45,43 @@ export class PageWriter {
   }
 
   private push(page: Uint8Array): void {
-    if (this.filled + this.pageSize > this.buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(2 * this.buffer.length);
-      grown.set(this.buffer.subarray(0, this.filled));
-      this.buffer = grown;
-    }
     this.buffer.set(page, this.filled);
     this.filled += this.pageSize;
     this.count++;
+    if (this.filled + this.pageSize > this.buffer.length) this.flush();
   }
 
-  /** Overwrites a page that was there before. */
-  replace(page: number, bytes: Uint8Array): void {
-    this.patches.push({ page, bytes: Buffer.from(bytes) });
-  }
-
-  async flush(): Promise<void> {
-    const { filled } = this;
-    for (let done = 0; done < filled; ) {
-      const { bytesWritten } = await this.file.write(this.buffer, done, filled - done, this.position + done);
-      done += bytesWritten;
+  private write(bytes: Uint8Array, position: number): void {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.file, bytes, done, bytes.length - done, position + done);
     }
-    this.position += filled;
+  }
+
+  private flush(): void {
+    this.write(this.buffer.subarray(0, this.filled), this.position);
+    this.position += this.filled;
     this.filled = 0;
   }
 
+  /** Overwrites a page that was there before the first one that was appended. */
+  replace(page: number, bytes: Uint8Array): void {
+    this.write(bytes, (page - 1) * this.pageSize);
+  }
+
   /** Writes what waits, says how many pages there are, and closes the file. */
-  async close(): Promise<void> {
+  close(): void {
     try {
-      await this.flush();
-      for (const { page, bytes } of this.patches) {
-        await this.file.write(bytes, 0, bytes.length, (page - 1) * this.pageSize);
-      }
+      this.flush();
       const count = Buffer.alloc(4);
       count.writeUInt32BE(this.count);
-      await this.file.write(count, 0, 4, pageCountAt);
+      this.write(count, pageCountAt);
     } finally {
-      await this.file.close();
+      this.abandon();
     }
   }
 
   /** Closes the file as it is. */
-  async abandon(): Promise<void> {
-    await this.file.close();
+  abandon(): void {
+    closeSync(this.file);
   }
 }

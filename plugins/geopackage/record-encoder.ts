@@ -20,15 +20,18 @@ export class RecordEncoder {
   private view = new DataView(this.bytes.buffer);
   private at = 0;
   private readonly serials: number[] = [];
-  private readonly halves: (Int32Array | null)[];
+  private columns: readonly Column[] = [];
+  private halves: (Int32Array | null)[] = [];
   /** Values that are NaN, which SQLite has as null, by column. */
-  readonly notNumbers: number[];
+  notNumbers: number[] = [];
 
-  /** @param columns one for each field; records have null for the rowid before them, and the blob where there is one */
-  constructor(
-    private readonly columns: readonly Column[],
-    private readonly hasGeometry: boolean,
-  ) {
+  /** @param hasGeometry whether records have a blob, or null for it, behind the null for the rowid */
+  constructor(private readonly hasGeometry: boolean) {}
+
+  /** Starts over with other columns, one for each field. */
+  begin(columns: readonly Column[]): void {
+    this.at = 0;
+    this.columns = columns;
     this.halves = columns.map((column) => (column.type === "int64" ? halvesOf(column.values) : null));
     this.notNumbers = columns.map(() => 0);
   }

@@ -7,7 +7,7 @@ const entryBytes = 24;
 const nodeBytes = 4 + mostEntries * entryBytes;
 
 /** Entries that are ordered in space together. More would need memory that grows with the layer. */
-const runEntries = 1 << 20;
+const runEntries = 1 << 19;
 const rootNode = 1;
 
 /** The tables behind an R-tree. */

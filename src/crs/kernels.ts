@@ -13,9 +13,12 @@ export interface Kernel {
 const halfPi = Math.PI / 2;
 const twoPi = 2 * Math.PI;
 
+/** What rounding makes of ±π stays on its side of the antimeridian, as in PROJ: a ring must not jump across. */
+const overshoot = 1e-12;
+
 /** Into −π…π. */
 export const wrap = (longitude: number): number =>
-  longitude >= -Math.PI && longitude <= Math.PI
+  Math.abs(longitude) <= Math.PI + overshoot
     ? longitude
     : longitude - twoPi * Math.floor((longitude + Math.PI) / twoPi);
 
