@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const kinds = ["csv", "geojson", "gpx", "kml", "shp"];
+const kinds = ["csv", "geojson", "gpkg", "gpx", "kml", "shp"];
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = resolve(process.argv[2] ?? "../shared");
 const scratch = mkdtempSync(join(tmpdir(), "geoferry-conformance-"));
