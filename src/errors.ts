@@ -143,9 +143,10 @@ export const registry = {
     (e) => `--where: ${e.reason} at column ${e.column} of: ${e.expression}`,
   ),
 
-  "output-exists": entry<{ output: string }>(
-    "usage",
-    (e) => `${e.output}: exists already; use --overwrite to replace it or --append to add to it`,
+  "output-exists": entry<{ output: string; use?: "output" | "rejects" }>("usage", (e) =>
+    e.use === "rejects"
+      ? `${e.output}: exists already, and the rejects would go there; name another file with --rejects, or remove it`
+      : `${e.output}: exists already; use --overwrite to replace it or --append to add to it`,
   ),
   "output-collision": entry<{ output: string; inputs: readonly string[] }>(
     "usage",

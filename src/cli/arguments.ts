@@ -29,6 +29,9 @@ export function protectArguments(argv: readonly string[]): string[] {
   return result;
 }
 
+/** By its name in /dev a stdout that leads to a file would be taken for an output that exists. */
+export const outputOf = (argument: string): string => (argument === "/dev/stdout" ? "-" : argument);
+
 export const unprotect = (argument: string): string => (argument === stdio ? "-" : argument);
 
 /** The value of an option given once or more, as a list; commas separate too. */

@@ -32,7 +32,7 @@ export async function readFullLine(line: readonly string[]): Promise<Asked | nul
     .showHelpOnFail(false)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names) });
+      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names, line) });
     });
   for (const command of all) {
     parser.command(
@@ -43,12 +43,25 @@ export async function readFullLine(line: readonly string[]): Promise<Asked | nul
         return builder.options(command.options).example(command.examples.map(([line, what]) => [`$0 ${line}`, what]));
       },
       (args) => {
+        checkSingle(args, { ...common, ...command.options });
         asked = { command, args: args as CommonArguments };
       },
     );
   }
   await parser.parseAsync();
   return asked;
+}
+
+/** yargs gives an array where a flag of one value is given twice, and an empty text for `--rejects=`. @throws usage */
+function checkSingle(args: Readonly<Record<string, unknown>>, flags: Readonly<Record<string, Flag>>): void {
+  for (const [name, { type, array }] of Object.entries(flags)) {
+    const value = args[name];
+    if (type !== "string" || array) continue;
+    if (Array.isArray(value))
+      throw fault("usage", { reason: `--${name} is given ${value.length} times (${value.join(", ")}): choose one` });
+    if (value === "")
+      throw fault("usage", { reason: `--${name} is given without a value; give one, or leave it away` });
+  }
 }
 
 /** yargs takes the quotes off `--select='"a,b"'`, but not where the value is an argument of its own. */
@@ -60,7 +73,14 @@ function keepQuotes(line: readonly string[], flags: Readonly<Record<string, Flag
 }
 
 /** What yargs found wrong, with what would be right: it takes an unknown command for one argument too many. */
-function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, names: readonly string[]): string {
+function explain(
+  message: string,
+  parsed: { argv: { _?: unknown[] } } | false,
+  names: readonly string[],
+  [first]: readonly string[],
+): string {
+  if (message.startsWith("Not enough non-option arguments") && first !== undefined && names.includes(first))
+    return `${first} of what? See geoferry ${first} --help`;
   const command = parsed ? parsed.argv._?.[0] : undefined;
   if (!message.startsWith("Unknown argument") || command === undefined) return message;
   if (names.includes(String(command))) return `${message}; see geoferry ${command} --help`;

@@ -31,8 +31,8 @@ const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${descri
 const gapRecords = (gaps: readonly Gap[]): object[] =>
   gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
 
-function describe(report: ConvertReport): string {
-  if (report.upToDate) return "up to date\n";
+function describe(report: ConvertReport, output: string): string {
+  if (report.upToDate) return `${output}: up to date\n`;
   let text = "";
   for (const output of report.outputs) {
     text += `${output.path === "-" ? "stdout" : output.path}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
@@ -41,7 +41,7 @@ function describe(report: ConvertReport): string {
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
   text += gapLines(report.gaps);
   if (report.rejected > 0) {
-    text += `  ${plural(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : ""}\n`;
+    text += `  ${plural(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : "; --rejects FILE takes them with their reasons"}\n`;
   }
   return text;
 }
@@ -84,7 +84,7 @@ export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
     return;
   }
   if (args.json) process.stdout.write(lines(records(outcome)));
-  if (!args.quiet) process.stderr.write(describe(outcome.report));
+  if (!args.quiet) process.stderr.write(describe(outcome.report, outcome.output));
 }
 
 const isIncomplete = ({ rejected, gaps }: ConvertReport): boolean => rejected > 0 || gaps.length > 0;

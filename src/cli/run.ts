@@ -43,7 +43,8 @@ export function reportError(thrown: unknown, argv: readonly string[]): number {
       : asGeoferryError(thrown);
   const status = exitStatus[error.kind];
   process.stderr.write(`geoferry: ${error.message}\n`);
-  if (argv.includes("--json")) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);
+  const wantsRecords = withEnvironment(argv, { json: common.json }, process.env).includes("--json");
+  if (wantsRecords) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);
   const wantsStack = argv.includes("-v") || argv.includes("--verbose");
   if (wantsStack) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
   return status;

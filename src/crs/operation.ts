@@ -205,6 +205,13 @@ function gridAsked(a: Datum, b: Datum): string | null {
   return grid === null ? null : `the definition asks for the shift grid ${grid}, which is not at hand`;
 }
 
+/** The least `--accuracy` with which the routes reach far enough, in words; empty where none is. */
+function enoughAccuracy(found: readonly Route[], area: Area, limit: number): string {
+  const worse = found.map(({ accuracy }) => accuracy ?? limit).filter((accuracy) => accuracy > limit);
+  const enough = worse.sort((a, b) => a - b).find((accuracy) => served(found, area, accuracy) >= leastCoverage);
+  return enough === undefined ? "" : `; --accuracy ${enough} takes worse ones`;
+}
+
 /** The reason not to trust any of the routes found, or null. */
 function whyNot(
   a: Datum,
@@ -232,7 +239,7 @@ function whyNot(
     return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}`;
   }
   if (usedEverywhere(found, a, b) || area === null || served(found, area, limit) >= leastCoverage) return null;
-  return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}`;
+  return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}${enoughAccuracy(found, area, limit)}`;
 }
 
 /**

@@ -67,8 +67,8 @@ const circularLink: Rule = ({ path, file }) =>
     ? fault("output-failed", { output: path, reason: systemReason({ code: "ELOOP" }) })
     : null;
 
-const mustNotExist: Rule = ({ path, file, replaces }) =>
-  !replaces && isThere(file) ? fault("output-exists", { output: path }) : null;
+const mustNotExist: Rule = ({ path, file, use, replaces }) =>
+  !replaces && isThere(file) ? fault("output-exists", { output: path, use }) : null;
 
 const isRead: Rule = ({ path, file, use }, { reads }) => {
   if (!reads.some((read) => isSameFile(read, file))) return null;
@@ -153,8 +153,8 @@ export class PathPlan {
     this.inputs = request.inputs;
     this.reads = filesRead(request.inputs, registry);
     this.named = output;
-    this.wasThere = output !== "-" && isThere(output);
     this.add(output, "output", replaces || changes);
+    this.wasThere = output !== "-" && isThere(output);
     this.rejects = request.rejects ?? (output === "-" ? null : `${output}.rejects.geojsonl`);
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw fault("usage", { reason: `${request.rejects}: is named as output and for --rejects; give two names` });

@@ -32,9 +32,11 @@ export class Registry {
     return entry;
   }
 
-  /** @throws format-unknown */
-  get(id: string): Format {
-    return this.entry(id).format;
+  /** By its id, or by an extension that no other format has: `gpkg` for `geopackage`. @throws format-unknown */
+  get(name: string): Format {
+    const [byExtension, other] = this.all().filter((format) => format.extensions.includes(name));
+    if (byExtension && !other && !this.formats.has(name)) return byExtension;
+    return this.entry(name).format;
   }
 
   /** Where another thread imports the format from. @throws format-unknown */

@@ -1,7 +1,8 @@
 /** What somebody meets who tries the command line for the first time, and mistypes. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { geoferry, samples } from "../support/command.js";
+import { geoferry, main, samples } from "../support/command.js";
 import { Scratch } from "../support/recording.js";
 
 const scratch = new Scratch();
@@ -20,6 +21,18 @@ describe("a mistyped command line", () => {
     [["convert", "a.shp", "b.csv", "--limit", "few"], 'option --limit: "few" is not a whole number from 0'],
     [["convert", "a.shp", "b.csv", "--accuracy", "good"], 'option --accuracy: "good" is not a number from 0'],
     [["info", "a.shp", "--workers", "0"], 'option --workers: "0" is not a whole number from 1'],
+    [["convert", "a.shp", "b.csv", "--limit", "3", "--limit", "4"], "--limit is given 2 times (3, 4): choose one"],
+    [["convert", "a.shp", "b.csv", "--rejects="], "--rejects is given without a value; give one, or leave it away"],
+    [["convert"], "convert of what? See geoferry convert --help"],
+    [["info"], "info of what? See geoferry info --help"],
+    [
+      ["convert", "a.shp", "b.gpkg", "--append", "--replace-layer"],
+      "--replace-layer replaces one layer of the output, --append adds to it: choose one",
+    ],
+    [
+      ["convert", "a.shp", "b.gpkg", "--overwrite", "--replace-layer"],
+      "--replace-layer replaces one layer of the output, --overwrite replaces all of it: choose one",
+    ],
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
   ])("%j is told what is wrong", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });
@@ -73,4 +86,57 @@ test("what is said of several layers in the same words is said once", () => {
   ]);
   expect(status).toBe(0);
   expect(stderr.match(/crs-assumed \(2 times\)/g)).toHaveLength(1);
+});
+
+describe("a name that people give", () => {
+  const trail = `${samples}/trail.geojson`;
+
+  test("an extension stands for its format", () => {
+    expect(geoferry(["convert", trail, scratch.path("shp/"), "--to", "shp", "--quiet"]).status).toBe(0);
+    expect(existsSync(scratch.path("shp/trail.shp"))).toBe(true);
+  });
+
+  test("/dev/stdout is stdout, also where that leads to a file", () => {
+    const file = openSync(scratch.path("stdout.csv"), "w");
+    const { status } = spawnSync(process.execPath, [main, "convert", trail, "/dev/stdout", "--to", "csv", "-q"], {
+      stdio: ["ignore", file, "ignore"],
+    });
+    closeSync(file);
+    expect(status).toBe(0);
+    expect(readFileSync(scratch.path("stdout.csv"), "utf8")).toMatch(/^wkt,/);
+  });
+
+  test.each([
+    ["behind a file", `${trail}/out.csv`, "a part of its path is not a folder"],
+    ["too long for a name", scratch.path(`${"n".repeat(300)}.csv`), "its name is too long"],
+  ])("an output %s is told to be impossible", (_, output, reason) => {
+    const { status, stderr } = geoferry(["convert", trail, output]);
+    expect(stderr).toContain(`cannot be written: ${reason}`);
+    expect(status).toBe(6);
+  });
+
+  test("rejects that would replace a file are told of by what they are", () => {
+    writeFileSync(scratch.path("kept.geojsonl"), "kept");
+    const { status, stderr } = geoferry([
+      ...["convert", trail, scratch.path("appended.csv"), "--append", "--rejects", scratch.path("kept.geojsonl")],
+    ]);
+    expect(stderr).toContain("exists already, and the rejects would go there; name another file with --rejects");
+    expect(status).toBe(2);
+  });
+});
+
+test("rejects that go nowhere are told with what would keep them", () => {
+  const { stderr } = geoferry(["convert", `${samples}/flawed/capitals.csv`, "-", "--to", "csv"]);
+  expect(stderr).toContain("4 features rejected; --rejects FILE takes them with their reasons");
+});
+
+test("the accuracy that a refusal names is enough", () => {
+  const asked = [`${samples}/capitals.geojson`, scratch.path("nad27.csv"), "--target-crs", "EPSG:4267", "--quiet"];
+  const [, accuracy = ""] = /--accuracy (\S+) takes worse ones/.exec(geoferry(["convert", ...asked]).stderr) ?? [];
+  expect(geoferry(["convert", ...asked, "--accuracy", accuracy]).stderr).toBe("");
+});
+
+test("a mistake is a record where the environment asks for records", () => {
+  const { stdout } = geoferry(["convert", "a.shp"], { env: { GEOFERRY_JSON: "1" } });
+  expect(records(stdout)).toMatchObject([{ type: "error", code: "usage", exit: 2 }]);
 });

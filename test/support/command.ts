@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The root of the checkout. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const samples = join(root, "samples");
-const main = join(root, "dist", "src", "cli", "main.js");
+export const main = join(root, "dist", "src", "cli", "main.js");
 
 export interface Finished {
   readonly status: number | null;

@@ -2,7 +2,7 @@ import { fault } from "../../errors.js";
 import { type FieldType, fieldTypes } from "../../model/field.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
-import { listOf, namesOf, unprotect } from "../arguments.js";
+import { listOf, namesOf, outputOf, unprotect } from "../arguments.js";
 import type { Command, CommonArguments } from "../command.js";
 
 export interface ConvertArguments extends CommonArguments {
@@ -101,7 +101,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     throw fault("usage", { reason: "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson" });
   const request: { [K in keyof ConvertRequest]: ConvertRequest[K] | undefined } = {
     inputs: paths.slice(0, -1),
-    output: paths.at(-1)!,
+    output: outputOf(paths.at(-1)!),
     from: args.from,
     to: args.to,
     layers: args.layer,
@@ -136,6 +136,10 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
   if (request.rejects === "-") throw fault("usage", { reason: "--rejects takes the name of a file" });
   if (request.append && request.overwrite)
     throw fault("usage", { reason: "--append adds to the output, --overwrite replaces it: choose one" });
+  if (request.replaceLayer && (request.append || request.overwrite))
+    throw fault("usage", {
+      reason: `--replace-layer replaces one layer of the output, ${request.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
+    });
   if (request.reproject === false && request.targetCrs)
     throw fault("usage", {
       reason: "--no-reproject carries coordinates untouched, --target-crs changes them: choose one",
