@@ -12,7 +12,7 @@ import { GpxWalker } from "./walker.js";
 type Options = OptionValues<typeof readOptions>;
 
 /** Bytes of a split, about. */
-const splitSize = 1 << 22;
+const splitSize = 1 << 21;
 
 /** What a layer takes from the file. */
 interface Part {

@@ -114,12 +114,12 @@ export class Rows {
     cell.to = to;
   }
 
-  /** Ends the row: fields without a value are absent in it. */
+  /** Ends the row: fields without a value are absent in it, but null where our writer declares that all features have them. */
   end(): void {
     const { cells, length } = this;
     for (let c = 0; c < cells.length; c++) {
       const cell = cells[c]!;
-      if (cell.row !== length) cell.builder.pushNull(Presence.absent);
+      if (cell.row !== length) cell.builder.pushNull(cell.field.declared ? Presence.null : Presence.absent);
       else this.push(cell);
     }
     this.length++;

@@ -1,4 +1,4 @@
-import { type FieldType, unite } from "../../src/model/index.js";
+import { type Field, type FieldType, unite } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { elementText } from "../shared/xml-text.js";
@@ -35,21 +35,24 @@ export async function assembler(
   context: WriteContext,
 ): Promise<Assembler<GpxChunk>> {
   const file = await sink.create();
-  const { name } = layers[0]!;
+  const { name, fields } = layers[0]!;
   await file.write(Buffer.from(`${head}<metadata><name>${elementText(name)}</name></metadata>\n`));
   const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));
-  return new GpxAssembler(file, [spool("routes"), spool("tracks")], options.extensions);
+  return new GpxAssembler(file, [spool("routes"), spool("tracks")], fields ?? [], options.extensions);
 }
 
 /** Writes waypoints as they come, and routes and tracks behind them, as the schema has it (GPX 1.1, gpxType). */
 class GpxAssembler implements Assembler<GpxChunk> {
-  private readonly fields = new Map<string, FieldType>();
+  private readonly fields: Map<string, FieldType>;
 
   constructor(
     private readonly file: SinkFile,
     private readonly later: readonly SpooledPart[],
+    fields: readonly Field[],
     private readonly declares: boolean,
-  ) {}
+  ) {
+    this.fields = new Map(fields.map(({ name, type }) => [name, type]));
+  }
 
   async append({ parts: [waypoints, ...others], fields }: GpxChunk): Promise<void> {
     for (const { name, type } of fields) {

@@ -16,6 +16,7 @@ const sets = {
   csv: { folder: `${samples}/csv`, names: ["capitals", "parks", "trail", "landeshauptstaedte"], files: ["csv"] },
   geojson: { folder: samples, names: ["capitals", "parks", "rivers", "mixed"], files: ["geojson"] },
   geopackage: { folder: `${samples}/geopackage`, names: ["capitals", "parks", "rivers", "mixed"], files: ["gpkg"] },
+  gpx: { folder: `${samples}/gpx`, names: ["hike"], files: ["gpx"] },
   kml: { folder: `${samples}/kml`, names: ["parks-and-rivers"], files: ["kml"] },
   shapefile: {
     folder: `${samples}/shapefile`,

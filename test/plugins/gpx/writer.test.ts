@@ -249,7 +249,12 @@ test("what a GPX says comes back when it is written and read again", async () =>
       const { text: written, losses } = await writeGpx(first.features);
       expect(losses).toEqual([]);
       const second = (await readGpx(written, { shortLines: "yes" })).layers[0]!;
-      expect(second.features).toEqual(first.features);
+      // The fields are declared then, and a feature without a value has null.
+      const found = second.features.map(({ properties, ...rest }) => {
+        const values = Object.entries(properties).filter(([, value]) => value !== null);
+        return { ...rest, properties: Object.fromEntries(values) };
+      });
+      expect(found).toEqual(first.features);
     }),
     { numRuns: 100 },
   );
