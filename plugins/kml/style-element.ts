@@ -1,5 +1,5 @@
 import type { Value } from "../../src/model/index.js";
-import { attributeText, elementText } from "./xml-text.js";
+import { allowed, attributeText, elementText } from "./xml-text.js";
 
 /** The value of a feature's field, undefined where it has none. */
 export type FieldValue = (name: string) => Value | undefined;
@@ -65,7 +65,7 @@ class Style {
 
   icon(): string {
     const href = this.value("icon");
-    if (typeof href !== "string" || href.trim() === "") return "";
+    if (typeof href !== "string" || href === "" || href.trim() !== href || allowed(href) !== href) return "";
     this.carried.push("icon");
     return `<Icon><href>${elementText(href)}</href></Icon>`;
   }

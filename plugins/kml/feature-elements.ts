@@ -1,0 +1,154 @@
+import { type Field, Presence } from "../../src/model/index.js";
+import type { TextBuffer } from "../shared/numbers.js";
+import type { ElementField } from "./element-fields.js";
+import { type FeatureValues, writeValue } from "./feature-values.js";
+import { styleFields, styleOf } from "./style-element.js";
+import { isKmlTime, timespanOf } from "./times.js";
+import { allowed, attributeText, elementText, writeText } from "./xml-text.js";
+
+export interface ElementSettings {
+  /** Fields that are the name and the description in place of those called so. */
+  readonly nameField: string | undefined;
+  readonly descriptionField: string | undefined;
+  readonly styles: boolean;
+}
+
+/** Writes what KML has elements for, as far as they can say it, and keeps in mind what has been said. */
+export class FeatureElements {
+  constructor(
+    private readonly out: TextBuffer,
+    private readonly said: FeatureValues,
+    private readonly settings: ElementSettings,
+  ) {}
+
+  /** Everything that stands before the data, in the order of the schema (OGC 07-147r2, 9.1.2). */
+  write(): void {
+    const { settings } = this;
+    this.nameLike("name", settings.nameField);
+    this.flag("visibility");
+    this.flag("open");
+    this.author();
+    this.link();
+    this.text("address", "<address>", "</address>");
+    this.text("phoneNumber", "<phoneNumber>", "</phoneNumber>");
+    this.text("snippet", "<snippet>", "</snippet>");
+    this.nameLike("description", settings.descriptionField);
+    this.timePrimitive();
+    this.styleUrl();
+    if (settings.styles) this.style();
+  }
+
+  /** The name or description: the field called so, else one that is shown as it and stays data. */
+  private nameLike(element: "name" | "description", field: string | undefined): void {
+    if (field === undefined) {
+      this.text(element, `<${element}>`, `</${element}>`);
+      return;
+    }
+    const { batch } = this.said;
+    const column = batch.columns[batch.fields.findIndex(({ name }) => name === field)];
+    if (column?.presence[this.said.row] !== Presence.value) return;
+    const { out } = this;
+    const mark = out.length;
+    out.ascii(`<${element}>`);
+    const before = out.length;
+    writeValue(out, column, this.said.row);
+    if (out.length === before) out.length = mark;
+    else {
+      out.ascii(`</${element}>`);
+      if (field !== element) this.said.adds(element);
+    }
+  }
+
+  private text(field: ElementField, opening: string, end: string): void {
+    const column = this.said.columnOf(field);
+    if (column?.presence[this.said.row] !== Presence.value || !("offsets" in column)) return;
+    const from = column.offsets[this.said.row]!;
+    const to = column.offsets[this.said.row + 1]!;
+    if (from === to) return;
+    const { out } = this;
+    const mark = out.length;
+    out.ascii(opening);
+    const before = out.length;
+    const removed = writeText(out, column.bytes, from, to);
+    // Nothing left is nothing said: an element without text is read as none.
+    if (out.length === before) {
+      out.length = mark;
+      return;
+    }
+    out.ascii(end);
+    if (removed > 0) this.said.removes(field);
+    this.said.carried.add(field);
+  }
+
+  private flag(field: "visibility" | "open"): void {
+    const value = this.said.valueOf(field);
+    if (typeof value !== "boolean") return;
+    this.out.ascii(`<${field}>${value ? 1 : 0}</${field}>`);
+    this.said.carried.add(field);
+  }
+
+  /** Names are words to their readers: one with white space around it is data. */
+  private author(): void {
+    const author = this.said.valueOf("author");
+    if (typeof author !== "string" || author.trim() !== author) return;
+    this.text("author", "<atom:author><atom:name>", "</atom:name></atom:author>");
+  }
+
+  private link(): void {
+    const link = this.said.valueOf("link");
+    if (typeof link !== "string" || link.trim() === "" || allowed(link) !== link) return;
+    this.out.utf8(`<atom:link href="${attributeText(link)}"/>`);
+    this.said.carried.add("link");
+  }
+
+  private timePrimitive(): void {
+    const { out } = this;
+    const time = this.said.valueOf("timestamp");
+    if (typeof time === "string" && isKmlTime(time)) {
+      out.ascii(`<TimeStamp><when>${time}</when></TimeStamp>`);
+      this.said.carried.add("timestamp");
+      return;
+    }
+    const json = this.said.valueOf("timespan");
+    const span = typeof json === "string" ? timespanOf(json) : null;
+    if (!span) return;
+    out.ascii("<TimeSpan>");
+    if (span.begin !== undefined) out.ascii(`<begin>${span.begin}</begin>`);
+    if (span.end !== undefined) out.ascii(`<end>${span.end}</end>`);
+    out.ascii("</TimeSpan>");
+    this.said.carried.add("timespan");
+  }
+
+  /** Styles of other documents only: those of the source's own are not in this one, but for what they say. */
+  private styleUrl(): void {
+    const url = this.said.valueOf("styleUrl");
+    if (typeof url !== "string" || !/^[^\s#<>"{}|\\^`\x7f-\uffff]+#[\w.-]+$/.test(url)) return;
+    this.out.ascii(`<styleUrl>${elementText(url)}</styleUrl>`);
+    this.said.carried.add("styleUrl");
+  }
+
+  private style(): void {
+    if (!styleFields.some((field) => this.said.columnOf(field))) return;
+    const style = styleOf((field) => this.said.valueOf(field as ElementField));
+    if (!style) return;
+    this.out.utf8(style.xml);
+    for (const field of style.carried) this.said.carried.add(field);
+    for (const field of style.added) this.said.adds(field);
+  }
+}
+
+/** The field shown as an element's text, where none is called like it; undefined where there is one, or none that fits. */
+export function shownField(
+  fields: readonly Field[],
+  chosen: string | undefined,
+  element: "name" | "description",
+  others: readonly string[],
+): string | undefined {
+  if (chosen !== undefined) return chosen === element && isTextField(fields, element) ? undefined : chosen;
+  if (fields.some(({ name }) => name === element)) return isTextField(fields, element) ? undefined : element;
+  const fits = (wanted: string) => fields.find(({ name }) => name.toLowerCase() === wanted)?.name;
+  return others.map(fits).find((name) => name !== undefined);
+}
+
+const isTextField = (fields: readonly Field[], name: string): boolean =>
+  fields.some((field) => field.name === name && field.type === "text");

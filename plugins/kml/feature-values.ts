@@ -1,0 +1,83 @@
+import { type Batch, type Column, type Value, valueAt } from "../../src/model/index.js";
+import type { TextBuffer } from "../shared/numbers.js";
+import { type ElementField, elementFields, isElementField } from "./element-fields.js";
+import { writeText } from "./xml-text.js";
+
+/** The values of the feature that is being written, and which of them an element has said already. */
+export class FeatureValues {
+  batch!: Batch;
+  row = 0;
+  /** Fields whose values elements have said. */
+  readonly carried = new Set<string>();
+  /** How many values of a field lost characters, and how many features get a field that they did not have. */
+  readonly removed = new Map<string | undefined, number>();
+  readonly added = new Map<string, number>();
+  private readonly columns = new Map<ElementField, Column>();
+
+  begin(batch: Batch): void {
+    this.batch = batch;
+    this.columns.clear();
+    batch.fields.forEach(({ name, type }, f) => {
+      if (isElementField(name) && (elementFields[name] as readonly string[]).includes(type)) {
+        this.columns.set(name, batch.columns[f]!);
+      }
+    });
+  }
+
+  next(row: number): void {
+    this.row = row;
+    this.carried.clear();
+  }
+
+  /** The column of a field that has an element, where it is of a type that goes there. */
+  columnOf(field: ElementField): Column | undefined {
+    return this.columns.get(field);
+  }
+
+  valueOf(field: ElementField): Value | undefined {
+    const column = this.columns.get(field);
+    return column && valueAt(column, this.row);
+  }
+
+  removes(field: string | undefined): void {
+    this.removed.set(field, (this.removed.get(field) ?? 0) + 1);
+  }
+
+  adds(field: string): void {
+    this.added.set(field, (this.added.get(field) ?? 0) + 1);
+  }
+}
+
+/**
+ * Writes a value as the content of an element, by the lexical forms of XML Schema.
+ * @returns how many characters were left out because XML cannot hold them
+ */
+export function writeValue(out: TextBuffer, column: Column, row: number): number {
+  switch (column.type) {
+    case "boolean":
+      out.byte(column.values[row] === 1 ? 49 : 48);
+      break;
+    case "int32":
+      out.int(column.values[row]!);
+      break;
+    case "int64":
+      out.ascii(String(column.values[row]!));
+      break;
+    case "double":
+      writeDouble(out, column.values[row]!);
+      break;
+    case "binary":
+      out.ascii(Buffer.from(column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!)).toString("base64"));
+      break;
+    default:
+      return writeText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+  }
+  return 0;
+}
+
+function writeDouble(out: TextBuffer, value: number): void {
+  if (Number.isFinite(value)) {
+    if (Object.is(value, -0)) out.ascii("-0");
+    else out.number(value);
+  } else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}
