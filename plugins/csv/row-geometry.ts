@@ -23,6 +23,8 @@ export class RowGeometry {
   private readonly text = new CellText();
   private missing = 0;
   private missingExample = "";
+  /** Geometries without an SRID, where others of the column have one. */
+  private unnamed = 0;
   private z = 0;
   /** Whether something missing was counted for the row already. */
   private rowMisses = false;
@@ -55,6 +57,10 @@ export class RowGeometry {
 
   finish(): void {
     if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
+    if (this.unnamed > 0) {
+      const example = `geometries without an SRID were taken to be in that of the others, ${this.plan.srid}`;
+      this.context.notice("srid-missing", undefined, example, this.unnamed);
+    }
     const { closedRings, curves, shortened } = this.cells;
     if (curves > 0) {
       this.context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
@@ -191,6 +197,7 @@ export class RowGeometry {
     const { name } = this.plan.columns[column]!;
     try {
       this.cells.read(source, from, to, builder);
+      if (this.plan.srid !== null && (this.cells.srid ?? 0) <= 0) this.unnamed++;
       return null;
     } catch (error) {
       if (!(error instanceof GeometryTextError)) throw error;

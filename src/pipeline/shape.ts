@@ -7,6 +7,7 @@ import type { StageSpec } from "../stages/stage.js";
 import type { OpenLayer } from "./inputs.js";
 import type { Gathered } from "./report.js";
 import type { ConvertRequest } from "./request.js";
+import { isSame } from "./update.js";
 
 /** What a layer becomes on its way. */
 export interface Shape {
@@ -66,6 +67,11 @@ async function planCrs(
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<Shape, "crs" | "assumed">> {
   const said = request.sourceCrs === undefined ? open.layer.crs : await crsContext.parse(request.sourceCrs);
+  if (said !== null && open.layer.crs !== null && said !== open.layer.crs && !(await isSame(said, open.layer.crs))) {
+    const [given, own] = [said, open.layer.crs].map((crs) => crs.id ?? crs.name);
+    const example = `the input is in ${own} by its own account, and was taken to be in ${given}, as --source-crs asks`;
+    gathered.notices.add("crs-overridden", open.layer.name, undefined, 1, example);
+  }
   if (target === null) return { crs: said, assumed: false };
   const { unknownCrs } = open.context;
   if (said === null && unknownCrs !== null && open.layer.geometryTypes?.length !== 0) {

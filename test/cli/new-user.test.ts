@@ -125,6 +125,16 @@ describe("a name that people give", () => {
   });
 });
 
+test("a --source-crs that is not what the input says is told", () => {
+  const told = (code: string) =>
+    geoferry([
+      ...["convert", `${samples}/shapefile/survey.shp`, scratch.path(`${code}.geojson`)],
+      ...["--source-crs", `EPSG:${code}`],
+    ]).stderr;
+  expect(told("25833")).toContain("the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833");
+  expect(told("25832")).not.toContain("crs-overridden");
+});
+
 test("rejects that go nowhere are told with what would keep them", () => {
   const { stderr } = geoferry(["convert", `${samples}/flawed/capitals.csv`, "-", "--to", "csv"]);
   expect(stderr).toContain("4 features rejected; --rejects FILE takes them with their reasons");

@@ -146,6 +146,7 @@ describe("one column of geometry", () => {
     expect(result.layer.crs?.id).toBe("EPSG:25832");
     expect(geometries(result)).toEqual([point(500000, 5000000), point(500001, 5000000)]);
     expect(result.recording.rejects).toMatchObject([{ code: "geometry-invalid", place: { record: 2 } }]);
+    expect(result.recording.notices).toMatchObject([{ code: "srid-missing", count: 1 }]);
   });
 
   test("damaged geometries are rejected, words for nothing are null, open rings are closed", async () => {
