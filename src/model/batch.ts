@@ -117,7 +117,8 @@ export function buffersIn(
   if (ArrayBuffer.isView(data)) {
     if (data.buffer instanceof ArrayBuffer && wanted(data)) found.add(data.buffer);
   } else if (typeof data === "object" && data !== null) {
-    for (const value of Object.values(data)) buffersIn(value, wanted, found);
+    const values = data instanceof Map || data instanceof Set ? [...data].flat() : Object.values(data);
+    for (const value of values) buffersIn(value, wanted, found);
   }
   return [...found];
 }

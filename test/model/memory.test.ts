@@ -29,6 +29,12 @@ describe("borrowed memory", () => {
     expect(transferables({ bytes })).toEqual([bytes.buffer]);
   });
 
+  test("is found in whatever a thread can be sent", () => {
+    const chunks = [borrow(large), borrow(large), borrow(large)] as const;
+    const sent = { named: new Map([["a", { bytes: chunks[0] }]]), set: new Set([chunks[1]]), list: [[chunks[2]]] };
+    expect(transferables(sent)).toEqual(chunks.map(({ buffer }) => buffer));
+  });
+
   test("waits in no more than 8 MiB", () => {
     const buffers = Array.from({ length: 20 }, () => new ArrayBuffer(large));
     for (const buffer of buffers) supply(buffer);
