@@ -1,4 +1,5 @@
-import type { MethodId, ParameterKey } from "./methods.js";
+import type { MethodId } from "./methods.js";
+import type { ParameterKey } from "./parameters.js";
 
 export interface Ellipsoid {
   readonly name: string;

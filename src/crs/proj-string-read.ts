@@ -8,7 +8,8 @@ import {
   metre,
   type Unit,
 } from "./definition.js";
-import { type MethodId, methodOf, type ParameterKey } from "./methods.js";
+import { type MethodId, methodOf } from "./methods.js";
+import type { ParameterKey } from "./parameters.js";
 import type { Registry } from "./registry.js";
 
 /** Codes of the ellipsoids and datums that PROJ knows by name (`proj -le`, `proj -ld`). */

@@ -1,5 +1,7 @@
 import type { Projection, Unit } from "./definition.js";
-import { type MethodId, methodByName, methodOf, type ParameterKey, parameterNames, plain } from "./methods.js";
+import { methodByName, plain } from "./method-names.js";
+import { type MethodId, methodOf } from "./methods.js";
+import { type ParameterKey, parameterNames } from "./parameters.js";
 
 type Values = Partial<Record<ParameterKey, number>>;
 

@@ -9,7 +9,9 @@ import {
   sameEllipsoid,
   type Unit,
 } from "./definition.js";
-import { methodByCode, methodOf, type ParameterKey, plain } from "./methods.js";
+import { methodByCode, plain } from "./method-names.js";
+import { methodOf } from "./methods.js";
+import type { ParameterKey } from "./parameters.js";
 
 /** One registered operation between two datums, as the table has it. */
 export interface RegisteredOperation {

@@ -1,6 +1,7 @@
 import type { Definition, Geodetic, Projection, Unit } from "./definition.js";
 import { eccentricitySquared } from "./kernels.js";
-import { isLength, isRatio, methodOf, type ParameterKey, parameterTitles } from "./methods.js";
+import { methodOf } from "./methods.js";
+import { isLength, isRatio, type ParameterKey, parameterTitles } from "./parameters.js";
 import type { Registry } from "./registry.js";
 
 /** At most 15 significant digits, as every WKT writer has it. */
