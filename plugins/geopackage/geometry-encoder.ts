@@ -75,6 +75,7 @@ export class GeometryEncoder {
       box.fill(-Infinity, 2, 4);
       return null;
     }
+    if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.plainPoint();
     const isEmpty = !this.hasBox;
     const hasEnvelope = kind !== Kind.Point && !isEmpty;
     const wkb = this.wkb.write(column, i);
@@ -94,5 +95,20 @@ export class GeometryEncoder {
     this.blob.bytes = bytes;
     this.blob.length = start + wkb.length;
     return this.blob;
+  }
+
+  /** A point of two numbers, which is all that its box says: what most layers consist of. */
+  private plainPoint(): BlobRange {
+    const { bytes, box, blob } = this;
+    bytes.write("GP\0", 0, "latin1");
+    bytes[3] = littleEndianFlag;
+    bytes.writeInt32LE(this.srsId, 4);
+    bytes[fixedBytes] = 1;
+    bytes.writeUInt32LE(Kind.Point, fixedBytes + 1);
+    bytes.writeDoubleLE(box[0]!, fixedBytes + 5);
+    bytes.writeDoubleLE(box[1]!, fixedBytes + 13);
+    blob.bytes = bytes;
+    blob.length = fixedBytes + 21;
+    return blob;
   }
 }

@@ -63,10 +63,7 @@ export class RecordEncoder {
     let { at } = this;
     at = putSmallVarint(this.bytes, at, head);
     for (let s = 0; s < n; s++) at = putSmallVarint(this.bytes, at, serials[s]!);
-    if (blob && this.hasGeometry) {
-      this.bytes.set(blob.bytes.subarray(0, blob.length), at);
-      at += blob.length;
-    }
+    if (blob && this.hasGeometry) at = this.copy(blob.bytes, 0, blob.length, at);
     const first = this.hasGeometry ? 2 : 1;
     for (let c = 0; c < columns.length; c++) at = this.put(c, row, serials[first + c]!, at);
     this.at = at;
@@ -103,11 +100,7 @@ export class RecordEncoder {
     if (isBytesColumn(column)) {
       const from = column.offsets[row]!;
       const to = column.offsets[row + 1]!;
-      const { bytes } = this;
-      // Copying a few bytes by hand is cheaper than the call that copies many.
-      if (to - from < 32) for (let k = from, into = at; k < to; k++, into++) bytes[into] = column.bytes[k]!;
-      else bytes.set(column.bytes.subarray(from, to), at);
-      return at + to - from;
+      return this.copy(column.bytes, from, to, at);
     }
     if (column.type === "double") {
       this.view.setFloat64(at, column.values[row]!);
@@ -117,6 +110,15 @@ export class RecordEncoder {
     if (halves) return putInteger(this.view, at, serial, halves[2 * row + 1]!, halves[2 * row]!);
     const value = Number(column.values[row]!);
     return putInteger(this.view, at, serial, value >> 31, value);
+  }
+
+  /** Copies `source[from … to]` to `at`. @returns where the next byte goes */
+  private copy(source: Uint8Array, from: number, to: number, at: number): number {
+    const { bytes } = this;
+    // Copying some bytes by hand is cheaper than the call that copies many.
+    if (to - from < 64) for (let k = from, into = at; k < to; k++, into++) bytes[into] = source[k]!;
+    else bytes.set(source.subarray(from, to), at);
+    return at + to - from;
   }
 
   private reserve(size: number): void {

@@ -224,7 +224,11 @@ export class RtreeBuilder {
   }
 }
 
-const allOf = (entries: Entries): Uint32Array => Uint32Array.from({ length: entries.length }, (_, entry) => entry);
+function allOf({ length }: Entries): Uint32Array {
+  const order = new Uint32Array(length);
+  for (let entry = 0; entry < length; entry++) order[entry] = entry;
+  return order;
+}
 
 /** The entries in the order of their centres along a Hilbert curve. */
 function alongCurve({ boxes, length }: Entries): Uint32Array {
@@ -248,5 +252,7 @@ function alongCurve({ boxes, length }: Entries): Uint32Array {
     keys[entry] = place * runEntries + entry;
   }
   keys.sort();
-  return Uint32Array.from(keys, (key) => key % runEntries);
+  const order = new Uint32Array(length);
+  for (let n = 0; n < length; n++) order[n] = keys[n]! % runEntries;
+  return order;
 }
