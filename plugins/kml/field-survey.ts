@@ -33,6 +33,8 @@ class FieldUse {
   inData = false;
   /** Types of what elements and styles say. */
   readonly elementTypes = new Set<FieldType>();
+  /** Features in which an element or style says what no data of the same name repeat. */
+  alone = 0;
   /** Whether some feature says one thing in an element and another in its data. */
   clashes = false;
   ownTypeFits = true;
@@ -88,6 +90,7 @@ export class FieldSurvey {
       for (const [name, value] of Object.entries(style)) {
         const use = this.useOf(name);
         use.values = values;
+        use.alone += values;
         use.elementTypes.add(typeof value === "number" ? "double" : typeOfElement(name));
         use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(String(value)));
       }
@@ -96,8 +99,9 @@ export class FieldSurvey {
 
   private compare(use: FieldUse, record: FeatureRecord, at: number): void {
     const pair = [record.sources[use.at], record.sources[at]];
-    const differs = pair.includes(Source.element) && pair.includes(Source.data);
-    if (differs && !use.clashes && record.textAt(use.at) !== record.textAt(at)) use.clashes = true;
+    if (!pair.includes(Source.element) || !pair.includes(Source.data)) return;
+    if (record.textAt(use.at) === record.textAt(at)) use.alone--;
+    else use.clashes = true;
   }
 
   private observe(use: FieldUse, record: FeatureRecord, at: number): void {
@@ -111,6 +115,7 @@ export class FieldSurvey {
       if (own && use.ownTypeFits && from < to) use.ownTypeFits = isOfType(own, record.textAt(at));
       return;
     }
+    use.alone++;
     if (form === Form.bytes) use.maxBytes = Math.max(use.maxBytes, record.to[at]! - record.from[at]!);
     else if (form === Form.text) use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(record.texts[at]!));
     if (form === Form.number) use.elementTypes.add("double");
@@ -182,9 +187,10 @@ export class FieldSurvey {
     const { name } = use;
     const own = new Set(schemas.flatMap((schema) => schema.own.get(name) ?? []));
     const said = schemas.flatMap((schema) => schema.fields.get(name) ?? []);
-    const elements = meeting(use.elementTypes);
+    const elementTypes = use.alone > 0 ? use.elementTypes : new Set<FieldType>();
+    const elements = meeting(elementTypes);
     const [only] = own;
-    if (own.size === 1 && only && this.fitsOwn(use, only)) return { both: only, elements: only, data: only };
+    if (own.size === 1 && only && fitsOwn(use, elementTypes, only)) return { both: only, elements: only, data: only };
     // An element's field that its Schema declares without more is of the type that it always has.
     if (said.length > 0 && isElementField(name) && own.size === 0) {
       const usual = elementFields[name][0];
@@ -194,16 +200,9 @@ export class FieldSurvey {
     const declared = said.length > 0 ? meeting(said) : "text";
     const data = widened(declared, use.looks);
     if (data !== declared) widening(name, declared, data);
-    const both: FieldType[] = [...use.elementTypes];
+    const both: FieldType[] = [...elementTypes];
     if (use.inData || said.length > 0) both.push(data);
     return { both: meeting(both), elements, data };
-  }
-
-  private fitsOwn(use: FieldUse, type: FieldType): boolean {
-    const stands = widened(type, use.looks) === type && use.ownTypeFits;
-    return (
-      stands && (type === "text" || [...use.elementTypes].every((element) => fitsElement(element, type, use.name)))
-    );
   }
 
   /** The type of the feature ids, null where there are none, and in which field of which schemas they are. */
@@ -257,6 +256,12 @@ const firstElements = new Set<string>([
 ]);
 
 const typeOfElement = (name: string): FieldType => (isElementField(name) ? elementFields[name][0] : "text");
+
+/** Whether all values are of the type that the document states. */
+function fitsOwn(use: FieldUse, elementTypes: ReadonlySet<FieldType>, type: FieldType): boolean {
+  if (widened(type, use.looks) !== type || !use.ownTypeFits) return false;
+  return type === "text" || [...elementTypes].every((element) => fitsElement(element, type, use.name));
+}
 
 /** Whether what an element says is a value of the type that the document states. */
 function fitsElement(element: FieldType, type: FieldType, name: string): boolean {
