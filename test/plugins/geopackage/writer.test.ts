@@ -1,8 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
+import { outputFault } from "../../../plugins/geopackage/sql-session.js";
+import { LibraryMissing } from "../../../plugins/geopackage/sqlite-library.js";
 import { Scratch } from "../../../src/testing/index.js";
 import { has, samples } from "../../support/command.js";
 import { converted } from "../../support/host.js";
@@ -320,5 +322,34 @@ describe.runIf(has("ogrinfo"))("other programs", () => {
     const said = execFileSync("sh", ["-c", `ogrinfo -al -so "${path}" 2>&1`], { encoding: "utf8" });
     expect(said).not.toMatch(/warning|error/i);
     expect(said).toContain(`Feature Count: ${featuresOf((await readLayers(path))[0]!).length}`);
+  });
+});
+
+/** GDAL's validator, with the Python that has GDAL's modules. */
+const validator = ["/usr/bin/python3", "python3"].find(
+  (python) => spawnSync(python, ["-c", "import osgeo_utils.samples.validate_gpkg"]).status === 0,
+);
+
+describe.runIf(validator !== undefined)("GDAL's validator", () => {
+  it.each(["capitals", "parks", "mixed"])("finds no fault in %s", async (name) => {
+    const path = newPath();
+    await converted(`${samples}/${name}.geojson`, path, { writerOptions: { version: "1.2" } });
+    await converted(`${samples}/rivers.geojson`, path, { append: true });
+    const check = spawnSync(validator!, ["-m", "osgeo_utils.samples.validate_gpkg", "-k", path], { encoding: "utf8" });
+    expect(check.stdout + check.stderr).toBe("");
+    expect(check.status).toBe(0);
+  });
+});
+
+describe("a machine without SQLite", () => {
+  it("is told what to do", () => {
+    const missing = outputFault(
+      "out.gpkg",
+      new LibraryMissing(new Error("Could not locate the bindings file. Tried:")),
+    );
+    expect(missing).toMatchObject({ code: "unsupported", kind: "unsupported" });
+    expect((missing as Error).message).toMatch(
+      /out\.gpkg: needs the package better-sqlite3.*npm rebuild better-sqlite3/,
+    );
   });
 });
