@@ -13,6 +13,10 @@ export interface StyleTableData {
   readonly styles: readonly StyleProperties[];
 }
 
+/** One memory for all threads: a copy for each would cost more than the rest of the reading. */
+const sharedSlots = (length: number): Int32Array =>
+  new Int32Array(new SharedArrayBuffer(length * Int32Array.BYTES_PER_ELEMENT));
+
 const hash = { high: 0, low: 0 };
 
 /** 64 bits of a text; the lower half is not 0. */
@@ -42,7 +46,7 @@ export class StyleTable {
   dropped = 0;
 
   constructor(data?: StyleTableData) {
-    this.slots = data?.slots ?? new Int32Array(4 << 8);
+    this.slots = data?.slots ?? sharedSlots(4 << 8);
     this.styles = [...(data?.styles ?? [])];
   }
 
@@ -101,7 +105,7 @@ export class StyleTable {
 
   private grow(): void {
     const old = this.slots;
-    this.slots = new Int32Array(old.length * 2);
+    this.slots = sharedSlots(old.length * 2);
     for (let from = 0; from < old.length; from += 4) {
       if (old[from + 1] === 0) continue;
       this.slots.set(old.subarray(from, from + 4), this.find(old[from]!, old[from + 1]!));
