@@ -15,6 +15,8 @@ import { type ErrorCode, registry } from "../src/errors.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
 import { Desk } from "./support/document.js";
+import { pairReport } from "./support/pair-report.js";
+import { hasOf, pairCells } from "./support/pair-words.js";
 import { isSource, projectFiles, textOf } from "./support/sources.js";
 
 const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
@@ -84,6 +86,25 @@ describe("docs/formats.md", () => {
     );
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((code) => !explained().includes(code))).toEqual([]);
+  });
+});
+
+describe("docs/pairs.md", () => {
+  const formats = builtins
+    .flatMap((builtin) => builtin.formats)
+    .filter(({ id, reader, writer }) => reader && writer && id !== "geojsonseq");
+
+  test("has what conversions between all formats report", async () => {
+    const sections: string[] = [];
+    for (const from of formats) {
+      const reports = [];
+      for (const to of formats) reports.push({ to, report: await pairReport(from, to) });
+      const rows = reports.map(({ to, report }) => [to.label, ...pairCells(report)]);
+      const has = hasOf(reports[0]!.report);
+      sections.push(`## From ${from.label}\n\nHas ${has}.\n\n${table(["to", "keeps", "changes", "loses"], rows)}`);
+    }
+    const made = filled(page("pairs.md"), { pairs: sections.join("\n\n") });
+    await expect(made).toMatchFileSnapshot("../docs/pairs.md");
   });
 });
 

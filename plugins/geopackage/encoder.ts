@@ -68,11 +68,12 @@ export async function encoder(
   const records = new RecordEncoder(hasGeometry);
   const geometry = new GeometryEncoder(design.srsId);
 
-  function tellTimes(name: string, { assumed, shifted, cut }: TimeCosts): void {
+  function tellTimes(name: string, { assumed, shifted, cut, beyond }: TimeCosts): void {
     if (assumed > 0) context.lose("zone-assumed", name, "a time without a zone was written as UTC", assumed);
     if (shifted > 0)
       context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
     if (cut > 0) context.lose("time-rounded", name, "fractions beyond milliseconds were cut", cut);
+    if (beyond > 0) context.lose("date-unwritable", name, "a time beyond the year 9999 in UTC became null", beyond);
   }
 
   function tellGeometries({ missingZ, missingM, notFinite }: GeometryEncoder): void {
@@ -87,7 +88,7 @@ export async function encoder(
     encode(batch) {
       const { length } = batch;
       const columns = batch.columns.map((column, c) => {
-        const costs: TimeCosts = { assumed: 0, shifted: 0, cut: 0 };
+        const costs: TimeCosts = { assumed: 0, shifted: 0, cut: 0, beyond: 0 };
         const stored = storedColumn(column, costs);
         tellTimes(batch.fields[c]!.name, costs);
         return stored;

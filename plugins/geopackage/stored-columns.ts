@@ -8,6 +8,8 @@ export interface TimeCosts {
   shifted: number;
   /** Had more than milliseconds. */
   cut: number;
+  /** Are beyond the year 9999 in UTC, and became null. */
+  beyond: number;
 }
 
 const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/;
@@ -15,19 +17,25 @@ const fullSize = 24;
 const letterZ = 0x5a;
 const point = 0x2e;
 
-/** A datetime as Table 1 of OGC 12-128r19 has it: in UTC, with milliseconds. */
-function inUtc(text: string, costs: TimeCosts): string {
+/** A datetime as Table 1 of OGC 12-128r19 has it: in UTC, with milliseconds; null where it has no place there. */
+function inUtc(text: string, costs: TimeCosts): string | null {
   const found = pattern.exec(text);
   if (!found) return text;
   const [, whole, fraction = "", offset] = found;
-  if (/[1-9]/.test(fraction.slice(3))) costs.cut++;
+  const isCut = /[1-9]/.test(fraction.slice(3));
   const millis = fraction.slice(0, 3).padEnd(3, "0");
   if (offset === undefined) costs.assumed++;
-  if (offset === undefined || offset === "Z" || offset === "+00:00") return `${whole}.${millis}Z`;
+  if (offset === undefined || offset === "Z" || offset === "+00:00") {
+    if (isCut) costs.cut++;
+    return `${whole}.${millis}Z`;
+  }
   const moment = new Date(`${whole}.${millis}${offset}`);
   const shifted = Number.isNaN(moment.getTime()) ? null : moment.toISOString();
-  // Years beyond four digits have no place.
-  if (shifted === null || shifted.length !== fullSize) return `${whole}.${millis}Z`;
+  if (shifted === null || shifted.length !== fullSize) {
+    costs.beyond++;
+    return null;
+  }
+  if (isCut) costs.cut++;
   costs.shifted++;
   return shifted;
 }
@@ -46,7 +54,11 @@ function datetimes({ presence, offsets, bytes }: BytesColumn, costs: TimeCosts):
     if (presence[row] !== Presence.value) builder.pushNull();
     else if (to - from === fullSize && bytes[to - 1] === letterZ && bytes[from + 19] === point) {
       builder.pushBytes(bytes, from, to);
-    } else builder.push(inUtc(text.toString("utf8", from, to), costs));
+    } else {
+      const stored = inUtc(text.toString("utf8", from, to), costs);
+      if (stored === null) builder.pushNull();
+      else builder.push(stored);
+    }
   }
   return builder.finish();
 }
