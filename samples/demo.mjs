@@ -69,6 +69,30 @@ geoferry(
   ["convert", "samples/flawed/capitals.csv", to("flawed.geojson")],
   5,
 );
+geoferry("What is in a GPX of a hike?", ["info", "samples/gpx/tour-du-mont-blanc.gpx"]);
+geoferry("The hike to a GeoPackage, with the times of its track", [
+  "convert",
+  "samples/gpx/tour-du-mont-blanc.gpx",
+  to("tour.gpkg"),
+]);
+geoferry("KML with folders and styles to GeoJSON", [
+  "convert",
+  "samples/kml/parks-and-rivers.kml",
+  to("parks-and-rivers.geojson"),
+]);
+geoferry("A GeoPackage of several layers to one KMZ", ["convert", "samples/geopackage/world.gpkg", to("world.kmz")]);
+geoferry("Several files to one GeoPackage, a layer each", [
+  "convert",
+  "samples/trail.geojson",
+  "samples/huts.geojson",
+  "samples/passes.geojson",
+  to("mont-blanc.gpkg"),
+]);
+geoferry(
+  "Parks to GPX, which has no polygons: they go to the rejects, and the exit status tells",
+  ["convert", "samples/parks.geojson", to("parks.gpx")],
+  5,
+);
 geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"]);
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
