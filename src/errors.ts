@@ -18,7 +18,8 @@ export type ErrorKind =
   | "locked"
   | "unknown-outcome"
   | "differences"
-  | "interrupted";
+  | "interrupted"
+  | "closed";
 
 /** A place in a source. `record` counts from 1; `byte` from 0. Inside a split, `record` and `line` are relative. */
 export interface Place {
@@ -62,6 +63,10 @@ export const registry = {
   ),
   usage: entry<{ reason: string }>("usage", (e) => e.reason),
   interrupted: entry<object>("interrupted", () => "interrupted; nothing was written"),
+  "output-closed": entry<{ output: string }>(
+    "closed",
+    (e) => `${e.output}: whoever read it has closed it; the rest was not written`,
+  ),
 
   "input-missing": entry<Named>("input", (e) => `${e.source}: there is no such file or folder`),
   "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
@@ -83,6 +88,15 @@ export const registry = {
     (e) => `${e.source}: larger than the limit of ${e.limit} bytes; raise it with ${e.option}`,
   ),
   "input-download": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be downloaded: ${e.reason}`),
+  "input-unavailable": entry<Named & { reason: string }>(
+    "unavailable",
+    (e) => `${e.source}: cannot be downloaded now: ${e.reason}; try again later`,
+  ),
+  "input-forbidden": entry<Named & { reason: string }>(
+    "authentication",
+    (e) =>
+      `${e.source}: cannot be downloaded: ${e.reason}; check that the address may be read without a login, or put user and password into it: https://user:password@host/`,
+  ),
   "layer-missing": entry<Named & { layer: string; layers: readonly string[] }>(
     "input",
     (e) => `${e.source}: has no layer "${e.layer}"; it has ${e.layers.map((l) => `"${l}"`).join(", ")}`,
@@ -159,6 +173,10 @@ export const registry = {
   "output-failed": entry<{ output: string; reason: string }>(
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
+  ),
+  "records-failed": entry<{ reason: string }>(
+    "output",
+    (e) => `stdout: what is told there cannot be written: ${e.reason}; files that were written before are whole`,
   ),
   "output-locked": entry<{ output: string }>(
     "locked",

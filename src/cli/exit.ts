@@ -16,10 +16,12 @@ export const exitStatus: Readonly<Record<ErrorKind, number>> = {
   "unknown-outcome": 12,
   differences: 20,
   interrupted: 130,
+  // What a shell says of a program that SIGPIPE ended (128 + 13).
+  closed: 141,
 };
 
 /** From the least to the worst, for runs of many parts. */
-const severity = [0, 5, 20, 7, 2, 4, 3, 8, 9, 10, 11, 12, 6, 1, 130];
+const severity = [0, 5, 20, 7, 2, 4, 3, 8, 9, 10, 11, 12, 6, 1, 130, 141];
 
 export function worst(statuses: readonly number[]): number {
   return statuses.reduce((a, b) => (severity.indexOf(b) > severity.indexOf(a) ? b : a), 0);

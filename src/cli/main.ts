@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import * as nodeModule from "node:module";
-import { listenForSignals } from "./signals.js";
+import { listenForClosedPipes, listenForSignals } from "./signals.js";
 
 // Loading the rest takes longer than the answer.
 if (process.argv[2] === "--version" && process.argv.length === 3) {
@@ -8,6 +8,7 @@ if (process.argv[2] === "--version" && process.argv.length === 3) {
   process.stdout.write(`${version}\n`);
 } else {
   listenForSignals();
+  listenForClosedPipes();
   keepCompiled();
   const { run } = await import("./run.js");
   process.exitCode = await run(process.argv.slice(2));

@@ -5,6 +5,7 @@ import type { Outcome } from "../pipeline/convert-many.js";
 import { type ConvertReport, describeGap } from "../pipeline/report.js";
 import type { CommonArguments } from "./command.js";
 import { exitStatus, worst } from "./exit.js";
+import { isStdoutClosed } from "./signals.js";
 
 const plural = (count: number, word: string): string =>
   `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
@@ -72,6 +73,7 @@ export function renderError(
   of: { readonly input: string; readonly output?: string },
 ): void {
   const { code, kind, message } = error;
+  if (isStdoutClosed()) return;
   if (args.json) process.stdout.write(lines([{ type: "error", ...of, code, exit: exitStatus[kind], message }]));
   process.stderr.write(`geoferry: ${message}\n`);
   if (args.verbose) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
@@ -97,7 +99,7 @@ export const isInterrupted = (outcome: Outcome): boolean => outcome.error?.code 
 /** Tells, of a run that was interrupted, which of its inputs were done and which were not. */
 export function renderInterruption(outcomes: readonly Outcome[], args: CommonArguments): void {
   const [first] = outcomes.filter(isInterrupted);
-  if (!first) return;
+  if (!first || isStdoutClosed()) return;
   if (outcomes.length === 1) {
     renderOutcome(first, args);
     return;

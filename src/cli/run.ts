@@ -1,23 +1,32 @@
 /** The command line: parses, runs one command, turns what happened into text and an exit status. */
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { systemReason } from "../io/source.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
 import { commands, common } from "./command.js";
 import { exitStatus } from "./exit.js";
 import type { Asked } from "./full-line.js";
 import { readPlainLine } from "./plain-line.js";
-import { interrupted } from "./signals.js";
+import { interrupted, isStdoutClosed, stdoutFailure } from "./signals.js";
 
 /**
  * Runs the command line `argv` (without node and script).
  * @returns the exit status
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  try {
-    const asked = await read(argv);
-    return asked ? await asked.command.run(asked.args) : 0;
-  } catch (error) {
-    return reportError(error, argv);
-  }
+  const status = await runCommand(argv).catch((error: unknown) => reportError(error, argv));
+  // Streams tell of their failure a turn after the write.
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  if (isStdoutClosed()) return exitStatus.closed;
+  const failure = stdoutFailure();
+  // What became of the features is known already; of records nobody has heard.
+  return failure && status === 0
+    ? reportError(fault("records-failed", { reason: systemReason(failure) }), argv)
+    : status;
+}
+
+async function runCommand(argv: readonly string[]): Promise<number> {
+  const asked = await read(argv);
+  return asked ? asked.command.run(asked.args) : 0;
 }
 
 /** The command and its arguments, or null where help or a completion was all that was asked for. */
@@ -42,6 +51,7 @@ export function reportError(thrown: unknown, argv: readonly string[]): number {
       ? fault("usage", { reason: thrown.message })
       : asGeoferryError(thrown);
   const status = exitStatus[error.kind];
+  if (isStdoutClosed()) return status;
   process.stderr.write(`geoferry: ${error.message}\n`);
   const wantsRecords = withEnvironment(argv, { json: common.json }, process.env).includes("--json");
   if (wantsRecords) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);

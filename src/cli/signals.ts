@@ -1,6 +1,6 @@
 const aborter = new AbortController();
 
-/** Aborted by the first SIGINT or SIGTERM; the second ends the process at once. */
+/** Aborted by the first SIGINT or SIGTERM, whose second ends the process at once, and where stdout is closed. */
 export const interrupted: AbortSignal = aborter.signal;
 
 /** Begins to listen, before anything else is loaded: a signal at start must end like any other. */
@@ -11,4 +11,22 @@ export function listenForSignals(): void {
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
+}
+
+let failure: NodeJS.ErrnoException | undefined;
+
+/** What went wrong with stdout, be it with features or with records. */
+export const stdoutFailure = (): NodeJS.ErrnoException | undefined => failure;
+
+/** Whether whoever read stdout has closed it, as `head` does when it has enough: there is nobody left to tell. */
+export const isStdoutClosed = (): boolean => failure?.code === "EPIPE";
+
+/** Node ignores SIGPIPE: a pipe that is closed at its other end is an error of the stream, and fatal if nobody listens. */
+export function listenForClosedPipes(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    failure ??= error;
+    if (isStdoutClosed()) aborter.abort();
+  });
+  // Nobody reads the messages any more; the conversion goes on all the same.
+  process.stderr.on("error", () => {});
 }

@@ -76,7 +76,30 @@ function fileName(asked: URL, final: URL, headers: Headers): string {
   return extension === undefined ? stem : `${stem}.${extension}`;
 }
 
-function reasonOf(error: unknown): string {
+/** What a server may answer otherwise a little later: too many requests, or a fault of its own. */
+const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;
+
+/** What servers answer to those who may not have the file, or must say first who they are. */
+const isForbidden = (status: number): boolean => status === 401 || status === 403 || status === 407;
+
+function statusFault(source: string, { status, statusText }: Response): GeoferryError {
+  const reason = `the server answers ${status}${statusText ? ` ${statusText}` : ""}`;
+  const code = isPassing(status) ? "input-unavailable" : isForbidden(status) ? "input-forbidden" : "input-download";
+  return fault(code, { source, reason });
+}
+
+/** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
+const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
+
+function networkFault(source: string, error: unknown): GeoferryError {
+  const { reason, code } = reasonOf(error);
+  const passes = code !== undefined ? !lasting.test(code) : reason === brokenOff;
+  return fault(passes ? "input-unavailable" : "input-download", { source, reason }, error);
+}
+
+const brokenOff = "the server broke off the connection";
+
+function reasonOf(error: unknown): { reason: string; code: string | undefined } {
   const deepest = (at: unknown): Error => {
     const inner = (at as Error).cause ?? (at as AggregateError).errors?.[0];
     return inner instanceof Error ? deepest(inner) : (at as Error);
@@ -84,19 +107,21 @@ function reasonOf(error: unknown): string {
   const { code, message } = deepest(error) as NodeJS.ErrnoException;
   const known: Record<string, string> = {
     ECONNREFUSED: "the server refuses the connection",
-    ECONNRESET: "the server broke off the connection",
-    UND_ERR_SOCKET: "the server broke off the connection",
+    ECONNRESET: brokenOff,
+    UND_ERR_SOCKET: brokenOff,
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the server sent less than it announced",
     ENOTFOUND: "there is no such host",
     EAI_AGAIN: "the host's name cannot be looked up now",
     ETIMEDOUT: "the server does not answer",
+    EHOSTUNREACH: "there is no way to the host now",
+    ENETUNREACH: "there is no way to the host now",
     UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
     CERT_HAS_EXPIRED: "the server's certificate has expired",
     DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
     SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate cannot be verified",
   };
-  return (code && known[code]) ?? (message === "terminated" ? "the server broke off the connection" : message);
+  return { reason: (code && known[code]) || (message === "terminated" ? brokenOff : message), code };
 }
 
 interface Answer {
@@ -150,7 +175,7 @@ interface Fetched {
 
 /**
  * Streams what an address sends into a file. Null where `optional` and there is nothing but an answer that says so.
- * @throws input-download, input-too-large, output-failed, interrupted
+ * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
  */
 async function fetchFile(
   asked: URL,
@@ -159,17 +184,17 @@ async function fetchFile(
   optional: boolean,
 ): Promise<Fetched | null> {
   const shown = withoutSecrets(asked.href);
-  const refuse = (reason: string, cause?: unknown) => fault("input-download", { source: shown, reason }, cause);
+  const later = (reason: string, cause?: unknown) => fault("input-unavailable", { source: shown, reason }, cause);
   const { signal, maxBytes, progress, timeout = 60_000 } = options;
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), timeout);
   try {
     const { response, url } = await request(asked, shown, AbortSignal.any([signal, silence.signal]));
-    const { status, statusText, headers, body } = response;
+    const { status, headers, body } = response;
     if (status !== 200) {
       await body?.cancel();
       if (optional && absent.has(status)) return null;
-      throw refuse(`the server answers ${status}${statusText ? ` ${statusText}` : ""}`);
+      throw statusFault(shown, response);
     }
     const length = headers.get("content-encoding") === null ? headers.get("content-length") : null;
     const total = length !== null && /^\d+$/.test(length) ? Number(length) : null;
@@ -195,15 +220,16 @@ async function fetchFile(
       ...(maxBytes === undefined ? {} : { maxBytes }),
       ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
     });
-    if (total !== null && size !== total) throw refuse(`the server announced ${total} bytes and sent ${size}`);
+    if (total !== null && size !== total) throw later(`the server announced ${total} bytes and sent ${size}`);
     return { path, size, url };
   } catch (error) {
     if (signal.aborted) throw fault("interrupted", {}, error);
-    if (silence.signal.aborted) throw refuse(`the server sends nothing for ${timeout / 1000} seconds`, error);
+    if (silence.signal.aborted) throw later(`the server sends nothing for ${timeout / 1000} seconds`, error);
     if (error instanceof WebPage && optional) return null;
-    if (error instanceof WebPage) throw refuse("the server answers with a web page, not with a file");
+    if (error instanceof WebPage)
+      throw fault("input-download", { source: shown, reason: "the server answers with a web page, not with a file" });
     if (error instanceof GeoferryError) throw error;
-    throw refuse(reasonOf(error), error);
+    throw networkFault(shown, error);
   } finally {
     clearTimeout(timer);
   }
@@ -253,7 +279,7 @@ async function fetchSiblings(address: URL, main: Fetched, options: InputOptions)
 /**
  * Streams an address into the spool, under the name that the server or the address gives it, with the files beside it
  * that its format may need.
- * @throws input-download, input-too-large, output-failed, interrupted
+ * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
  */
 export async function download(address: string, options: InputOptions): Promise<FileSource> {
   const shown = withoutSecrets(address);

@@ -86,11 +86,11 @@ export class StreamSink implements HostSink {
     if (this.failure) throw this.reason();
   }
 
-  /** Whoever read the output has enough, as `head` does: that is an interruption, and nothing to complain about. */
+  /** Whoever read the output has enough, as `head` does: nothing to complain about. */
   private reason(): Error {
     const code = (this.failure as NodeJS.ErrnoException).code;
     if (code === "EPIPE" || code === "ERR_STREAM_DESTROYED" || code === "ERR_STREAM_PREMATURE_CLOSE") {
-      return fault("interrupted", { brokenPipe: true }, this.failure);
+      return fault("output-closed", { output: this.name }, this.failure);
     }
     return outputFailure(this.name, this.failure);
   }

@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { geoferry, samples, startGeoferry } from "../support/command.js";
+import { geoferry, main, samples, startGeoferry } from "../support/command.js";
 import { Scratch } from "../support/recording.js";
 
 const scratch = new Scratch();
@@ -11,6 +12,9 @@ const point = (x: number, y: number, properties: object = {}) => ({
   properties,
   geometry: { type: "Point", coordinates: [x, y] },
 });
+/** What a shell says, with node as $0 and the command line as $1. */
+const sh = (script: string) =>
+  spawnSync("sh", ["-c", script, process.execPath, main], { encoding: "utf8", cwd: scratch.folder, timeout: 60_000 });
 const collection = (...features: object[]) => JSON.stringify({ type: "FeatureCollection", features });
 
 describe("exit statuses", () => {
@@ -171,6 +175,35 @@ describe("exit statuses", () => {
     expect(run("2", "two.csv")).toBe(5);
     expect(run("67%", "most.csv")).toBe(5);
     expect(readdirSync(scratch.folder).filter((file) => /^(one|half)\.csv/.test(file))).toEqual([]);
+  });
+
+  test("6: records that cannot be written", () => {
+    const failed = sh('"$0" "$1" formats >/dev/full');
+    expect(failed.status).toBe(6);
+    expect(failed.stderr).toContain("stdout: what is told there cannot be written: the disk is full");
+  });
+
+  test("8: a server that cannot be reached", () => {
+    const failed = geoferry(["convert", "http://127.0.0.1:59998/a.csv", scratch.path("unreached.csv")]);
+    expect(failed.status).toBe(8);
+    expect(failed.stderr).toContain("the server refuses the connection; try again later");
+  });
+
+  test.each([
+    ["features", "convert big.geojsonl - --to csv"],
+    ["records", "info big.geojsonl --json"],
+    ["help", "--help"],
+  ])("141: whoever reads stdout closes it, and nothing is said: %s", (_, line) => {
+    const feature = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+    writeFileSync(scratch.path("big.geojsonl"), feature.repeat(20_000));
+    const run = sh(`{ "$0" "$1" ${line}; echo $? >&2; } | true`);
+    expect(run.stderr).toBe("141\n");
+  });
+
+  test("0: messages that nobody reads do not stop a conversion", () => {
+    writeFileSync(scratch.path("small.csv"), "lon,lat\n1,2\n");
+    const run = sh('"$0" "$1" convert small.csv unread.geojson 2>&1 | true; cat unread.geojson');
+    expect(run.stdout).toContain("FeatureCollection");
   });
 
   test.each(["SIGINT", "SIGTERM"] as const)("130: interrupted by %s, with nothing left", async (signal) => {

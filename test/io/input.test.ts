@@ -182,8 +182,8 @@ describe("an address", () => {
     test("that the server fails to send are an error: the features would be without them", async () => {
       const { base } = await folderServer({ "/roads.shp": "shape", "/roads.dbf": 500 });
       await expect(open(`${base}/roads.shp`, { siblingsOf })).rejects.toMatchObject({
-        code: "input-download",
-        message: expect.stringContaining("/roads.dbf: cannot be downloaded: the server answers 500"),
+        code: "input-unavailable",
+        message: expect.stringContaining("/roads.dbf: cannot be downloaded now: the server answers 500"),
       });
     });
 
@@ -279,10 +279,20 @@ describe("an address", () => {
     expect((await failure(`${host}/odd.csv`)).message).toContain("redirects to file:");
   });
 
-  test.each([404, 401, 500, 204, 206])("with status %i is refused", async (status) => {
+  test.each([
+    [404, "input-download"],
+    [410, "input-download"],
+    [204, "input-download"],
+    [206, "input-download"],
+    [401, "input-forbidden"],
+    [403, "input-forbidden"],
+    [429, "input-unavailable"],
+    [500, "input-unavailable"],
+    [503, "input-unavailable"],
+  ])("with status %i is refused as %s", async (status, code) => {
     const host = await serve((_, response) => response.writeHead(status).end());
     const error = await failure(`${host}/a.csv`);
-    expect(error.code).toBe("input-download");
+    expect(error.code).toBe(code);
     expect(error.message).toContain(`the server answers ${status}`);
   });
 
@@ -304,6 +314,7 @@ describe("an address", () => {
     });
     for (const name of ["sized.csv", "chunked.csv"]) {
       const error = await failure(`${host}/${name}`);
+      expect(error.code).toBe("input-unavailable");
       expect(error.message).toContain("the server broke off the connection");
     }
     expect(spooled()).toEqual([]);
@@ -356,7 +367,11 @@ describe("an address", () => {
   test("without a server, or that is none, says why", async () => {
     const host = await serve(() => {});
     servers[0]!.server.close();
-    expect((await failure(`${host}/a.csv`)).message).toContain("refuses the connection");
+    const refused = await failure(`${host}/a.csv`);
+    expect(refused.code).toBe("input-unavailable");
+    expect(refused.message).toContain("refuses the connection");
+    // A name that RFC 2606 keeps from ever being given.
+    expect((await failure("http://nowhere.invalid/a.csv")).code).toBe("input-unavailable");
     expect((await failure("http://")).message).toContain("not a valid address");
     expect((await failure("http://me:secret@[bad/a.csv")).message).not.toContain("secret");
   });
