@@ -119,3 +119,30 @@ describe("gpx/tour-du-mont-blanc.gpx", () => {
     expect(route!.geometry!.coordinates).toHaveLength(12);
   });
 });
+
+describe("kml/parks-and-rivers.kml", () => {
+  const places = featuresOf("kml/parks-and-rivers.kml");
+
+  test("has parks and rivers as the layers of these names have them", async () => {
+    const known = new Map([...sample("parks"), ...sample("rivers")].map((each) => [each.properties.ref, each]));
+    for (const { geometry, properties, id } of await places) {
+      const expected = known.get(properties.ref)!;
+      expect(id).toBe(properties.ref);
+      expect(geometry).toEqual(expected.geometry);
+      expect(properties.name).toBe(expected.properties.name);
+      const { established } = expected.properties;
+      if (established) expect(properties.timespan).toEqual({ begin: established });
+    }
+    expect(await places).toHaveLength(16);
+  });
+
+  test("has its folders, the types of its schemas and the colours of its styles", async () => {
+    const folders = new Set((await places).map(({ properties }) => properties.folder));
+    expect([...folders]).toEqual(["Europe/Parks", "Europe/Rivers", "Africa/Parks", "Africa/Rivers"]);
+    const of = async (ref: string) => (await places).find(({ properties }) => properties.ref === ref)!.properties;
+    // aabbggrr in KML.
+    expect(await of("danube")).toMatchObject({ international: true, length_km: 2850, stroke: "#1464c8" });
+    expect(await of("thames")).toMatchObject({ international: false, discharge: 65.8, stroke: "#3c3c96" });
+    expect(await of("eryri")).toMatchObject({ iucn: "V", area_km2: 2132, fill: "#5aa047" });
+  });
+});
