@@ -1,10 +1,10 @@
 import { type Field, Presence } from "../../src/model/index.js";
 import type { TextBuffer } from "../shared/numbers.js";
+import { allowed, attributeText, elementText, writeText } from "../shared/xml-text.js";
 import type { ElementField } from "./element-fields.js";
 import { type FeatureValues, writeValue } from "./feature-values.js";
 import { styleFields, styleOf } from "./style-element.js";
 import { isKmlTime, timespanOf } from "./times.js";
-import { allowed, attributeText, elementText, writeText } from "./xml-text.js";
 
 export interface ElementSettings {
   /** Fields that are the name and the description in place of those called so. */

@@ -1,7 +1,7 @@
 import { type Batch, type Column, type Value, valueAt } from "../../src/model/index.js";
 import type { TextBuffer } from "../shared/numbers.js";
+import { writeText } from "../shared/xml-text.js";
 import { type ElementField, elementFields, isElementField } from "./element-fields.js";
-import { writeText } from "./xml-text.js";
 
 /** The values of the feature that is being written, and which of them an element has said already. */
 export class FeatureValues {

@@ -1,6 +1,7 @@
 import { type Batch, type Column, Presence, valueAt } from "../../src/model/index.js";
 import type { Encoder, WriteContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
+import { allowed, attributeText } from "../shared/xml-text.js";
 import { altitudeModes } from "./element-fields.js";
 import { type ElementSettings, FeatureElements } from "./feature-elements.js";
 import { FeatureValues, writeValue } from "./feature-values.js";
@@ -15,7 +16,6 @@ import {
 } from "./geometry-element.js";
 import type { LayerSchema } from "./schema-element.js";
 import { timesOf, writeTracks } from "./track-element.js";
-import { allowed, attributeText } from "./xml-text.js";
 
 /** What a writer gets from a batch. */
 export interface PlacemarkChunk {

@@ -1,7 +1,7 @@
 import { type Field, type FieldType, uniqueName } from "../../src/model/index.js";
 import type { TargetLayer } from "../../src/plugin/format.js";
+import { attributeText } from "../shared/xml-text.js";
 import { elementFields, isElementField, ownNamespace } from "./element-fields.js";
-import { attributeText } from "./xml-text.js";
 
 /** KML's own types (OGC 07-147r2, 9.8.4.2.1); the others travel as text, and the document says what they are. */
 const kmlTypes: Readonly<Record<FieldType, string>> = {

@@ -1,5 +1,5 @@
 import type { Value } from "../../src/model/index.js";
-import { allowed, attributeText, elementText } from "./xml-text.js";
+import { allowed, attributeText, elementText } from "../shared/xml-text.js";
 
 /** The value of a feature's field, undefined where it has none. */
 export type FieldValue = (name: string) => Value | undefined;

@@ -1,5 +1,6 @@
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { elementText } from "../shared/xml-text.js";
 import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
 import { shownField } from "./feature-elements.js";
 import { namesOf } from "./folder-path.js";
@@ -7,7 +8,6 @@ import { IdTable } from "./id-table.js";
 import type { writeOptions } from "./options.js";
 import { type PlacemarkChunk, PlacemarkEncoder } from "./placemark-encoder.js";
 import { ownData, schemaOf, schemaText } from "./schema-element.js";
-import { elementText } from "./xml-text.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
