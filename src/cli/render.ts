@@ -36,7 +36,9 @@ function describe(report: ConvertReport, output: string): string {
   if (report.upToDate) return `${output}: up to date\n`;
   let text = "";
   for (const output of report.outputs) {
-    text += `${output.path === "-" ? "stdout" : output.path}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
+    const several = report.outputs.filter(({ path }) => path === output.path).length > 1;
+    const name = output.path === "-" ? "stdout" : output.path;
+    text += `${name}${several ? `, layer ${output.layer}` : ""}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const notice of together(report.notices)) text += lossLine("note", notice);
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
