@@ -15,15 +15,23 @@ export type Box = Float64Array;
 function widen(box: Box, column: GeometryColumn, i: number): boolean {
   const [from, to] = positionRange(column, i);
   const { xy } = column;
+  let [minX, minY, maxX, maxY] = [box[0]!, box[1]!, box[2]!, box[3]!];
+  let sum = 0;
   for (let k = 2 * from; k < 2 * to; k += 2) {
     const x = xy[k]!;
     const y = xy[k + 1]!;
-    if (!Number.isFinite(x + y)) return false;
-    if (x < box[0]!) box[0] = x;
-    if (y < box[1]!) box[1] = y;
-    if (x > box[2]!) box[2] = x;
-    if (y > box[3]!) box[3] = y;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    sum += x + y - (x + y);
+    if (x < minX) minX = x;
+    if (y < minY) minY = y;
+    if (x > maxX) maxX = x;
+    if (y > maxY) maxY = y;
   }
+  if (sum !== 0) return false;
+  box[0] = minX;
+  box[1] = minY;
+  box[2] = maxX;
+  box[3] = maxY;
   const { members, memberOffsets } = column;
   if (!members || !memberOffsets) return true;
   for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widen(box, members, k)) return false;

@@ -20,9 +20,9 @@ const typeBits = 0x1fffffff;
 
 /** What WKB is made of: headers, counts and positions, read one by one, each checked against the bytes there are. */
 export abstract class WkbCursor {
-  protected view: DataView<ArrayBufferLike> = new DataView(new ArrayBuffer(0));
-  /** Where the blob begins in what it is read from. */
-  protected start = 0;
+  /** What the blob stands in, and `at` and `end` count in. */
+  protected bytes: Uint8Array = new Uint8Array(0);
+  protected view: DataView<ArrayBufferLike> = new DataView(this.bytes.buffer);
   protected at = 0;
   protected end = 0;
   /** By the header read last: every geometry inside another has its own. */
@@ -36,7 +36,14 @@ export abstract class WkbCursor {
   constructor(private readonly accepts: (srid: number) => boolean = () => true) {}
 
   protected error(reason: string): GeometryTextError {
-    return new GeometryTextError(reason, this.start + this.at);
+    return new GeometryTextError(reason, this.at);
+  }
+
+  /** Many blobs stand in the same bytes: one view serves them all. */
+  protected open(bytes: Uint8Array): void {
+    if (bytes === this.bytes) return;
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   protected need(size: number): void {

@@ -70,6 +70,9 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
+/** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */
+export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
 function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
   const grown = new Float64Array(Math.max(needed, array.length * 2));
   grown.set(array);
@@ -136,6 +139,26 @@ export class GeometryBuilder {
     if (this.m) this.setM(Number.NaN);
     this.positionCount++;
     this.positions[this.ringCount] = this.positionCount;
+  }
+
+  /**
+   * `count` positions of x and y, as little-endian doubles in `bytes` from `from` on.
+   * @returns false where x + y of one is NaN: the feature is to be cancelled then
+   */
+  positionsFrom(bytes: Uint8Array, from: number, count: number): boolean {
+    const first = this.positionCount * 2;
+    const end = first + count * 2;
+    if (end > this.xy.length) this.xy = growFloats(this.xy, end);
+    const { xy } = this;
+    const size = 16 * count;
+    new Uint8Array(xy.buffer, xy.byteOffset + 8 * first, size).set(bytes.subarray(from, from + size));
+    for (let at = first; at < end; at += 2) if (Number.isNaN(xy[at]! + xy[at + 1]!)) return false;
+    for (; this.positionCount < end / 2; this.positionCount++) {
+      if (this.z) this.setZ(Number.NaN);
+      if (this.m) this.setM(Number.NaN);
+    }
+    this.positions[this.ringCount] = this.positionCount;
+    return true;
   }
 
   /** A position with height, measure or both; NaN stands for "has none". */

@@ -401,3 +401,63 @@ describe("WKB", () => {
     for (const hex of ["0101zz", "010", ""]) expect(() => fromHex(hex)).toThrow(GeometryTextError);
   });
 });
+
+describe("long lines", () => {
+  const numbers = Array.from({ length: 12 }, (_, n) => n * 1.25 - 7);
+  const line = (little: boolean, coordinates: number[]) =>
+    geometry(2, little, [u32(little, coordinates.length / 2), xy(little, ...coordinates)]);
+  const read = (reader: WkbReader, builder: GeometryBuilder, blob: Buffer, before: number) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), blob]);
+    reader.read(bytes, before, bytes.length, builder);
+  };
+
+  test("are the same in both byte orders, wherever they begin", () => {
+    for (const before of [0, 1, 2, 3, 8]) {
+      const builder = new GeometryBuilder();
+      const reader = new WkbReader();
+      for (const little of [true, false]) read(reader, builder, line(little, numbers), before);
+      const { xy: found, positionOffsets } = builder.finish();
+      expect([...found]).toEqual([...numbers, ...numbers]);
+      expect([...positionOffsets]).toEqual([0, 6, 12]);
+    }
+  });
+
+  test("have no height among others that have one", () => {
+    const builder = new GeometryBuilder();
+    builder.line(2);
+    builder.positionZM(1, 2, 3, 4);
+    builder.end();
+    read(new WkbReader(), builder, line(true, numbers), 1);
+    const { z, m } = builder.finish();
+    expect([...z!]).toEqual([3, ...Array(6).fill(Number.NaN)]);
+    expect([...m!]).toEqual([4, ...Array(6).fill(Number.NaN)]);
+  });
+
+  test("with a coordinate that is no number leave nothing behind", () => {
+    for (const little of [true, false]) {
+      for (const at of [0, 5, 11]) {
+        const builder = new GeometryBuilder();
+        const reader = new WkbReader();
+        read(reader, builder, line(true, numbers), 0);
+        expect(() => read(reader, builder, line(little, numbers.with(at, Number.NaN)), 3)).toThrow(GeometryTextError);
+        read(
+          reader,
+          builder,
+          line(
+            little,
+            numbers.map((n) => -n),
+          ),
+          0,
+        );
+        const { length, xy: found } = builder.finish();
+        expect(length).toBe(2);
+        expect([...found]).toEqual([...numbers, ...numbers.map((n) => -n)]);
+      }
+    }
+  });
+
+  test("are written as they were read", () => {
+    const blob = line(true, numbers);
+    expect(Buffer.from(new WkbWriter().write(fromBlob(blob).column, 0))).toEqual(blob);
+  });
+});
