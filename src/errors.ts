@@ -3,6 +3,8 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
+import { nearestName } from "./nearest-name.js";
+
 /** What went wrong, in the sense of who can do something about it. */
 export type ErrorKind =
   | "internal"
@@ -46,6 +48,20 @@ const at = (source: string, place: Place | undefined): string => {
   const where = describePlace(place);
   return where ? `${source}, ${where}` : source;
 };
+
+const quoted = (name: string): string => `"${name}"`;
+
+/** So many names are listed. */
+const mostNames = 50;
+
+/** What is there instead of a name that is not: `; did you mean "name"? It has "id", "name"`. */
+function instead(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "";
+  const nearest = nearestName(name, known);
+  const more = known.length > mostNames ? ` and ${known.length - mostNames} more` : "";
+  const listed = `has ${known.slice(0, mostNames).map(quoted).join(", ")}${more}`;
+  return nearest === null ? `; it ${listed}` : `; did you mean ${quoted(nearest)}? It ${listed}`;
+}
 
 interface Entry<D> {
   readonly kind: ErrorKind;
@@ -99,13 +115,13 @@ export const registry = {
   ),
   "layer-missing": entry<Named & { layer: string; layers: readonly string[] }>(
     "input",
-    (e) => `${e.source}: has no layer "${e.layer}"; it has ${e.layers.map((l) => `"${l}"`).join(", ")}`,
+    (e) => `${e.source}: has no layer "${e.layer}"${instead(e.layer, e.layers)}`,
   ),
-  "field-missing": entry<Named & { field: string; fields: readonly string[] }>(
-    "input",
-    (e) =>
-      `${e.source}: has no field "${e.field}"${e.fields.length > 0 ? `; it has ${e.fields.map((f) => `"${f}"`).join(", ")}` : ""}`,
-  ),
+  /** `asValue`: it stands where a text is more likely meant. */
+  "field-missing": entry<Named & { field: string; fields: readonly string[]; asValue?: boolean }>("input", (e) => {
+    const text = e.asValue ? `; text stands in single quotes: '${e.field.replaceAll("'", "''")}'` : "";
+    return `${e.source}: has no field "${e.field}"${text}${instead(e.field, e.fields)}`;
+  }),
 
   "format-unknown": entry<{ format: string; known: readonly string[] }>(
     "usage",
@@ -198,7 +214,7 @@ export const registry = {
   "guard-rejects": entry<{ rejected: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${e.rejected} features could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
+      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
   ),
 } as const satisfies Record<string, Entry<never>>;
 

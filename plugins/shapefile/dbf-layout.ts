@@ -31,6 +31,8 @@ const double = { width: 24, decimals: 15 };
 /** A record's length stands in 16 bits. */
 const mostRecordBytes = 65_535;
 const mostColumns = Math.floor((mostRecordBytes - 33) / 32);
+/** More than these do not fit into a GeoPackage either. */
+const mostColumnsElsewhere = 1998;
 
 type Shape = Pick<OutColumn, "letter" | "width" | "decimals">;
 
@@ -89,7 +91,10 @@ export function tableLayout(layer: TargetLayer): OutTable {
       columns.length > mostColumns
         ? `a .dbf holds at most ${mostColumns} fields, this layer has ${columns.length}`
         : `a record of a .dbf holds at most ${mostRecordBytes} bytes, this layer's fields take ${offset}`;
-    const remedy = "leave fields out with --select or write a GeoPackage";
+    const remedy =
+      columns.length > mostColumnsElsewhere
+        ? "leave fields out with --select, or write GeoJSON or CSV"
+        : "leave fields out with --select or write a GeoPackage";
     throw fault("unsupported", { source: layer.name, reason: `${reason}; ${remedy}` });
   }
   return { columns, recordBytes: offset, headerBytes: 33 + 32 * columns.length, numbered };

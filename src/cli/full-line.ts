@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import yargs from "yargs";
 import { fault } from "../errors.js";
+import { nearestName } from "../nearest-name.js";
 import { type Command, type CommonArguments, commands, common, type Flag } from "./command.js";
 
 /** A command and what it was given. */
@@ -32,7 +33,8 @@ export async function readFullLine(line: readonly string[]): Promise<Asked | nul
     .showHelpOnFail(false)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names, line) });
+      const flags = Object.assign({}, common, all[names.indexOf(line[0] ?? "")]?.options);
+      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names, line, flags) });
     });
   for (const command of all) {
     parser.command(
@@ -72,17 +74,33 @@ function keepQuotes(line: readonly string[], flags: Readonly<Record<string, Flag
   });
 }
 
+/** What a flag that is not known was meant to be: a mistyped one, or the name of a file; null where nobody can tell. */
+function explainFlag(line: readonly string[], flags: Readonly<Record<string, Flag>>): string | null {
+  const letters = new Set(Object.values(flags).flatMap(({ alias }) => alias ?? []));
+  for (const argument of line.slice(1)) {
+    const [, name] = /^--(?:no-)?([^=]+)/.exec(argument) ?? [];
+    const nearest = name === undefined || Object.hasOwn(flags, name) ? null : nearestName(name, Object.keys(flags));
+    if (nearest !== null) return `no flag --${name}; did you mean --${nearest}? See geoferry ${line[0]} --help`;
+    const [, cluster] = /^-([^-].+)$/s.exec(argument) ?? [];
+    if (cluster !== undefined && ![...cluster].every((letter) => letters.has(letter)))
+      return `${argument}: no such flags; if it is the name of a file, begin it with ./ or put -- before it`;
+  }
+  return null;
+}
+
 /** What yargs found wrong, with what would be right: it takes an unknown command for one argument too many. */
 function explain(
   message: string,
   parsed: { argv: { _?: unknown[] } } | false,
   names: readonly string[],
-  [first]: readonly string[],
+  line: readonly string[],
+  flags: Readonly<Record<string, Flag>>,
 ): string {
+  const [first] = line;
   if (message.startsWith("Not enough non-option arguments") && first !== undefined && names.includes(first))
     return `${first} of what? See geoferry ${first} --help`;
   const command = parsed ? parsed.argv._?.[0] : undefined;
   if (!message.startsWith("Unknown argument") || command === undefined) return message;
-  if (names.includes(String(command))) return `${message}; see geoferry ${command} --help`;
+  if (names.includes(String(command))) return explainFlag(line, flags) ?? `${message}; see geoferry ${command} --help`;
   return `no command "${command}"; there are ${names.join(", ")}`;
 }

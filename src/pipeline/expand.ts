@@ -84,11 +84,12 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
 
 /**
  * Every input that the arguments stand for, in their order.
- * @throws input-missing where an argument stands for nothing
+ * @throws input-missing where an argument stands for nothing, usage where it is empty
  */
 export async function expandInputs(given: readonly string[], registry: Registry): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
   for (const text of given) {
+    if (text === "") throw fault("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
     if (isAddress(text))
       inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
     else if (existsSync(text) && statSync(text).isDirectory()) {

@@ -36,6 +36,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const held = heldLayer(update, layer.name);
   const joins = update?.mode === "append" ? held : null;
   const target = joins ? await crsOfHeld(joins, request, conversion.target) : conversion.target;
+  if (update?.mode === "replace" && !held) tellAdded(conversion, layer.name, update.layers);
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
@@ -69,6 +70,13 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
     };
   });
   return { inputs, fit, crs, parts, said: first?.said ?? new Map() };
+}
+
+/** A mistyped name would leave the layer that was meant as it was. */
+function tellAdded({ gathered }: Conversion, layer: string, there: readonly LayerInfo[]): void {
+  const names = there.map(({ name }) => `"${name}"`).join(", ");
+  const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${there.length === 1 ? "is" : "are"} ${names}`;
+  if (there.length > 0) gathered.notices.add("layer-added", layer, undefined, 1, example);
 }
 
 function otherGeometry(path: string, fit: FitPlan): Error {

@@ -2,7 +2,7 @@
 import { crsContext, findOperation, isWgs84 } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
-import { fieldsOf } from "../stages/index.js";
+import { fieldsAsValues, fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
 import type { OpenLayer } from "./inputs.js";
 import type { Gathered } from "./report.js";
@@ -109,10 +109,17 @@ export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest
     for (const field of layer.fields) names.add(field.name);
     if (fid !== undefined) names.add(fid);
   }
-  for (const field of wantedFields(request)) if (!names.has(field)) throw missing(layers, field, [...names]);
+  for (const field of wantedFields(request)) if (!names.has(field)) throw missing(layers, request, field, [...names]);
 }
 
-export function missing(layers: readonly OpenLayer[], field: string, fields: readonly string[]): Error {
+/** @param fields those that are there */
+export function missing(
+  layers: readonly OpenLayer[],
+  { where }: ConvertRequest,
+  field: string,
+  fields: readonly string[],
+): Error {
   const source = layers.map((open) => open.source.name).join(", ");
-  return fault("field-missing", { source, field, fields });
+  const asValue = where !== undefined && fieldsAsValues(where).includes(field);
+  return fault("field-missing", { source, field, fields, ...(asValue ? { asValue } : {}) });
 }

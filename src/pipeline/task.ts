@@ -64,7 +64,7 @@ export interface EncodedChunk {
 export interface WorkResult extends Findings {
   /** Features that the reader met, before any stage: those it gave and those it rejected. */
   readonly read: number;
-  /** Which of the fields asked for were there. */
+  /** The fields that were there, where the request speaks of any. */
   readonly seen: readonly string[];
   readonly chunks: readonly EncodedChunk[];
   readonly summary: SummaryState | null;
@@ -136,7 +136,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
         signal.throwIfAborted();
         const before = chunks.length;
         read += batch.length;
-        for (const name of spec.wanted ?? []) if (batch.fields.some((field) => field.name === name)) seen.add(name);
+        if (spec.wanted?.length) for (const { name } of batch.fields) seen.add(name);
         if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
         const shaped = applyStages(stages, batch);
         if (shaped.length === 0) continue;

@@ -82,7 +82,7 @@ function checkSeen({ request }: Conversion, planned: PlannedLayer, seen: Readonl
   const layers = planned.inputs.map((input) => input.open);
   const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
   for (const name of wantedFields(request)) {
-    if (!seen.has(name) && !declared.includes(name)) throw missing(layers, name, []);
+    if (!seen.has(name) && !declared.includes(name)) throw missing(layers, request, name, [...seen]);
   }
 }
 

@@ -3,4 +3,4 @@ export { castColumn } from "./cast.js";
 export { parseGeometryType } from "./geometry-type.js";
 export type { Stage, StageContext, StageSpec } from "./stage.js";
 export { type Coverage, type SwapHints, suspectSwap } from "./swapped-order.js";
-export { fieldsOf } from "./where/parse.js";
+export { fieldsAsValues, fieldsOf } from "./where/parse.js";

@@ -17,7 +17,23 @@ const records = (text: string): Record<string, unknown>[] =>
 describe("a mistyped command line", () => {
   test.each([
     [["conver", "a.shp", "b.csv"], 'no command "conver"; there are convert, info, check, formats'],
-    [["convert", "a.shp", "b.csv", "--wher", "x"], "Unknown argument: wher; see geoferry convert --help"],
+    [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
+    [
+      ["convert", "a.shp", "b.csv", "--replace-lyaer"],
+      "no flag --replace-lyaer; did you mean --replace-layer? See geoferry convert --help",
+    ],
+    [["convert", "a.shp", "b.csv", "--frobnicate"], "Unknown argument: frobnicate; see geoferry convert --help"],
+    [
+      ["convert", "-dash.geojson", "d.csv"],
+      "-dash.geojson: no such flags; if it is the name of a file, begin it with ./ or put -- before it",
+    ],
+    [["convert", "", "b.csv"], "the name of an INPUT is empty; is a variable not set?"],
+    [["info", ""], "the name of an INPUT is empty; is a variable not set?"],
+    [["convert", "a.shp", ""], "the name of OUTPUT is empty; is a variable not set?"],
+    ...["append", "overwrite", "replace-layer", "update"].map((flag): [string[], string] => [
+      ["convert", "a.shp", "-", "--to", "csv", `--${flag}`],
+      `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+    ]),
     [["convert", "a.shp", "b.csv", "--limit", "few"], 'option --limit: "few" is not a whole number from 0'],
     [["convert", "a.shp", "b.csv", "--accuracy", "good"], 'option --accuracy: "good" is not a number from 0'],
     [["info", "a.shp", "--workers", "0"], 'option --workers: "0" is not a whole number from 1'],
@@ -37,6 +53,60 @@ describe("a mistyped command line", () => {
   ])("%j is told what is wrong", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });
   });
+});
+
+describe("a field that is not there", () => {
+  const text = JSON.stringify({
+    type: "Feature",
+    properties: { name: "Berlin", people: 3_700_000 },
+    geometry: { type: "Point", coordinates: [13.4, 52.5] },
+  });
+  const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><name>Berlin</name>
+    <ExtendedData><Data name="people"><value>1</value></Data></ExtendedData>
+    <Point><coordinates>13.4,52.5</coordinates></Point></Placemark></kml>`;
+  const gpx = `<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">
+    <wpt lat="52.5" lon="13.4"><name>Berlin</name></wpt></gpx>`;
+  writeFileSync(scratch.path("towns.geojson"), text);
+  writeFileSync(scratch.path("towns.csv"), "lon,lat,name\n13.4,52.5,Berlin\n");
+  writeFileSync(scratch.path("towns.kml"), kml);
+  writeFileSync(scratch.path("towns.gpx"), gpx);
+  const run = (file: string, ...flags: string[]) =>
+    geoferry(["convert", file, "to.geojsonl", "--overwrite", ...flags], { cwd: scratch.folder });
+
+  test.each(["towns.geojson", "towns.csv", "towns.kml", "towns.gpx"])(
+    "in %s: those that are there are told",
+    (file) => {
+      const { status, stderr } = run(file, "--where", "nmae is not null");
+      expect(status).toBe(3);
+      expect(stderr).toContain(`${file}: has no field "nmae"; did you mean "name"? It has "`);
+      expect(existsSync(scratch.path("to.geojsonl"))).toBe(false);
+    },
+  );
+
+  test.each(["name = Berlin", 'name = "Berlin"', "name in (Berlin)", "not name between Berlin and 'C'"])(
+    "and stands where a text would: %s",
+    (where) => {
+      for (const file of ["towns.geojson", "towns.csv"]) {
+        const { status, stderr } = run(file, "--where", where);
+        expect(status).toBe(3);
+        expect(stderr).toContain(`has no field "Berlin"; text stands in single quotes: 'Berlin'; it has "`);
+      }
+    },
+  );
+});
+
+test("who has more fields than a Shapefile holds is not sent to a GeoPackage, which holds fewer", () => {
+  const names = Array.from({ length: 2500 }, (_, i) => `f${i}`);
+  writeFileSync(scratch.path("wide.csv"), `lon,lat,${names.join(",")}\n1,2,${names.map(() => "x").join(",")}\n`);
+  const { status, stderr } = geoferry(["convert", "wide.csv", "wide.shp"], { cwd: scratch.folder });
+  expect(status).toBe(4);
+  expect(stderr).toContain("2500; leave fields out with --select, or write GeoJSON or CSV");
+});
+
+test("a name that begins with a dash is a file's behind ./", () => {
+  writeFileSync(scratch.path("-dash.csv"), "lon,lat\n16.37,48.21\n");
+  const done = geoferry(["convert", "./-dash.csv", "-", "--to", "csv"], { cwd: scratch.folder });
+  expect(done).toMatchObject({ status: 0, stdout: "lon,lat\n16.37,48.21\n" });
 });
 
 test("behind -- everything is a path", () => {

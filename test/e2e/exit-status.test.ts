@@ -171,6 +171,9 @@ describe("exit statuses", () => {
     const run = (limit: string, name: string) =>
       geoferry(["convert", scratch.path("bad.geojson"), scratch.path(name), "--max-rejects", limit]).status;
     expect(run("1", "one.csv")).toBe(7);
+    writeFileSync(scratch.path("worse.geojson"), collection(point(1, 200)));
+    const none = geoferry(["convert", scratch.path("worse.geojson"), scratch.path("none.csv"), "--max-rejects", "0"]);
+    expect(none.stderr).toContain("stopped: 1 feature could not be carried");
     expect(run("50%", "half.csv")).toBe(7);
     expect(run("2", "two.csv")).toBe(5);
     expect(run("67%", "most.csv")).toBe(5);

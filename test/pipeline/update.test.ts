@@ -120,7 +120,9 @@ describe("replace a layer of a file that is changed in place", () => {
   });
 
   test("adds one that is not there", async () => {
-    await run([feature({ x: 1.5 })], { replaceLayer: true, layerName: "lakes" });
+    const { notices } = await run([feature({ x: 1.5 })], { replaceLayer: true, layerName: "lakes" });
+    const example = '--replace-layer found no layer "lakes" to replace and added it; there are "Towns", "roads"';
+    expect(notices).toContainEqual({ code: "layer-added", layer: "lakes", count: 1, example });
     expect(held().map((layer) => layer.name)).toEqual(["Towns", "roads", "lakes"]);
   });
 

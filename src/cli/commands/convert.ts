@@ -99,6 +99,7 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
   const paths = args.paths.map(unprotect);
   if (paths.length < 2)
     throw fault("usage", { reason: "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson" });
+  if (paths.at(-1) === "") throw fault("usage", { reason: "the name of OUTPUT is empty; is a variable not set?" });
   const request: { [K in keyof ConvertRequest]: ConvertRequest[K] | undefined } = {
     inputs: paths.slice(0, -1),
     output: outputOf(paths.at(-1)!),
@@ -140,6 +141,13 @@ export function requestOf(args: ConvertArguments): ConvertRequest {
     throw fault("usage", {
       reason: `--replace-layer replaces one layer of the output, ${request.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
     });
+  const ofFile = (["append", "overwrite", "replaceLayer", "update"] as const).find((name) => request[name]);
+  if (request.output === "-" && ofFile) {
+    const name = ofFile === "replaceLayer" ? "replace-layer" : ofFile;
+    throw fault("usage", {
+      reason: `--${name} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+    });
+  }
   if (request.reproject === false && request.targetCrs)
     throw fault("usage", {
       reason: "--no-reproject carries coordinates untouched, --target-crs changes them: choose one",

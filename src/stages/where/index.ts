@@ -6,7 +6,7 @@ import { Truth } from "./compare.js";
 import { compile } from "./compile.js";
 import { parseExpression } from "./parse.js";
 
-export { fieldsOf } from "./parse.js";
+export { fieldsAsValues, fieldsOf } from "./parse.js";
 
 export interface WhereSettings {
   /** In the language of docs/where.md. */

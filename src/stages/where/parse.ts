@@ -275,3 +275,31 @@ export function fieldsOf(expression: string): string[] {
   collect(parseExpression(expression), names);
   return [...names];
 }
+
+function collectValues(expression: Expression, names: Set<string>): void {
+  const add = (operand: Operand) => operand.kind === "field" && names.add(operand.name);
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      for (const operand of expression.operands) collectValues(operand, names);
+      break;
+    case "not":
+      collectValues(expression.operand, names);
+      break;
+    case "compare":
+      add(expression.right);
+      break;
+    case "in":
+      expression.list.forEach(add);
+  }
+}
+
+/**
+ * The fields that an expression names where most people write a value: `Berlin` of `name = Berlin`.
+ * @throws expression-invalid
+ */
+export function fieldsAsValues(expression: string): string[] {
+  const names = new Set<string>();
+  collectValues(parseExpression(expression), names);
+  return [...names];
+}
