@@ -10,7 +10,7 @@ import { builtins } from "../../plugins/index.js";
 import { generatedLayer, wideLayer } from "../support/generated-layers.js";
 import { roundTrip } from "../support/round-trip.js";
 
-const numRuns = Number(process.env.ROUND_TRIPS ?? 15);
+const numRuns = Number(process.env.ROUND_TRIPS ?? 25);
 const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);
 const formats = builtins.flatMap((builtin) => builtin.formats).filter(({ reader, writer }) => reader && writer);
 const pairs = formats.flatMap((a) => formats.filter((b) => b !== a).map((b) => [a.id, b.id, a, b] as const));

@@ -27,7 +27,7 @@ export const exemptions = {
   "plain json": {
     formats: ["geojson", "geojsonseq"],
     because:
-      "a property of GeoJSON is JSON: where all values of a json field are numbers, or true or false, it is a field of these",
+      "a property of GeoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
   },
   absent: {
     formats: ["csv", "geopackage", "gpx", "kml", "shapefile"],
