@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { link, open, rename, rm, unlink, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { fault } from "../errors.js";
 import type { Part } from "./part.js";
 import type { HostSink } from "./sink.js";
@@ -124,6 +124,7 @@ class Publication {
   private async stepAside(path: string, set?: FileSet): Promise<void> {
     const aside = this.names.of(path, "old");
     try {
+      await this.noteName(path);
       const linked = set !== undefined && isAlone(set) && (await linkIfPossible(path, aside));
       if (!linked) await rename(path, aside);
     } catch (error) {
@@ -137,6 +138,14 @@ class Publication {
       // Two names of one file stay two.
       await rm(aside, { force: true });
     });
+  }
+
+  /** The next run must know what to put back where the name aside is too short to say it. */
+  private async noteName(path: string): Promise<void> {
+    const note = this.names.noteFor(path, "old");
+    if (note === null) return;
+    this.markers.push(note);
+    await writeFile(note, basename(path), { flush: true });
   }
 
   /**

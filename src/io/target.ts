@@ -1,4 +1,15 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import { isAbandoned, markPattern, newMark } from "./leftovers.js";
@@ -10,10 +21,33 @@ import { systemReason } from "./source.js";
  */
 export type Role = `${"main." | ""}${"tmp" | "old" | "none"}`;
 
+/** File systems take names of so many bytes. */
+export const longestName = 255;
+
+/** A name of at most `room` bytes: of a longer one the beginning, and a hash that tells it from others that begin so. */
+export function shortened(name: string, room: number): string {
+  if (Buffer.byteLength(name) <= room) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  let start = Buffer.from(name)
+    .subarray(0, room - hash.length - 1)
+    .toString();
+  // A character that was cut in two.
+  while (Buffer.byteLength(start) > room - hash.length - 1 || start.endsWith("\uFFFD")) start = start.slice(0, -1);
+  return `${start}~${hash}`;
+}
+
+/** What a mark, a role and the suffix of a journal leave, with some bytes to spare. */
+const roomBesideMark = 200;
+
+const temporaryBase = (name: string): string => shortened(name, roomBesideMark);
+
 /** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
 export function temporaryPath(final: string, mark: string, role: Role): string {
-  return join(dirname(final), `.${basename(final)}.${mark}.${role}`);
+  return join(dirname(final), `.${temporaryBase(basename(final))}.${mark}.${role}`);
 }
+
+/** Beside a temporary file whose name is shortened: a file that holds the whole one. */
+const noteSuffix = "-name";
 
 /**
  * The names of the temporary files that a run keeps in one folder. One of its main files decides: as long as it lacks its
@@ -36,6 +70,12 @@ export class TemporaryNames {
     return temporaryPath(final, this.mark, this.decides(final) ? `main.${kind}` : kind);
   }
 
+  /** Where the name of a temporary file does not tell that of the final one: the file that is to say it; else null. */
+  noteFor(final: string, kind: "old"): string | null {
+    const name = basename(final);
+    return temporaryBase(name) === name ? null : this.of(final, kind) + noteSuffix;
+  }
+
   isOfDecisive(temporary: string): boolean {
     const main = this.decisive;
     return main !== undefined && (["tmp", "old", "none"] as const).some((kind) => temporary === this.of(main, kind));
@@ -52,7 +92,7 @@ export function outputFailure(output: string, error: unknown): GeoferryError {
 export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
 
 const temporaryName = new RegExp(
-  `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?$`,
+  `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${noteSuffix})?$`,
 );
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
@@ -130,11 +170,12 @@ const publishing = 60_000;
 
 /** Whether a main file has just stepped aside for another run. */
 export function isBeingReplaced(main: string): boolean {
-  const start = `.${basename(main)}.`;
+  const name = temporaryBase(basename(main));
+  const start = `.${name}.`;
   return readdirSync(dirname(main)).some((entry) => {
     if (!entry.startsWith(start)) return false;
-    const { base, role } = temporaryName.exec(entry)?.groups ?? {};
-    if (base !== basename(main) || (role !== "old" && role !== "main.old")) return false;
+    const { base, role, note } = temporaryName.exec(entry)?.groups ?? {};
+    if (base !== name || note || (role !== "old" && role !== "main.old")) return false;
     const aside = lstatOrNull(join(dirname(main), entry));
     return aside !== null && Date.now() - aside.ctimeMs < publishing;
   });
@@ -144,21 +185,53 @@ const sweptAt = new Map<string, number>();
 /** Many outputs go into one folder: it is not listed again for each. In milliseconds. */
 const sweepEvery = 60_000;
 
+/** Nothing of a note that another run has just tidied away. */
+function textIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** The whole names of files with temporary ones that are shortened: of those that are there, and what notes say. */
+function wholeNames(folder: string, entries: readonly string[]): Map<string, string> {
+  const names = new Map(entries.map((entry) => [temporaryBase(entry), entry] as const));
+  for (const entry of entries) {
+    const { base, note } = temporaryName.exec(entry)?.groups ?? {};
+    if (base === undefined || !note) continue;
+    const name = textIfThere(join(folder, entry));
+    // Only a note that fits its place is believed.
+    if (basename(name) === name && temporaryBase(name) === base) names.set(base, name);
+  }
+  return names;
+}
+
 /** Finishes or undoes what runs that were killed left in the folder. */
 export function sweepFolder(folder: string): void {
   const key = resolve(folder);
   if (Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepEvery) return;
   sweptAt.set(key, Date.now());
   const groups = new Map<string, Leftover[]>();
-  for (const entry of readdirSync(folder)) {
-    const { base, mark, role, journal } = temporaryName.exec(entry)?.groups ?? {};
+  const notes: string[] = [];
+  const entries = readdirSync(folder);
+  let names: Map<string, string> | undefined;
+  for (const entry of entries) {
+    const { base, mark, role, journal, note } = temporaryName.exec(entry)?.groups ?? {};
     if (base === undefined || mark === undefined) continue;
     const path = join(folder, entry);
     const stat = lstatOrNull(path);
     if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
     if (!isAbandoned(mark, stat.mtimeMs)) continue;
     if (journal) rmSync(path, { force: true });
-    else groups.set(mark, [...(groups.get(mark) ?? []), { path, final: join(folder, base), role: role as Role }]);
+    else if (note) notes.push(path);
+    else {
+      names ??= wholeNames(folder, entries);
+      const final = join(folder, names.get(base) ?? base);
+      groups.set(mark, [...(groups.get(mark) ?? []), { path, final, role: role as Role }]);
+    }
   }
   for (const files of groups.values()) settle(files);
+  for (const path of notes) rmSync(path, { force: true });
 }

@@ -7,7 +7,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { isWgs84 } from "../crs/index.js";
 import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
-import { companionsOf, lstatOrNull, outputFailure, throughLinks } from "../io/target.js";
+import { companionsOf, longestName, lstatOrNull, outputFailure, shortened, throughLinks } from "../io/target.js";
 import type { Crs } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import type { Registry } from "../plugin/registry.js";
@@ -108,6 +108,14 @@ function checkPrj(path: string, crs: Crs, { companions }: Format): void {
 export const replaces = (request: ConvertRequest, layers: "one" | "many"): boolean =>
   Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
 
+const rejectsSuffix = ".rejects.geojsonl";
+
+function rejectsBeside(output: string): string {
+  const name = basename(output);
+  const short = shortened(name, longestName - rejectsSuffix.length);
+  return `${output.slice(0, output.length - name.length)}${short}${rejectsSuffix}`;
+}
+
 /** What a plan goes by besides the request. */
 export interface PathRules {
   /** Of the output. */
@@ -155,7 +163,7 @@ export class PathPlan {
     this.named = output;
     this.add(output, "output", replaces || changes);
     this.wasThere = output !== "-" && isThere(output);
-    this.rejects = request.rejects ?? (output === "-" ? null : `${output}.rejects.geojsonl`);
+    this.rejects = request.rejects ?? (output === "-" ? null : rejectsBeside(output));
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw fault("usage", { reason: `${request.rejects}: is named as output and for --rejects; give two names` });
     // The rejects of an earlier run beside the output are those of an output that is replaced, too.

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSink } from "../../src/io/sink.js";
 import { Compiled } from "../support/compiled.js";
@@ -51,24 +51,30 @@ afterAll(() => {
 });
 
 /** What a reader that opens `a.shp` gets together. */
-function seen(folder: string): Record<string, string> {
-  const names = readdirSync(folder).filter((name) => name.startsWith("a."));
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+function seen(folder: string, stem: string): Record<string, string> {
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${stem}.`));
+  return Object.fromEntries(names.map((name) => [`a${extname(name)}`, readFileSync(join(folder, name), "utf8")]));
 }
 
 const oldSet = { "a.shp": "old", "a.shx": "old", "a.dbf": "old", "a.qix": "old" };
 const newSet = { "a.shp": "new", "a.shx": "new", "a.dbf": "new", "a.cpg": "new" };
 
+/** 251 bytes, so that a name has as many as it may. */
+const longStem = `${"ä".repeat(125)}b`;
+
 type Manner = "kill" | "once" | "from then on";
 
 /** Runs until it is killed, or fails, at its n-th step; `over` once there are no more steps. */
-function brokenAt(step: number, manner: Manner, overwrite: boolean, links: boolean) {
-  const folder = scratch.path(`${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${manner}-${step}`);
+function brokenAt(step: number, manner: Manner, overwrite: boolean, links: boolean, stem: string) {
+  const folder = scratch.path(
+    `${stem.length}-${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${manner}-${step}`,
+  );
   mkdirSync(folder);
-  if (overwrite) for (const [name, text] of Object.entries(oldSet)) writeFileSync(join(folder, name), text);
+  if (overwrite)
+    for (const [name, text] of Object.entries(oldSet)) writeFileSync(join(folder, stem + extname(name)), text);
   const yesNo = (answer: boolean) => (answer ? "yes" : "no");
   const options = [yesNo(overwrite), yesNo(links), String(step), manner];
-  const child = spawnSync(process.execPath, [script, join(folder, "a.shp"), ...options], { encoding: "utf8" });
+  const child = spawnSync(process.execPath, [script, join(folder, `${stem}.shp`), ...options], { encoding: "utf8" });
   const over = child.status === 77;
   if (manner === "kill" && !over) expect(child.signal, child.stderr).toBe("SIGKILL");
   return { folder, over, status: child.status, message: child.stderr };
@@ -86,13 +92,17 @@ describe.each([
   { overwrite: true, links: false, manner: "kill" },
   { overwrite: true, links: true, manner: "once" },
   { overwrite: true, links: true, manner: "from then on" },
-] as const)("a set broken at any step: %o", ({ overwrite, links, manner }) => {
+  { overwrite: true, links: true, manner: "kill", stem: longStem },
+  { overwrite: false, links: false, manner: "kill", stem: longStem },
+  { overwrite: true, links: true, manner: "once", stem: longStem },
+] as const)("a set broken at any step: %o", ({ overwrite, links, manner, ...named }) => {
+  const { stem } = { stem: "a", ...named };
   test("is never seen mixed, and the next run puts the folder right", async () => {
     const ends = new Set<string>();
     let step = 0;
     for (; ; step += 1) {
-      const { folder, over, status, message } = brokenAt(step, manner, overwrite, links);
-      const before = seen(folder);
+      const { folder, over, status, message } = brokenAt(step, manner, overwrite, links, stem);
+      const before = seen(folder, stem);
       if ("a.shp" in before) {
         expect(before, `broken at step ${step}`).toEqual(before["a.shp"] === "old" ? oldSet : newSet);
       }
@@ -102,9 +112,9 @@ describe.each([
         expect(readdirSync(folder).length).toBe(4);
       }
       await visit(folder);
-      const after = seen(folder);
+      const after = seen(folder, stem);
       expect([overwrite ? oldSet : {}, newSet], `recovered from step ${step}`).toContainEqual(after);
-      expect(readdirSync(folder).filter((name) => !name.startsWith("a."))).toEqual([]);
+      expect(readdirSync(folder).filter((name) => !name.startsWith(`${stem}.`))).toEqual([]);
       ends.add(JSON.stringify(after));
       if (over) break;
     }

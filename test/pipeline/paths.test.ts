@@ -219,3 +219,34 @@ test("several parts and their rejects appear together or not at all", async () =
   await expect(convert(request, { ...testHost(), onProgress })).rejects.toThrow("it is a folder");
   expect(contents()).toEqual(new Map([...before, ["out_polygon.dbf", "folder"]]));
 });
+
+describe("a name as long as names may be", () => {
+  const stem = `${"ß".repeat(123)}a`;
+  const input = {
+    type: "FeatureCollection",
+    features: [
+      { type: "Feature", properties: {}, geometry: geometries.point },
+      { type: "Feature", properties: {}, geometry: { type: "Point", coordinates: [1, 200] } },
+    ],
+  };
+
+  test("takes an output, again and again, and leaves nothing beside it", async () => {
+    writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
+    for (const overwrite of [false, true]) {
+      await convert({ inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite }, testHost());
+      expect(files()).toEqual(["in.geojson", `${stem}.geojson`]);
+    }
+  });
+
+  test("is cut for the rejects, the same way each time, so that those of an earlier run go", async () => {
+    writeFileSync(path("in.geojson"), JSON.stringify(input));
+    const request = { inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite: true };
+    const { rejects } = await convert(request, testHost());
+    expect(rejects).toMatch(/ß~[0-9a-f]{8}\.rejects\.geojsonl$/);
+    expect(existsSync(rejects!)).toBe(true);
+    expect((await convert(request, testHost())).rejects).toBe(rejects);
+    writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
+    await convert(request, testHost());
+    expect(files()).toEqual(["in.geojson", `${stem}.geojson`]);
+  });
+});
