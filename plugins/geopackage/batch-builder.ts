@@ -17,7 +17,6 @@ type Target = Cells | GeometryCells | null;
 export class BatchBuilder {
   private readonly fields: readonly Field[];
   private readonly targets: readonly Target[];
-  private readonly geometry: GeometryCells;
   private readonly geometryColumn: boolean;
   private readonly varint = new Varint();
   private ids: Int64Values | NumberBuilder | null;
@@ -31,10 +30,10 @@ export class BatchBuilder {
   constructor(
     private readonly plan: LayerPlan,
     encoding: "utf8" | "utf16le" | "utf16be",
-    private readonly context: ReadContext,
+    private readonly context: Pick<ReadContext, "lose" | "notice" | "reject" | "passed">,
+    private readonly geometry: GeometryCells = new GeometryCells({ srsId: plan.srsId, context }),
   ) {
     this.fields = fieldsOf(plan);
-    this.geometry = new GeometryCells({ srsId: plan.srsId, context });
     this.geometryColumn = plan.columns.some((column) => column.role === "geometry");
     this.targets = plan.columns.map(({ name, role }) => {
       if (role === "geometry") return this.geometry;

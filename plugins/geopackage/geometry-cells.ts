@@ -14,7 +14,7 @@ export interface GeometryFacts {
 
 /** Takes the geometries of a layer, blob by blob, into the columns of a batch. */
 export class GeometryCells {
-  private readonly builder = new GeometryBuilder();
+  protected readonly builder = new GeometryBuilder();
   private readonly wkb = new WkbReader();
   /** Why the geometry taken last could not be read; null where it could. */
   fault: string | null = null;
@@ -49,7 +49,7 @@ export class GeometryCells {
     } else this.fail("it is no blob, as a geometry is");
   }
 
-  private blob(bytes: Buffer, from: number, to: number): void {
+  protected blob(bytes: Buffer, from: number, to: number): void {
     this.fault = null;
     const start = wkbStart(bytes, from, to);
     if (typeof start === "string") {

@@ -6,6 +6,7 @@ import { Database } from "./database.js";
 import type { readOptions } from "./index.js";
 import { fieldsOf, type GeoPackagePlan, type LayerPlan } from "./layer-plan.js";
 import { readSplit, type TableSplit, tableSplits } from "./table-splits.js";
+import { tableSummary } from "./table-summary.js";
 import { isUnsupported, Views } from "./view-layer.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
@@ -27,6 +28,7 @@ function tableLayer(
     extent: null,
     bytes,
     splits,
+    summary: () => tableSummary(database, plan),
     async *batches(split?: Split) {
       const builder = new BatchBuilder(plan, database.encoding, context);
       if (split) yield* readSplit(database, split as TableSplit, builder, true);

@@ -1,3 +1,4 @@
 export { GeometryTextError } from "./geometry-text-error.js";
+export { WkbHeads } from "./wkb-heads.js";
 export { WkbReader } from "./wkb-reader.js";
 export { WkbWriter } from "./wkb-writer.js";

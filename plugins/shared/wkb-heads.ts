@@ -1,0 +1,62 @@
+import { Kind } from "../../src/model/geometry.js";
+import { GeometryTextError } from "./geometry-text-error.js";
+import { WkbCursor } from "./wkb-cursor.js";
+
+/** Bytes of the shortest geometry: byte order, type and a count. */
+const leastGeometry = 9;
+
+/** The kinds of several geometries come behind those of one, in the same order. */
+const kindOfMembers = (kind: number): number => kind - Kind.MultiPoint + Kind.Point;
+
+/** Reads headers and counts of WKB, and passes over the positions. */
+export class WkbHeads extends WkbCursor {
+  /**
+   * The kind of the geometry `bytes[from … to]`; null where only decoding tells what it has: collections, curves,
+   * heights, measures, and what is damaged.
+   */
+  flatKind(bytes: Uint8Array, from: number, to: number): number | null {
+    this.open(bytes);
+    this.at = from;
+    this.end = to;
+    this.srid = null;
+    try {
+      const type = this.header();
+      return this.passes(type) && this.at === this.end ? type : null;
+    } catch (error) {
+      if (!(error instanceof GeometryTextError)) throw error;
+      return null;
+    }
+  }
+
+  /** Passes over what follows a header. @returns false where it is to be decoded */
+  private passes(type: number): boolean {
+    if (this.hasZ || this.hasM) return false;
+    switch (type) {
+      case Kind.Point:
+        this.need(16);
+        this.at += 16;
+        return true;
+      case Kind.LineString:
+        this.passLine();
+        return true;
+      case Kind.Polygon:
+        for (let rings = this.count(4); rings > 0; rings--) this.passLine();
+        return true;
+      case Kind.MultiPoint:
+      case Kind.MultiLineString:
+      case Kind.MultiPolygon:
+        for (let members = this.count(leastGeometry); members > 0; members--) {
+          const member = this.header();
+          if (member !== kindOfMembers(type) || !this.passes(member)) return false;
+        }
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private passLine(): void {
+    const count = this.count(16);
+    this.at += 16 * count;
+  }
+}
