@@ -1,4 +1,4 @@
-import { type Column, isBytesColumn, Presence } from "../../src/model/index.js";
+import { borrow, type Column, isBytesColumn, Presence } from "../../src/model/index.js";
 import { putInteger, putSmallVarint, serialOf, varintSize } from "./sqlite-record.js";
 
 const nullSerial = 0;
@@ -129,9 +129,11 @@ export class RecordEncoder {
     this.view = new DataView(grown.buffer);
   }
 
-  /** The records, in memory of their own. */
+  /** The records, in borrowed memory. */
   finish(): Uint8Array {
-    return new Uint8Array(this.bytes.buffer.slice(0, this.at));
+    const records = borrow(this.at);
+    records.set(this.bytes.subarray(0, this.at));
+    return records;
   }
 }
 

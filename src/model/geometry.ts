@@ -1,3 +1,5 @@
+import { borrow } from "./memory.js";
+
 /**
  * Geometries of many features, packed into flat arrays (the layout follows GeoArrow's nesting of offsets).
  *
@@ -69,6 +71,13 @@ export type Geometry =
 
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
+
+/** A copy in borrowed memory, which the host gives back. */
+function lentCopy(values: Float64Array): Float64Array<ArrayBuffer> {
+  const copy = new Float64Array(borrow(values.byteLength).buffer, 0, values.length);
+  copy.set(values);
+  return copy;
+}
 
 /** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */
 export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
@@ -330,7 +339,7 @@ export class GeometryBuilder {
       partOffsets: this.parts.slice(0, length + 1),
       ringOffsets: this.rings.slice(0, partCount + 1),
       positionOffsets: this.positions.slice(0, ringCount + 1),
-      xy: this.xy.slice(0, positionCount * 2),
+      xy: lentCopy(this.xy.subarray(0, positionCount * 2)),
       z: this.z ? this.z.slice(0, positionCount) : null,
       m: this.m ? this.m.slice(0, positionCount) : null,
       members: this.memberBuilder ? this.memberBuilder.finish() : null,
