@@ -58,6 +58,8 @@ const affinities: readonly (readonly [RegExp, FieldType | null])[] = [
 /** The type of a declared column; null where it says nothing of its values, and they must be looked at. */
 export function typeOfDeclared(declared: string): FieldType | null {
   const type = declared.toUpperCase().trim();
+  // A further geometry beside the one of a layer: "POINT" would pass for an integer by the words in it.
+  if (geometryTypes.has(type)) return "binary";
   return types[type] ?? affinities.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 

@@ -129,7 +129,14 @@ async function planOf(
     const kind = kinds.get(`${entry.name}.${column.name}`.toLowerCase());
     return (type === "text" && kind) || type;
   });
-  const found = roles.includes(null) ? await surveyTypes(database, entry.root, roles) : (roles as FieldType[]);
+  const found = roles.includes(null)
+    ? await surveyTypes(
+        database,
+        entry.root,
+        roles,
+        plain.columns.map(({ initial }) => initial),
+      )
+    : (roles as FieldType[]);
   const columns = plain.columns.map(({ name, initial }, c) => ({ name, initial, role: found[c]! }));
   const [least, greatest] = await rowidRange(database, entry.root);
   const ids = least >= -(2 ** 31) && greatest < 2 ** 31 ? "int32" : "int64";

@@ -6,7 +6,7 @@ export interface DeclaredColumn {
   /** The number behind the type: 40 in `TEXT(40)`. */
   readonly length: number | null;
   /** What rows have that were there before the column. */
-  readonly initial: null | number | string | Uint8Array;
+  readonly initial: null | number | bigint | string | Uint8Array;
   readonly generated: "no" | "stored" | "virtual";
 }
 
@@ -90,14 +90,51 @@ const columnConstraints = [
   "DEFERRABLE",
 ];
 
-function literal(tokens: readonly Token[], at: number): DeclaredColumn["initial"] {
-  const sign = isMark(tokens[at], "-") ? -1 : 1;
-  const token = tokens[isMark(tokens[at], "-") || isMark(tokens[at], "+") ? at + 1 : at];
-  if (token?.kind === "number") return sign * Number(token.text);
-  if (token?.kind === "text" || token?.kind === "name") return nameOf(token);
-  if (token?.kind === "blob") return Uint8Array.from(Buffer.from(token.text.slice(2, -1), "hex"));
-  if (isWord(token, "TRUE")) return 1;
-  return isWord(token, "FALSE") ? 0 : null;
+/** Words that are a value of their own, or one that only the moment of an insertion has. */
+const wordValues = new Map<string, number | null>([
+  ["TRUE", 1],
+  ["FALSE", 0],
+  ["NULL", null],
+  ["CURRENT_DATE", null],
+  ["CURRENT_TIME", null],
+  ["CURRENT_TIMESTAMP", null],
+]);
+
+/** Whether SQLite keeps numbers in a column of this type as text (Datatypes in SQLite, 3.1). */
+const keepsText = (type: string): boolean => /CHAR|CLOB|TEXT/i.test(type) && !/INT/i.test(type);
+
+/** What a number is worth: one of 64 bits where it is whole and fits, as hexadecimal ones wrap around. */
+function numberOf(text: string, negative: boolean): number | bigint {
+  const sign = negative ? -1 : 1;
+  if (!/^(\d+|0x[\da-f]+)$/i.test(text)) return sign * Number(text);
+  const whole = BigInt(sign) * (/^0x/i.test(text) ? BigInt.asIntN(64, BigInt(text)) : BigInt(text));
+  if (BigInt.asIntN(64, whole) !== whole) return Number(whole);
+  return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+}
+
+/** The value of a DEFAULT, in parentheses or not, as rows have it that were there before their column. */
+function literal(tokens: readonly Token[], at: number, type: string): DeclaredColumn["initial"] {
+  if (isMark(tokens[at], "(")) return literal(listAt(tokens, at).items[0]!, 0, type);
+  const negative = isMark(tokens[at], "-");
+  const token = tokens[negative || isMark(tokens[at], "+") ? at + 1 : at];
+  switch (token?.kind) {
+    case "number": {
+      // Numbers of up to 31 bits are read before they become text; others become it as they are written.
+      const isSmall = /^\d+$/.test(token.text) && Number(token.text) < 2 ** 31;
+      return keepsText(type) && !isSmall ? (negative ? "-" : "") + token.text : numberOf(token.text, negative);
+    }
+    case "text":
+    case "name":
+      return nameOf(token);
+    case "blob":
+      return Uint8Array.from(Buffer.from(token.text.slice(2, -1), "hex"));
+    case "word": {
+      const known = wordValues.get(token.text.toUpperCase());
+      return known === undefined ? token.text : known;
+    }
+    default:
+      return null;
+  }
 }
 
 interface ParsedColumn extends DeclaredColumn {
@@ -130,7 +167,7 @@ function columnOf(tokens: readonly Token[]): ParsedColumn {
     if (isWord(token, "PRIMARY") && isWord(tokens[at + 1], "KEY")) {
       isKey = true;
       isDescending = isWord(tokens[at + 2], "DESC");
-    } else if (isWord(token, "DEFAULT")) initial = literal(tokens, at + 1);
+    } else if (isWord(token, "DEFAULT")) initial = literal(tokens, at + 1, words.join(" "));
     else if (isWord(token, "AS") && isMark(tokens[at + 1], "(")) {
       generated = isWord(tokens[listAt(tokens, at + 1).end], "STORED") ? "stored" : "virtual";
     }
@@ -162,7 +199,7 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
     else columns.push(columnOf(item));
   }
   const withoutRowid = tokens.slice(end).some((token) => isWord(token, "WITHOUT"));
-  const isAlias = (column: ParsedColumn) => column.type.toUpperCase() === "INTEGER";
+  const isAlias = (column: ParsedColumn) => column.type.toUpperCase() === "INTEGER" && column.length === null;
   // "INTEGER PRIMARY KEY DESC" is no alias of the rowid, by an old mistake that SQLite keeps.
   const rowid = columns.findIndex(
     (column) =>

@@ -17,17 +17,21 @@ export function typeOfStored(value: SqliteValue): FieldType | null {
 export const uniteStored = (a: FieldType, b: FieldType): FieldType =>
   a === b ? a : a === "binary" || b === "binary" ? "binary" : a === "text" || b === "text" ? "text" : unite(a, b);
 
-/** Looks at all values of the columns whose declaration says nothing of them. */
+/**
+ * Looks at all values of the columns whose declaration says nothing of them.
+ * @param initials what rows have of a column that are older than it
+ */
 export async function surveyTypes(
   database: Database,
   root: number,
   roles: readonly (ColumnPlan["role"] | null)[],
+  initials: readonly SqliteValue[],
 ): Promise<ColumnPlan["role"][]> {
   const open = roles.flatMap((role, c) => (role === null ? [c] : []));
   const types = new Map<number, FieldType>();
   for await (const { values } of database.rows(root, (error) => database.overlook(error))) {
     for (const c of open) {
-      const type = typeOfStored(values[c] ?? null);
+      const type = typeOfStored((c < values.length ? values[c] : initials[c]) ?? null);
       const known = types.get(c);
       if (type !== null) types.set(c, known === undefined ? type : uniteStored(known, type));
     }

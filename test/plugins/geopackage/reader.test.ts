@@ -182,6 +182,25 @@ describe("types of columns", () => {
     expect(featuresOf(layer!).map((feature) => feature.properties)).toEqual([{ a: { x: [1] } }, { a: "plain" }]);
   });
 
+  it("rows that are older than a column without a type have its default, which makes the type", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec(`${table("a TEXT")}; INSERT INTO t VALUES (1, 'old');
+      ALTER TABLE t ADD COLUMN n DECIMAL(10, 2) DEFAULT (5.5); INSERT INTO t VALUES (2, 'new', 6)`);
+    register(database, "t");
+    database.close();
+    const [layer] = await readLayers(path);
+    expect(featuresOf(layer!).map((feature) => feature.properties.n)).toEqual([5.5, 6]);
+  });
+
+  it("a further geometry column is kept as the bytes that it holds", async () => {
+    const { features } = await featuresIn(
+      `${table("a LINESTRING, b POINT")};\nINSERT INTO t VALUES (1, NULL, ?)`,
+      Buffer.from([255]),
+    );
+    expect(features.map((feature) => feature.properties.b)).toEqual(["/w=="]);
+  });
+
   it("rows that are older than a column have its default", async () => {
     const path = newPath();
     const database = newPackage(path);
