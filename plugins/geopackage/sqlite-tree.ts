@@ -40,7 +40,9 @@ export async function* leavesOf(pages: Pages, root: number, damaged: (error: unk
       damaged(error);
       return;
     }
-    for (const child of children) yield* below(child, height - 1);
+    // A generator for each leaf would cost more than reading it.
+    if (height === 1) yield* children;
+    else for (const child of children) yield* below(child, height - 1);
   }
   yield* below(root, depth);
 }
