@@ -15,6 +15,8 @@ export const Form = {
   text: 512,
   /** An integer beyond 32 bits as our writer has it, with a point for those who know no such integers. */
   wide: 1024,
+  /** An integer beyond 64 bits: a number where a double is declared, else an identifier. */
+  beyond: 2048,
 } as const;
 
 const safeDigits = 15;
@@ -34,7 +36,7 @@ export function formOf(bytes: Buffer, from: number, to: number): number {
   if (at === to) return integerForm(bytes, from, to, digits);
   if (bytes[at] !== 46 && (bytes[at]! | 32) !== 101) return temporalForm(bytes, from, to);
   if (digits > 9 && to - at === 2 && bytes[at] === 46 && bytes[at + 1] === zero) {
-    return integerForm(bytes, from, at, digits) === Form.text ? Form.double : Form.wide;
+    return integerForm(bytes, from, at, digits) === Form.beyond ? Form.double : Form.wide;
   }
   return isDecimal(bytes, start, to) ? Form.double : Form.text;
 }
@@ -52,9 +54,9 @@ function integerForm(bytes: Buffer, from: number, to: number, digits: number): n
 }
 
 function longForm(text: string): number {
-  if (text.length > 20) return Form.text;
+  if (text.length > 20) return Form.beyond;
   const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value ? Form.int64 : Form.text;
+  return BigInt.asIntN(64, value) === value ? Form.int64 : Form.beyond;
 }
 
 /** More digits than a double holds are an identifier rather than a measure. */
@@ -100,7 +102,7 @@ const formsOf: Readonly<Record<FieldType, number>> = {
   boolean: Form.boolean,
   int32: Form.int32,
   int64: Form.int32 | Form.int53 | Form.int64 | Form.wide,
-  double: Form.int32 | Form.int53 | Form.int64 | Form.double | Form.nonFinite | Form.wide,
+  double: Form.int32 | Form.int53 | Form.int64 | Form.double | Form.nonFinite | Form.wide | Form.beyond,
   date: Form.date,
   time: Form.time,
   datetime: Form.datetime,
