@@ -3,11 +3,11 @@ import type { WriteContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
-import { Gpx, gpxTypes } from "./elements.js";
+import { coordinateField, Gpx, gpxTypes } from "./elements.js";
 import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";
 import { linksOf, type PointLists, pointLists } from "./point-elements.js";
 import { PointText } from "./point-text.js";
-import { fitsElement, inUtc, takesAnyText, textOf, writeValue } from "./values.js";
+import { fitsElement, inUtc, isShifted, takesAnyText, textOf, writeValue } from "./values.js";
 import type { Link } from "./walker.js";
 
 /** The features of a batch, sorted as the schema has them, and the fields they had. */
@@ -40,6 +40,8 @@ export class GpxEncoder {
   /** Characters left out by field, in the batch at hand. */
   private readonly dropped = new Map<string, number>();
   private readonly leftOut = new Map<string, number>();
+  /** Times of features in another offset, written in UTC, in the batch at hand. */
+  private shifted = 0;
   private hasExtensions = false;
 
   constructor(
@@ -53,6 +55,8 @@ export class GpxEncoder {
     const plan = planFields(batch);
     const { geometry } = batch;
     this.points.moved = 0;
+    this.points.shifted = 0;
+    this.shifted = 0;
     let spread = 0;
     let areas = 0;
     for (let row = 0; row < batch.length; row++) {
@@ -85,6 +89,13 @@ export class GpxEncoder {
     if (points.moved > 0) {
       const example = "the longitude 180 was written as -180, the same meridian: GPX ends before 180";
       context.lose("longitude-wrapped", undefined, example, points.moved);
+    }
+    for (const [field, count] of [
+      ["time", this.shifted],
+      [coordinateField, points.shifted],
+    ] as const) {
+      const example = "a time with an offset became the same instant in UTC";
+      if (count > 0) context.lose("zone-dropped", field, example, count);
     }
     for (const [field, count] of dropped) {
       context.lose("control-character", field, "characters that XML cannot hold were left out", count);
@@ -179,8 +190,9 @@ export class GpxEncoder {
       const text = textOf(column, row);
       if (text === null || !fitsElement(name, text)) return false;
       this.put(open);
-      if (name === "time") out.ascii(inUtc(text));
-      else out.utf8(elementText(text));
+      const stored = name === "time" ? inUtc(text) : text;
+      if (isShifted(text, stored)) this.shifted++;
+      out.utf8(elementText(stored));
     }
     this.put(close);
     return true;

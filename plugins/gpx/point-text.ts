@@ -4,7 +4,7 @@ import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { linksField, standardFields } from "./elements.js";
 import { garminElements, linksOf, ownText, type PointList, standardKeys } from "./point-elements.js";
-import { fitsElement, inUtc } from "./values.js";
+import { fitsElement, inUtc, isShifted } from "./values.js";
 
 interface Digits {
   readonly precision: number;
@@ -48,6 +48,8 @@ const put = (out: TextBuffer, bytes: Buffer): void => out.bytes(bytes, 0, bytes.
 export class PointText {
   /** Longitudes of 180 degrees written as −180 so far. */
   moved = 0;
+  /** Times in another offset written in UTC so far. */
+  shifted = 0;
 
   constructor(private readonly digits: Digits) {}
 
@@ -87,7 +89,7 @@ export class PointText {
       out.byte(62);
       const before = out.length;
       this.height(out, geometry, k);
-      if (sorted) writePoint(out, sorted, k - from);
+      if (sorted) this.shifted += writePoint(out, sorted, k - from);
       if (out.length === before) {
         out.length = start;
         put(out, words.empty);
@@ -123,9 +125,11 @@ function sortLists(lists: readonly PointList[]): Sorted {
   };
 }
 
-function writePoint(out: TextBuffer, sorted: Sorted, point: number): void {
+/** @returns how many times it brought to UTC */
+function writePoint(out: TextBuffer, sorted: Sorted, point: number): number {
   const own: [string, unknown][] = [];
-  for (const [element, list] of sorted.before) writeStandard(out, element, list, point, own);
+  let shifted = 0;
+  for (const [element, list] of sorted.before) shifted += writeStandard(out, element, list, point, own);
   if (sorted.links) {
     const value = sorted.links.values[point];
     const links = linksOf(value);
@@ -150,7 +154,7 @@ function writePoint(out: TextBuffer, sorted: Sorted, point: number): void {
       garmin.push(`<gpxtpx:${element}>${value}</gpxtpx:${element}>`);
     else if (value !== null && value !== undefined) own.push([list.key, value]);
   }
-  if (own.length === 0 && garmin.length === 0) return;
+  if (own.length === 0 && garmin.length === 0) return shifted;
   out.ascii("<extensions>");
   if (garmin.length > 0) out.ascii(`<gpxtpx:TrackPointExtension>${garmin.join("")}</gpxtpx:TrackPointExtension>`);
   for (const [key, value] of own) {
@@ -158,26 +162,32 @@ function writePoint(out: TextBuffer, sorted: Sorted, point: number): void {
     out.utf8(`<${name}>${elementText(ownText(value))}</${name}>`);
   }
   out.ascii("</extensions>");
+  return shifted;
 }
 
-/** Writes a value as an element of GPX, or puts it among ours where the element does not take it. */
+/**
+ * Writes a value as an element of GPX, or puts it among ours where the element does not take it.
+ * @returns how many times it brought to UTC
+ */
 function writeStandard(
   out: TextBuffer,
   element: string,
   list: PointList,
   point: number,
   own: [string, unknown][],
-): void {
+): number {
   const value = list.values[point];
-  if (value === null || value === undefined) return;
+  if (value === null || value === undefined) return 0;
   const wanted = numeric.has(element) ? "number" : "string";
   const text = String(value);
   const isPlain = typeof value === wanted && text.trim() !== "";
-  if (!isPlain || !fitsElement(element, text)) own.push([list.key, value]);
-  else {
-    out.ascii(`<${element}>`);
-    if (element === "time") out.ascii(inUtc(text));
-    else out.utf8(elementText(text));
-    out.ascii(`</${element}>`);
+  if (!isPlain || !fitsElement(element, text)) {
+    own.push([list.key, value]);
+    return 0;
   }
+  const stored = element === "time" ? inUtc(text) : text;
+  out.ascii(`<${element}>`);
+  out.utf8(elementText(stored));
+  out.ascii(`</${element}>`);
+  return isShifted(text, stored) ? 1 : 0;
 }

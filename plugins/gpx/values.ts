@@ -107,3 +107,6 @@ export function inUtc(text: string): string {
   // Beyond the years that four digits write, the offset stays.
   return /^\d{4}-/.test(moved) ? `${moved.slice(0, 19)}${local.slice(19)}Z` : text;
 }
+
+/** Whether what `inUtc` made of a text says another time of day than the text. */
+export const isShifted = (text: string, stored: string): boolean => stored !== text && !/[+-]00:00$/.test(text);

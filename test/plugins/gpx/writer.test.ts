@@ -111,6 +111,32 @@ describe("fields", () => {
     );
   });
 
+  test("times are written in UTC, and offsets that are lost by it are told", async () => {
+    const line: Geometry = {
+      type: "LineString",
+      coordinates: [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ],
+    };
+    const times = ["2024-05-06T09:08:09+02:00", "2024-05-06T09:08:10+00:00", "2024-05-06T09:08:11Z"];
+    const { text, losses } = await writeGpx([
+      feature(point(1, 2), { time: "2024-01-01T00:30:00+01:00" }),
+      feature(line, { coordinateProperties: { times } }),
+    ]);
+    expect([...text.matchAll(/<time>([^<]*)/g)].map(([, time]) => time)).toEqual([
+      "2023-12-31T23:30:00Z",
+      "2024-05-06T07:08:09Z",
+      "2024-05-06T09:08:10Z",
+      "2024-05-06T09:08:11Z",
+    ]);
+    expect(losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["zone-dropped", "time", 1],
+      ["zone-dropped", "coordinateProperties", 1],
+    ]);
+  });
+
   test.each([
     ["time", "yesterday"],
     ["time", "2024-05-06"],
