@@ -27,7 +27,8 @@ const zero = 48;
 export function formOf(bytes: Buffer, from: number, to: number): number {
   const first = bytes[from]!;
   const isNumeric = (first >= zero && first <= 57) || first === 45 || first === 46;
-  if (!isNumeric || bytes[from + 1] === 73) return wordForm(bytes, from, to);
+  const isInfinite = first === 45 && from + 1 < to && bytes[from + 1] === 73;
+  if (!isNumeric || isInfinite) return wordForm(bytes, from, to);
   let at = first === 45 ? from + 1 : from;
   const start = at;
   while (at < to && isDigit(bytes[at]!)) at++;
