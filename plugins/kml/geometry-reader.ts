@@ -3,7 +3,7 @@ import type { XmlContent } from "../shared/xml.js";
 import { CoordinateParser, type CoordinateRepairs, parseTrackPosition } from "./coordinates.js";
 import { altitudeModes } from "./element-fields.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
-import { addBox, type LatLonBox } from "./overlay-box.js";
+import { boxRings, type LatLonBox } from "./overlay-box.js";
 import { Shape } from "./shapes.js";
 import { TrackReader } from "./track-reader.js";
 import { Tag } from "./vocabulary.js";
@@ -202,11 +202,18 @@ export class GeometryReader {
 
   private endBox(): void {
     const { shapes } = this.record;
-    shapes.begin(Shape.polygon);
-    const from = shapes.positions.count;
-    if (addBox(this.box, shapes.positions)) shapes.ring(from, true);
-    else shapes.problem ??= "a LatLonBox that lacks a side";
-    shapes.end();
+    const rings = boxRings(this.box);
+    if (rings === null) shapes.problem ??= "a LatLonBox that lacks a side";
+    const several = rings !== null && rings.length > 1;
+    if (several) shapes.begin(Shape.multi);
+    for (const ring of rings ?? []) {
+      shapes.begin(Shape.polygon);
+      const from = shapes.positions.count;
+      for (const [x, y] of ring) shapes.positions.add(x, y, Number.NaN);
+      shapes.ring(from, true);
+      shapes.end();
+    }
+    if (several) shapes.end();
   }
 
   /** Adds to the record what only the whole feature tells. */

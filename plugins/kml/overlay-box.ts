@@ -1,5 +1,3 @@
-import type { Positions } from "./coordinates.js";
-
 /** The sides of a LatLonBox in degrees; NaN for what is not said. */
 export interface LatLonBox {
   north: number;
@@ -10,26 +8,49 @@ export interface LatLonBox {
   rotation: number;
 }
 
+type Position = readonly [longitude: number, latitude: number];
+
 /**
- * Adds the corners of the box, turned about its centre, as a closed ring from the north-west on.
- * @returns false where a side is not said
+ * The box, turned about its centre, as a closed ring from the north-west on; as one for each side of the antimeridian
+ * where it lies on both (RFC 7946, 3.1.9), as when its west is beyond its east. Null where a side is not said.
  */
-export function addBox({ north, south, east, west, rotation }: LatLonBox, positions: Positions): boolean {
-  const corners = [
+export function boxRings({ north, south, east, west, rotation }: LatLonBox): Position[][] | null {
+  if (![north, south, east, west].every(Number.isFinite)) return null;
+  const farEast = west > east ? east + 360 : east;
+  const corners: Position[] = [
     [west, north],
-    [east, north],
-    [east, south],
+    [farEast, north],
+    [farEast, south],
     [west, south],
-    [west, north],
-  ] as const;
-  if (corners.some(([x, y]) => !Number.isFinite(x) || !Number.isFinite(y))) return false;
-  const [centreX, centreY] = [(east + west) / 2, (north + south) / 2];
+  ];
+  const turned = turn(corners, (west + farEast) / 2, (north + south) / 2, rotation);
+  const rings = [-360, 0, 360].map((shift) => {
+    const moved = turned.map(([x, y]): Position => [x + shift, y]);
+    return clip(clip(moved, 180, 1), -180, -1);
+  });
+  return rings.filter((ring) => ring.length > 2).map((ring) => [...ring, ring[0]!]);
+}
+
+function turn(corners: Position[], centreX: number, centreY: number, rotation: number): Position[] {
   const angle = (Number.isFinite(rotation) ? rotation : 0) * (Math.PI / 180);
+  if (angle === 0) return corners;
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  for (const [x, y] of corners) {
+  return corners.map(([x, y]) => {
     const [dx, dy] = [x - centreX, y - centreY];
-    if (angle === 0) positions.add(x, y, Number.NaN);
-    else positions.add(centreX + dx * cos - dy * sin, centreY + dx * sin + dy * cos, Number.NaN);
-  }
-  return true;
+    return [centreX + dx * cos - dy * sin, centreY + dx * sin + dy * cos];
+  });
+}
+
+/** The part of an open convex ring where `side · x` is at most `side · limit` (Sutherland and Hodgman 1974). */
+function clip(ring: readonly Position[], limit: number, side: 1 | -1): Position[] {
+  const within = ([x]: Position) => side * x <= side * limit;
+  // A side that lies on the limit belongs to one part only: the other would have no area.
+  if (ring.every(([x]) => side * x >= side * limit)) return [];
+  return ring.flatMap((position, i): Position[] => {
+    const next = ring[(i + 1) % ring.length]!;
+    const kept = within(position) ? [position] : [];
+    if (within(position) === within(next) || position[0] === limit || next[0] === limit) return kept;
+    const share = (limit - position[0]) / (next[0] - position[0]);
+    return [...kept, [limit, position[1] + share * (next[1] - position[1])]];
+  });
 }

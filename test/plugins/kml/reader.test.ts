@@ -398,6 +398,27 @@ describe("geometries", () => {
     expect(y).toBeCloseTo(-2, 12);
   });
 
+  test("of overlays beyond the antimeridian are a box on each side of it", async () => {
+    const box = "<north>2</north><south>1</south><east>-170</east><west>160</west>";
+    const { features } = await read(document(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
+    const { type, coordinates } = features[0]!.geometry as { type: string; coordinates: number[][][][] };
+    expect(type).toBe("MultiPolygon");
+    const longitudes = coordinates.map(([ring]) => [...new Set(ring!.map(([x]) => x!))].sort((m, n) => m - n));
+    expect(longitudes).toEqual([
+      [-180, -170],
+      [160, 180],
+    ]);
+    for (const [ring] of coordinates) expect(ring).toHaveLength(5);
+  });
+
+  test("of overlays that only touch the antimeridian, or are the whole earth, stay one box", async () => {
+    for (const sides of ["<east>180</east><west>170</west>", "<east>180</east><west>-180</west>"]) {
+      const box = `<north>2</north><south>1</south>${sides}`;
+      const { features } = await read(document(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
+      expect(features[0]!.geometry!.type).toBe("Polygon");
+    }
+  });
+
   test("of overlays may be four corners", async () => {
     const quad = "<gx:LatLonQuad><coordinates>0,0 4,0 3,2 1,2</coordinates></gx:LatLonQuad>";
     const { features } = await read(document(`<GroundOverlay>${quad}</GroundOverlay>`));
