@@ -44,7 +44,11 @@ export const formats = {
     drivers: [
       {
         name: "GPX",
-        writing: () => ["-dsco", "GPX_USE_EXTENSIONS=YES", "-lco", "FORCE_GPX_TRACK=YES"],
+        writing: (shape) => [
+          ...["-dsco", "GPX_USE_EXTENSIONS=YES", "-lco", "FORCE_GPX_TRACK=YES"],
+          // A KML does not say what kind of geometry a layer has.
+          ...["-nlt", shape === "points" ? "POINT" : "MULTILINESTRING"],
+        ],
         layer: (shape) => (shape === "points" ? "waypoints" : "tracks"),
       },
     ],
