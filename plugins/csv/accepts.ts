@@ -1,15 +1,13 @@
-import { geometryTypes } from "../../src/model/geometry.js";
+import { everyGeometryType } from "../../src/model/geometry.js";
 import type { Accepts } from "../../src/plugin/format.js";
 import type { WriterOptions } from "./options.js";
-
-const everyType = geometryTypes.filter((type) => type !== null);
 
 /** Coordinate columns hold points; GeoJSON is WGS84 without measures (RFC 7946, 4); WKT and WKB hold everything. */
 export function accepts({ geometry }: WriterOptions): Accepts {
   return {
     crs: geometry === "geojson" ? "wgs84" : "any",
     layers: "one",
-    geometryTypes: geometry === "xy" ? ["Point"] : everyType,
+    geometryTypes: geometry === "xy" ? ["Point"] : everyGeometryType,
     nullGeometry: true,
     z: true,
     m: geometry !== "xy" && geometry !== "geojson",

@@ -1,4 +1,4 @@
-import { type GeometryType, geometryTypes } from "../../src/model/index.js";
+import { everyGeometryType } from "../../src/model/index.js";
 import type { Accepts, TargetLayer } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import type { sequenceWriteOptions, writeOptions } from "./options.js";
@@ -22,7 +22,7 @@ export function featureSettings(layer: TargetLayer, options: Shared) {
 export const accepts: Accepts = {
   crs: "wgs84",
   layers: "one",
-  geometryTypes: geometryTypes.filter((type): type is GeometryType => type !== null),
+  geometryTypes: everyGeometryType,
   nullGeometry: true,
   z: true,
   m: false,

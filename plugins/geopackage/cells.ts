@@ -5,6 +5,7 @@ import {
   type Column,
   columnBuilder,
   type FieldType,
+  isLittleEndian,
   type NumberBuilder,
   Presence,
   temporalType,
@@ -118,8 +119,6 @@ class Int32Cells extends Cells {
   }
 }
 
-const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-
 /** Fills a column of 64-bit integers by their halves: an object for each number is what takes the time otherwise. */
 export class Int64Values {
   private presence = new Uint8Array(1024);
@@ -143,8 +142,8 @@ export class Int64Values {
   push(high: number, low: number): void {
     const row = this.row();
     this.presence[row] = Presence.value;
-    this.halves[2 * row] = littleEndian ? low : high;
-    this.halves[2 * row + 1] = littleEndian ? high : low;
+    this.halves[2 * row] = isLittleEndian ? low : high;
+    this.halves[2 * row + 1] = isLittleEndian ? high : low;
   }
 
   pushBigint(value: bigint): void {

@@ -1,3 +1,4 @@
+import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat, type Likeness } from "../../src/plugin/index.js";
 import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite-header.js";
 
@@ -50,19 +51,11 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "many",
-      geometryTypes: [
-        "Point",
-        "LineString",
-        "Polygon",
-        "MultiPoint",
-        "MultiLineString",
-        "MultiPolygon",
-        "GeometryCollection",
-      ],
+      geometryTypes: everyGeometryType,
       nullGeometry: true,
       z: true,
       m: true,
-      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime", "binary", "json"],
+      fieldTypes,
       fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
       ids: { types: ["int32", "int64"], otherwise: "id" },
       needs: "summary",

@@ -1,4 +1,4 @@
-import type { Crs, FieldType } from "../../src/model/index.js";
+import type { Crs, FieldType, LayerInfo } from "../../src/model/index.js";
 import type { DeclaredColumn } from "./create-table.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 
@@ -34,3 +34,13 @@ export interface GeoPackagePlan {
 
 export const fieldsOf = (plan: LayerPlan) =>
   plan.columns.flatMap(({ name, role }) => (role === "geometry" || role === "rowid" ? [] : [{ name, type: role }]));
+
+/** What is known of a layer before it is read: what the tables about tables say beyond it, other programs let go stale. */
+export const infoOf = (plan: LayerPlan): LayerInfo => ({
+  name: plan.name,
+  crs: plan.crs,
+  fields: fieldsOf(plan),
+  geometryTypes: plan.geometryColumn === null ? [] : null,
+  featureCount: null,
+  extent: null,
+});

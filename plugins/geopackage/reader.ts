@@ -4,7 +4,7 @@ import { BatchBuilder } from "./batch-builder.js";
 import { survey } from "./contents.js";
 import { Database } from "./database.js";
 import type { readOptions } from "./index.js";
-import { fieldsOf, type GeoPackagePlan, type LayerPlan } from "./layer-plan.js";
+import { type GeoPackagePlan, infoOf, type LayerPlan } from "./layer-plan.js";
 import { readSplit, type TableSplit, tableSplits } from "./table-splits.js";
 import { tableSummary } from "./table-summary.js";
 import { isUnsupported, Views } from "./view-layer.js";
@@ -19,13 +19,7 @@ function tableLayer(
 ): Layer {
   const splits = () => tableSplits(database, plan.root);
   return {
-    name: plan.name,
-    crs: plan.crs,
-    fields: fieldsOf(plan),
-    // What the tables about tables say of counts, extents and kinds is not held to by what wrote them.
-    geometryTypes: plan.geometryColumn === null ? [] : null,
-    featureCount: null,
-    extent: null,
+    ...infoOf(plan),
     bytes,
     splits,
     summary: () => tableSummary(database, plan),

@@ -1,4 +1,4 @@
-import { borrow, type Column, isBytesColumn, Presence } from "../../src/model/index.js";
+import { borrow, type Column, isBytesColumn, isLittleEndian, Presence } from "../../src/model/index.js";
 import { putInteger, putSmallVarint, serialOf, varintSize } from "./sqlite-record.js";
 
 const nullSerial = 0;
@@ -137,11 +137,9 @@ export class RecordEncoder {
   }
 }
 
-const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-
 /** The numbers by their halves, the lower one first; without a copy where the machine has them so. */
 export function halvesOf(values: BigInt64Array): Int32Array {
-  if (littleEndian && values.byteOffset % 8 === 0)
+  if (isLittleEndian && values.byteOffset % 8 === 0)
     return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   const halves = new Int32Array(2 * values.length);
   values.forEach((value, i) => {

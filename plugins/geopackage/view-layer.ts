@@ -4,7 +4,7 @@ import { fault, GeoferryError, type ReadContext, type Source } from "../../src/p
 import { BatchBuilder } from "./batch-builder.js";
 import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import type { Database } from "./database.js";
-import { type ColumnPlan, fieldsOf, type LayerPlan } from "./layer-plan.js";
+import { type ColumnPlan, infoOf, type LayerPlan } from "./layer-plan.js";
 import { Query, QueryFailure } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 import type { ReadOptions } from "./reader.js";
@@ -86,12 +86,7 @@ export class Views {
 
   layer(plan: LayerPlan): Layer {
     return {
-      name: plan.name,
-      crs: plan.crs,
-      fields: fieldsOf(plan),
-      geometryTypes: plan.geometryColumn === null ? [] : null,
-      featureCount: null,
-      extent: null,
+      ...infoOf(plan),
       bytes: 0,
       batches: () => this.batches(plan),
     };

@@ -1,3 +1,4 @@
+import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/format.js";
 import { likeness } from "./identify.js";
 import { readOptions, writeOptions } from "./options.js";
@@ -20,19 +21,11 @@ export default defineFormat({
     accepts: () => ({
       crs: "wgs84",
       layers: "many",
-      geometryTypes: [
-        "Point",
-        "LineString",
-        "Polygon",
-        "MultiPoint",
-        "MultiLineString",
-        "MultiPolygon",
-        "GeometryCollection",
-      ],
+      geometryTypes: everyGeometryType,
       nullGeometry: true,
       z: true,
       m: false,
-      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime", "binary", "json"],
+      fieldTypes,
       // XML 1.0, section 2.2
       fieldNames: { pattern: /^[\t\n\r\u0020-\uffff]*$/ },
       ids: true,

@@ -1,4 +1,4 @@
-import { borrow, type GeometryColumn, Kind } from "../../src/model/index.js";
+import { borrowDoubles, type GeometryColumn, Kind } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings, signedArea } from "./rings.js";
 import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
@@ -111,9 +111,9 @@ class ShapeDecoder {
     this.ringOffsets = new Uint32Array(rings + 1);
     this.positionOffsets = new Uint32Array(rings + 1);
     // Not cleared first: every position kept is written, and the others are trimmed.
-    this.xy = doubles(2 * positions);
-    if (hasZ) this.z = doubles(positions);
-    if (hasM) this.m = doubles(positions);
+    this.xy = borrowDoubles(2 * positions);
+    if (hasZ) this.z = borrowDoubles(positions);
+    if (hasM) this.m = borrowDoubles(positions);
   }
 
   /** Fills `layout`; why the shape is damaged, or null. */
@@ -476,10 +476,6 @@ function inOrder({ owners }: Assignment): boolean {
 function copyDoubles(bytes: Buffer, from: number, target: Float64Array, at: number, count: number): void {
   const place = new Uint8Array(target.buffer, target.byteOffset + 8 * at, 8 * count);
   place.set(bytes.subarray(from, from + 8 * count));
-}
-
-function doubles(count: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(borrow(8 * count).buffer, 0, count);
 }
 
 function trim<A extends Uint32Array | Float64Array>(array: A, length: number): A {

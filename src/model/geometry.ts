@@ -43,6 +43,9 @@ export const geometryTypes: readonly (GeometryType | null)[] = [
   "GeometryCollection",
 ];
 
+/** All geometry types. */
+export const everyGeometryType: readonly GeometryType[] = geometryTypes.filter((type) => type !== null);
+
 export interface GeometryColumn {
   /** Number of features. */
   readonly length: number;
@@ -72,9 +75,14 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
+/** So many numbers, of memory as `borrow` gives it. */
+export function borrowDoubles(count: number): Float64Array<ArrayBuffer> {
+  return new Float64Array(borrow(8 * count).buffer, 0, count);
+}
+
 /** A copy in borrowed memory, which the host gives back. */
 function lentCopy(values: Float64Array): Float64Array<ArrayBuffer> {
-  const copy = new Float64Array(borrow(values.byteLength).buffer, 0, values.length);
+  const copy = borrowDoubles(values.length);
   copy.set(values);
   return copy;
 }

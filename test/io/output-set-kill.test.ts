@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSink } from "../../src/io/sink.js";
+import { breakingSteps, endOfSteps } from "../support/breaking-steps.js";
 import { Compiled } from "../support/compiled.js";
 import { Scratch } from "../support/recording.js";
 
@@ -16,25 +17,9 @@ beforeAll(() => {
   script = compiled.script(
     "publish-several.js",
     `
-    import fsp from "node:fs/promises";
-    import { syncBuiltinESMExports } from "node:module";
+    ${breakingSteps}
     import { join } from "node:path";
-    const [folder, overwrite, links, deadly, manner] = process.argv.slice(2);
-    let steps = 0;
-    for (const name of ["open", "link", "rename", "rm", "unlink", "writeFile"]) {
-      const original = fsp[name];
-      fsp[name] = (...args) => {
-        const due = steps === Number(deadly);
-        if (due && manner === "kill") process.kill(process.pid, "SIGKILL");
-        steps += 1;
-        if (due) return Promise.reject(Object.assign(new Error("broken"), { code: "EIO" }));
-        if (name === "link" && links === "no") {
-          return Promise.reject(Object.assign(new Error("no links here"), { code: "EPERM" }));
-        }
-        return original(...args);
-      };
-    }
-    syncBuiltinESMExports();
+    const [folder, overwrite] = given;
     const { OutputSet } = await import(${JSON.stringify(compiled.url("src/io/output-set.js"))});
     const outputs = new OutputSet();
     const options = { overwrite: overwrite === "yes", companions: ["dbf", "qix"] };
@@ -51,7 +36,7 @@ beforeAll(() => {
       await outputs.abort();
       throw error;
     }
-    if (steps <= Number(deadly)) process.exitCode = 77;
+    ${endOfSteps}
     `,
   );
 });

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSink } from "../../src/io/sink.js";
+import { breakingSteps, endOfSteps } from "../support/breaking-steps.js";
 import { Compiled } from "../support/compiled.js";
 import { Scratch } from "../support/recording.js";
 
@@ -16,24 +17,8 @@ beforeAll(() => {
   script = compiled.script(
     "publish.js",
     `
-    import fsp from "node:fs/promises";
-    import { syncBuiltinESMExports } from "node:module";
-    const [path, overwrite, links, deadly, manner] = process.argv.slice(2);
-    let steps = 0;
-    for (const name of ["open", "link", "rename", "rm", "unlink", "writeFile"]) {
-      const original = fsp[name];
-      fsp[name] = (...args) => {
-        const due = manner === "from then on" ? steps >= Number(deadly) : steps === Number(deadly);
-        if (due && manner === "kill") process.kill(process.pid, "SIGKILL");
-        steps += 1;
-        if (due) return Promise.reject(Object.assign(new Error("broken"), { code: "EIO" }));
-        if (name === "link" && links === "no") {
-          return Promise.reject(Object.assign(new Error("no links here"), { code: "EPERM" }));
-        }
-        return original(...args);
-      };
-    }
-    syncBuiltinESMExports();
+    ${breakingSteps}
+    const [path, overwrite] = given;
     const { createSink } = await import(${JSON.stringify(compiled.url("src/io/sink.js"))});
     const sink = await createSink(path, { overwrite: overwrite === "yes", companions: ${JSON.stringify(companions)} });
     for (const extension of [undefined, "shx", "dbf", "cpg"]) {
@@ -41,7 +26,7 @@ beforeAll(() => {
       await file.write(Buffer.from("new"));
     }
     await sink.commit();
-    if (steps <= Number(deadly)) process.exitCode = 77;
+    ${endOfSteps}
     `,
   );
 });
