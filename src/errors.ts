@@ -198,6 +198,11 @@ export const registry = {
     "locked",
     (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,
   ),
+  "output-dangling": entry<{ output: string; table: string; reason: string }>(
+    "output",
+    (e) =>
+      `${e.output}: a foreign key of the table "${e.table}" would be broken: ${e.reason}; carry the features with the ids that are referred to, or change those rows first; nothing was changed`,
+  ),
   "output-too-large": entry<{ output: string; limit: string; remedy: string }>(
     "output",
     (e) => `${e.output}: would grow beyond ${e.limit}; ${e.remedy}; nothing is left behind`,

@@ -105,6 +105,16 @@ function word(bytes: Uint8Array, from: number, to: number): string {
     .toLowerCase();
 }
 
+/** Whether a cell that has no leading spaces names an SRID: as EWKT in front of it, as EWKB by a flag of its type. */
+export function namesSrid(bytes: Uint8Array, from: number, to: number): boolean {
+  if ((bytes[from]! | 32) === 115) return true;
+  const start = bytes[from] === 92 && bytes[from + 1] === 120 ? from + 2 : from;
+  if (bytes[start] !== 48 || start + 10 > to) return false;
+  // The byte order tells whether the highest byte of the type comes first.
+  const high = bytes[start + 1] === 48 ? start + 2 : start + 8;
+  return (Number.parseInt(String.fromCharCode(bytes[high]!), 16) & 2) !== 0;
+}
+
 /** Whether a text is likely a geometry by its look; whether it is well-formed, reading tells. */
 export function looksLikeGeometry(text: string): boolean {
   const start = text.slice(0, 200).trimStart();

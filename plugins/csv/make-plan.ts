@@ -75,7 +75,7 @@ async function planWith(
   const geometry = declaredGeometry(declared, options) ?? planGeometry(choice, options);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
-  const srid = sridOf(geometry, samples);
+  const srid = (geometry.kind === "text" ? options.srid : undefined) ?? sridOf(geometry, samples);
   const crs = await crsOf(source, geometry, srid, samples, context, notices);
 
   const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
@@ -112,6 +112,7 @@ async function planWith(
     geometry,
     crs,
     srid,
+    isSridGiven: options.srid !== undefined,
     features: splits && sure ? survey.rows : null,
     splits,
     summary: splits && summaryOf(columns, survey),

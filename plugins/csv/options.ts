@@ -33,6 +33,11 @@ export const readerOptions = {
     type: "text",
     help: 'the column of WKT, hexadecimal WKB, GeoJSON or "lat, lon"; none: read no geometry',
   },
+  srid: {
+    type: "integer",
+    min: 1,
+    help: "the EPSG code of geometries that name no SRID; without it they are rejected where others name one",
+  },
   keepGeometryColumns: {
     type: "boolean",
     default: false,

@@ -28,8 +28,10 @@ export interface CsvPlan {
   readonly columns: readonly ColumnPlan[];
   readonly geometry: GeometryPlan;
   readonly crs: Crs | null;
-  /** The SRID that the geometries name, where they name one. */
+  /** The SRID of the geometries, where they name one or it was said. */
   readonly srid: number | null;
+  /** It was said for the whole file, and holds for geometries that name none. */
+  readonly isSridGiven: boolean;
   /** Features, where the scan could tell. */
   readonly features: number | null;
   /** Where the file was scanned whole. */

@@ -1,11 +1,10 @@
-import type { GeometryBuilder } from "../../src/model/geometry.js";
-import { Kind } from "../../src/model/geometry.js";
+import { GeometryBuilder, type GeometryColumn, Kind } from "../../src/model/geometry.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { GeometryTextError } from "../shared/wkt.js";
 import { parseAngle } from "./angles.js";
 import type { CellNumbers } from "./columns.js";
 import { parsePair } from "./geometry-columns.js";
-import { GeometryCells, missingWords } from "./geometry-text.js";
+import { GeometryCells, missingWords, namesSrid } from "./geometry-text.js";
 import type { CsvPlan } from "./plan.js";
 import { CellText, Mark, type Scanner } from "./scanner.js";
 
@@ -23,8 +22,8 @@ export class RowGeometry {
   private readonly text = new CellText();
   private missing = 0;
   private missingExample = "";
-  /** Geometries without an SRID, where others of the column have one. */
-  private unnamed = 0;
+  /** Takes a geometry that may turn out to have no place in the layer. */
+  private readonly trial = new GeometryBuilder();
   private z = 0;
   /** Whether something missing was counted for the row already. */
   private rowMisses = false;
@@ -35,7 +34,12 @@ export class RowGeometry {
     private readonly context: ReadContext,
   ) {
     // A layer has one CRS: rows that name another are rejected.
-    this.cells = new GeometryCells((srid) => srid <= 0 || srid === plan.srid);
+    this.cells = new GeometryCells((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
+  }
+
+  /** Whether geometries name a system, so that of one that names none nobody knows where it is. */
+  private get needsSrid(): boolean {
+    return this.plan.srid !== null && !this.plan.isSridGiven;
   }
 
   /** Adds the geometry of the record just scanned; or says why it cannot, with nothing added. */
@@ -57,10 +61,6 @@ export class RowGeometry {
 
   finish(): void {
     if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
-    if (this.unnamed > 0) {
-      const example = `geometries without an SRID were taken to be in that of the others, ${this.plan.srid}`;
-      this.context.notice("srid-missing", undefined, example, this.unnamed);
-    }
     const { closedRings, curves, shortened } = this.cells;
     if (curves > 0) {
       this.context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
@@ -196,8 +196,8 @@ export class RowGeometry {
     }
     const { name } = this.plan.columns[column]!;
     try {
+      if (this.needsSrid && !namesSrid(source, from, to)) return this.nowhere(source, from, to, builder);
       this.cells.read(source, from, to, builder);
-      if (this.plan.srid !== null && (this.cells.srid ?? 0) <= 0) this.unnamed++;
       return null;
     } catch (error) {
       if (!(error instanceof GeometryTextError)) throw error;
@@ -205,4 +205,23 @@ export class RowGeometry {
       return { code: "geometry-invalid", reason: `${name} is no geometry: ${error.message} (${start})` };
     }
   }
+
+  /** Adds a geometry that names no system where others do, if that does no harm: it is empty, or GeoJSON in WGS84. */
+  private nowhere(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): Failure | null {
+    this.trial.reset();
+    this.cells.read(bytes, from, to, this.trial);
+    const { srid } = this.plan;
+    const column = this.trial.finish();
+    // RFC 7946, 4: GeoJSON is WGS84.
+    const isKnown = !hasPositions(column) || (bytes[from] === 123 && srid === 4326);
+    if (isKnown) {
+      builder.copy(column, 0);
+      return null;
+    }
+    const reason = `the geometry names no SRID, and others name ${srid}; if it is in that system too, --in srid=${srid} says so`;
+    return { code: "srid-missing", reason };
+  }
 }
+
+const hasPositions = ({ xy, members }: GeometryColumn): boolean =>
+  xy.length > 0 || (members !== null && hasPositions(members));

@@ -10,6 +10,7 @@ import {
 import { isGeometryType } from "./column-types.js";
 import { withColumnType } from "./create-table.js";
 import type { GeoPackageChunk } from "./encoder.js";
+import { ForeignKeys } from "./foreign-keys.js";
 import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js";
 import { widenBy } from "./layer-facts.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
@@ -61,6 +62,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
     private readonly output: string,
     private readonly database: Database,
     private readonly registrar: Registrar,
+    private readonly foreignKeys: ForeignKeys,
     private readonly options: WriteOptions,
     private readonly context: WriteContext,
   ) {}
@@ -83,7 +85,9 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
         if (!registrar.has("gpkg_contents") || !registrar.has("gpkg_spatial_ref_sys")) {
           throw fault("unsupported", { source: sink.name, reason: "it is no GeoPackage that could be added to" });
         }
-        const file = new ExistingFile(sink.name, database, registrar, options, context);
+        const tables = designs.map(({ table }) => table);
+        const foreignKeys = new ForeignKeys(database, tables);
+        const file = new ExistingFile(sink.name, database, registrar, foreignKeys, options, context);
         designs.forEach((design, index) => {
           file.layers.push(file.prepare(design, systems[index]!, mode, targets[index]!.name));
         });
@@ -142,7 +146,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
     created: LayerDesign | null,
     kept: readonly Kept[],
   ): OpenLayer {
-    const rows = new SqlRows(this.database, { table, columns, rtree, srsId });
+    const rows = new SqlRows(this.database, { output: this.output, table, columns, rtree, srsId });
     const box = Float64Array.of(Infinity, Infinity, -Infinity, -Infinity);
     return { table, rows, created, kept, geometries: 0, withZ: 0, withM: 0, box };
   }
@@ -257,6 +261,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
           this.context.lose("id-changed", undefined, example, layer.rows.renumbered);
         }
       }
+      this.foreignKeys.check(this.output);
     });
   }
 

@@ -224,7 +224,9 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   private insertsInto({ design, rtreeName: name }: LayerState): SqlRows {
     const { table, fid, geometry, fields } = design;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
-    return new SqlRows(this.database!, { table, columns, rtree: this.options.index ? name : null, srsId: null });
+    const { output } = this;
+    const rtree = this.options.index ? name : null;
+    return new SqlRows(this.database!, { output, table, columns, rtree, srsId: null });
   }
 
   /** The root of an R-tree is the first node, and known last. */

@@ -1,10 +1,13 @@
 import type { Database, Statement } from "better-sqlite3";
+import { fault } from "../../src/plugin/index.js";
 import type { GeoPackageChunk } from "./encoder.js";
 import { quoted } from "./schema-sql.js";
 import { type SqliteValue, valuesOf } from "./sqlite-values.js";
 
 /** Where the rows of a layer go. */
 export interface RowTarget {
+  /** The file, for messages. */
+  readonly output: string;
   readonly table: string;
   /** Columns of the table for the rowid, the geometry (where there is one) and each field, in the order of the records. */
   readonly columns: readonly string[];
@@ -59,10 +62,19 @@ export class SqlRows {
       return this.insert.run(values).lastInsertRowid;
     } catch (error) {
       const { code } = error as { code?: string };
-      if (id === null || (code !== "SQLITE_CONSTRAINT_PRIMARYKEY" && code !== "SQLITE_CONSTRAINT_ROWID")) throw error;
+      const isTaken = code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "SQLITE_CONSTRAINT_ROWID";
+      if (id === null || !isTaken) throw this.told(error as Error);
     }
     this.renumbered++;
-    values[0] = null;
-    return this.insert.run(values).lastInsertRowid;
+    return this.put(values, null);
+  }
+
+  /** What SQLite says of a value that is missing, in words that help; anything else as it is. */
+  private told(error: Error): Error {
+    const column = /^NOT NULL constraint failed: .*\.([^.]*)$/s.exec(error.message)?.[1];
+    if (column === undefined) return error;
+    const { output, table } = this.target;
+    const reason = `the column "${column}" of "${table}" must have a value (NOT NULL), and a feature has none; leave such features out, with --geometry-type where it is the geometry, else with --where`;
+    return fault("unsupported", { source: output, reason }, error);
   }
 }

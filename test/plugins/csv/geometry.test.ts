@@ -141,12 +141,36 @@ describe("one column of geometry", () => {
     }
   });
 
-  test("the SRID is the CRS, and a row of another is rejected", async () => {
-    const result = await read("geom\nSRID=25832;POINT(500000 5000000)\nSRID=4326;POINT(1 2)\nPOINT(500001 5000000)\n");
+  test("the SRID is the CRS, and rows of another or of none are rejected", async () => {
+    const wkb = "0101000000000000000000F03F0000000000000040";
+    const json = '"{""type"":""Point"",""coordinates"":[1,2]}"';
+    const rows = ["SRID=25832;POINT(500000 5000000)", "SRID=4326;POINT(1 2)", "POINT(500001 5000000)", wkb, json];
+    const result = await read(`geom\n${rows.join("\n")}\nSRID=0;POINT(3 4)\n`);
     expect(result.layer.crs?.id).toBe("EPSG:25832");
-    expect(geometries(result)).toEqual([point(500000, 5000000), point(500001, 5000000)]);
-    expect(result.recording.rejects).toMatchObject([{ code: "geometry-invalid", place: { record: 2 } }]);
-    expect(result.recording.notices).toMatchObject([{ code: "srid-missing", count: 1 }]);
+    expect(geometries(result)).toEqual([point(500000, 5000000)]);
+    expect(result.recording.rejects).toMatchObject([
+      { code: "geometry-invalid", place: { record: 2 } },
+      { code: "srid-missing", place: { record: 3 }, reason: expect.stringMatching(/25832.*--in srid=25832/) },
+      { code: "srid-missing", place: { record: 4 } },
+      { code: "srid-missing", place: { record: 5 } },
+      { code: "geometry-invalid", place: { record: 6 } },
+    ]);
+  });
+
+  test("geometries of no position, and GeoJSON beside WGS84, need no SRID", async () => {
+    const rows = ["SRID=4326;POINT(5 6)", "POINT EMPTY", "NULL", '"{""type"":""Point"",""coordinates"":[1,2]}"'];
+    const result = await read(`geom,n\n${rows.map((row, n) => `${row},${n}\n`).join("")}`);
+    expect(properties(result)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(geometries(result)[3]).toEqual(point(1, 2));
+    expect(result.recording.rejects).toEqual([]);
+  });
+
+  test("an SRID that is said for the file is that of rows which name none", async () => {
+    const rows = "geom\nPOINT(500001 5000000)\nSRID=25832;POINT(500000 5000000)\nSRID=4326;POINT(1 2)\n";
+    const result = await read(rows, { srid: "25832" });
+    expect(result.layer.crs?.id).toBe("EPSG:25832");
+    expect(geometries(result)).toEqual([point(500001, 5000000), point(500000, 5000000)]);
+    expect(result.recording.rejects).toMatchObject([{ code: "geometry-invalid", place: { record: 3 } }]);
   });
 
   test("damaged geometries are rejected, words for nothing are null, open rings are closed", async () => {

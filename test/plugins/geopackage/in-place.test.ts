@@ -223,3 +223,78 @@ describe("a file that cannot be changed", () => {
     expect(query(path, "SELECT count(*) AS n FROM Places")).toEqual([{ n: 2 }]);
   });
 });
+
+describe("foreign keys of other tables", () => {
+  const visited = (path: string, sql: string) =>
+    inside(path, (database) => {
+      database.pragma("foreign_keys = OFF");
+      database.exec(sql);
+    });
+  const visits =
+    "CREATE TABLE visits (id INTEGER PRIMARY KEY, place INTEGER REFERENCES Places (fid)); INSERT INTO visits VALUES (1, 1), (2, 2);";
+
+  it("refuse a new layer that lacks the rows which they refer to", async () => {
+    const path = copyOf(base);
+    visited(path, visits);
+    const before = readFileSync(path);
+    const refused = converted(geojson([{ id: 1, geometry: point(9, 9) }]), path, replace);
+    await expect(refused).rejects.toMatchObject({ code: "output-dangling" });
+    await expect(refused).rejects.toThrow(/"visits".*1 row \(row 2\).*"Places"/);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it("let a layer with the same ids take the place", async () => {
+    const path = copyOf(base);
+    visited(path, visits);
+    const rows = [2, 1].map((id) => ({ id, geometry: point(id, 9), properties: { name: `new ${id}` } }));
+    await converted(geojson(rows), path, replace);
+    expect(query(path, "SELECT name FROM visits JOIN Places ON fid = place ORDER BY id")).toEqual([
+      { name: "new 1" },
+      { name: "new 2" },
+    ]);
+    expectSound(path);
+  });
+
+  it("may dangle as they did before", async () => {
+    const path = copyOf(base);
+    visited(path, `${visits} INSERT INTO visits VALUES (3, 77)`);
+    const rows = [1, 2].map((id) => ({ id, geometry: point(id, 9) }));
+    await converted(geojson(rows), path, replace);
+    expect(inside(path, (database) => database.pragma("foreign_key_check"))).toEqual([
+      { table: "visits", rowid: 3, parent: "Places", fkid: 0 },
+    ]);
+  });
+
+  it("refuse a layer without the column that they refer to, and rows that refer to nothing", async () => {
+    const named = copyOf(base);
+    visited(
+      named,
+      `CREATE TABLE aliases (place TEXT REFERENCES Places (name)); CREATE UNIQUE INDEX places_name ON Places (name);`,
+    );
+    const other = geojson([{ id: 1, geometry: point(9, 9), properties: { title: "one" } }]);
+    await expect(converted(other, named, replace)).rejects.toMatchObject({ code: "output-dangling" });
+
+    const owned = copyOf(base);
+    visited(owned, "CREATE TABLE owners (id INTEGER PRIMARY KEY); ALTER TABLE Places ADD owner INT REFERENCES owners");
+    const row = geojson([{ geometry: point(9, 9), properties: { owner: 5 } }]);
+    await expect(converted(row, owned, append)).rejects.toThrow(/"Places".*"owners"/);
+    expect(query(owned, "SELECT count(*) AS n FROM Places")).toEqual([{ n: 2 }]);
+  });
+});
+
+describe("columns that must have a value", () => {
+  it("are named where a feature has none for them", async () => {
+    const path = scratch.path("strict.gpkg");
+    const database = newPackage(path);
+    database.exec("CREATE TABLE spots (id INTEGER PRIMARY KEY, shape POINT NOT NULL, name TEXT NOT NULL)");
+    register(database, "spots", "shape");
+    database.close();
+    const options = { append: true, layerName: "spots" };
+    const nowhere = converted(geojson([{ properties: { name: "a" } }, { geometry: point(1, 2) }]), path, options);
+    await expect(nowhere).rejects.toMatchObject({ code: "unsupported" });
+    await expect(nowhere).rejects.toThrow(/"shape" of "spots".*--geometry-type/);
+    const unnamed = converted(geojson([{ geometry: point(1, 2) }]), path, options);
+    await expect(unnamed).rejects.toThrow(/"name" of "spots".*--where/);
+    expect(query(path, "SELECT count(*) AS n FROM spots")).toEqual([{ n: 0 }]);
+  });
+});
