@@ -1,4 +1,4 @@
-import { borrowDoubles, type GeometryColumn, Kind } from "../../src/model/index.js";
+import { borrowDoubles, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings, signedArea } from "./rings.js";
 import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
@@ -42,12 +42,16 @@ class ShapeDecoder {
   private xy = new Float64Array(0);
   private z: Float64Array | null = null;
   private m: Float64Array | null = null;
+  /** Null for points: theirs say nothing new. */
+  private boxes: Float64Array | null = null;
   private parts = 0;
   private rings = 0;
   private positions = 0;
   private ringStarts: number[] = [];
   private ringEnds: number[] = [];
   private measured = false;
+  /** Whether positions of the shape at hand were placed anew. */
+  private placedAnew = false;
 
   constructor(
     private readonly shapes: ShapeBytes,
@@ -75,6 +79,7 @@ class ShapeDecoder {
       xy: trim(this.xy, 2 * this.positions),
       z: this.z && trim(this.z, this.positions),
       m: this.measured && this.m ? trim(this.m, this.positions) : null,
+      boxes: this.boxes,
       members: null,
       memberOffsets: null,
     };
@@ -87,6 +92,7 @@ class ShapeDecoder {
     let positions = 0;
     let hasZ = false;
     let hasM = false;
+    let hasBoxes = false;
     for (let i = 0; i < starts.length; i++) {
       if (starts[i]! < 0) continue;
       const damage = this.measure(starts[i]!, ends[i]!);
@@ -107,6 +113,7 @@ class ShapeDecoder {
       }
       hasZ ||= zAt > 0 && points > 0;
       hasM ||= mAt > 0 && points > 0;
+      hasBoxes ||= plain !== Shape.point && plain !== Shape.null;
     }
     this.ringOffsets = new Uint32Array(rings + 1);
     this.positionOffsets = new Uint32Array(rings + 1);
@@ -114,6 +121,7 @@ class ShapeDecoder {
     this.xy = borrowDoubles(2 * positions);
     if (hasZ) this.z = borrowDoubles(positions);
     if (hasM) this.m = borrowDoubles(positions);
+    if (hasBoxes) this.boxes = emptyBoxes(starts.length);
   }
 
   /** Fills `layout`; why the shape is damaged, or null. */
@@ -200,17 +208,28 @@ class ShapeDecoder {
 
   private shape(i: number, from: number, to: number): void {
     this.measure(from, to);
-    const { plain, parts, points } = this.layout;
+    const { plain, points } = this.layout;
     if (plain === Shape.null) return;
     if (points === 0) {
       this.note("empty-shape");
       return;
     }
     const first = this.positions;
-    if (!this.copyPositions(first, points)) {
+    this.copyPositions(first, points);
+    if (!this.measureBox(i, first, first + points)) {
       this.note("coordinates-not-finite");
+      this.measureBox(i, first, first);
       return;
     }
+    this.copyDimensions(first, points);
+    this.placedAnew = false;
+    this.parted(i, from, first);
+    if (this.placedAnew || this.positions !== first + points) this.measureBox(i, first, this.positions);
+  }
+
+  /** Divides the positions copied to `first` and behind into the parts of shape i. */
+  private parted(i: number, from: number, first: number): void {
+    const { plain, parts, points } = this.layout;
     switch (plain) {
       case Shape.point:
         this.kinds[i] = Kind.Point;
@@ -254,17 +273,23 @@ class ShapeDecoder {
     notices.set(code, (notices.get(code) ?? 0) + 1);
   }
 
-  /** Copies the shape's positions to `first` on; false where a coordinate is no finite number. */
-  private copyPositions(first: number, points: number): boolean {
-    const { view, xy, z, m, layout } = this;
-    const numbers = 2 * points;
-    if (points < 16) {
-      for (let k = 0; k < numbers; k++) xy[2 * first + k] = view.getFloat64(layout.xyAt + 8 * k, true);
-    } else copyDoubles(this.shapes.bytes, layout.xyAt, xy, 2 * first, numbers);
+  /** Copies the x and y of the shape's positions to `first` and behind. */
+  private copyPositions(first: number, points: number): void {
+    const { view, xy, layout } = this;
+    if (points >= 16) copyDoubles(this.shapes.bytes, layout.xyAt, xy, 2 * first, 2 * points);
+    else for (let k = 0; k < 2 * points; k++) xy[2 * first + k] = view.getFloat64(layout.xyAt + 8 * k, true);
+  }
+
+  /** The box of shape i, where there are boxes; false where a coordinate is no finite number. */
+  private measureBox(i: number, from: number, to: number): boolean {
+    if (this.boxes) return measureBox(this.xy, from, to, this.boxes, 4 * i);
     let sum = 0;
-    // A number minus itself is 0 unless it is NaN or infinite.
-    for (let k = 2 * first; k < 2 * first + numbers; k++) sum += xy[k]! - xy[k]!;
-    if (sum !== 0) return false;
+    for (let k = 2 * from; k < 2 * to; k++) sum += this.xy[k]! - this.xy[k]!;
+    return sum === 0;
+  }
+
+  private copyDimensions(first: number, points: number): void {
+    const { view, z, m, layout } = this;
     if (z) {
       for (let k = 0; k < points; k++) {
         const height = layout.zAt > 0 ? view.getFloat64(layout.zAt + 8 * k, true) : Number.NaN;
@@ -279,7 +304,6 @@ class ShapeDecoder {
         if (known) this.measured = true;
       }
     }
-    return true;
   }
 
   private openPart(): void {
@@ -430,6 +454,7 @@ class ShapeDecoder {
 
   /** A copy of the positions `first …`, from which they are placed again. */
   private keep(first: number, points: number): Kept {
+    this.placedAnew = true;
     const { xy, z, m } = this;
     return {
       xy: xy.slice(2 * first, 2 * (first + points)),

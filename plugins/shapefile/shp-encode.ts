@@ -1,4 +1,4 @@
-import { borrow, type GeometryColumn, Kind, type LayerSummary } from "../../src/model/index.js";
+import { borrow, type GeometryColumn, Kind, type LayerSummary, measureBox } from "../../src/model/index.js";
 import { fault } from "../../src/plugin/index.js";
 import { signedArea } from "./rings.js";
 import { noMeasure, Shape, withM, withZ } from "./shape-types.js";
@@ -100,6 +100,8 @@ class ShapeEncoder {
   private readonly view: DataView;
   private readonly contents: Uint32Array;
   private readonly ranges = emptyRanges();
+  /** Of all geometries, four numbers each; not used for points. */
+  private readonly boxes: Float64Array;
   private readonly paths = new Paths();
   private missingZ = 0;
   private notFinite = 0;
@@ -110,6 +112,7 @@ class ShapeEncoder {
     private readonly shape: OutShape,
   ) {
     this.contents = new Uint32Array(geometry.length);
+    this.boxes = geometry.boxes ?? new Float64Array(shape.plain === Shape.point ? 0 : 4 * geometry.length);
     let size = 0;
     for (let i = 0; i < geometry.length; i++) {
       this.contents[i] = this.contentBytes(i);
@@ -146,15 +149,13 @@ class ShapeEncoder {
   /** What the record takes; a geometry with a coordinate that is no number becomes a null shape. */
   private contentBytes(i: number): number {
     const { shape, geometry } = this;
-    const { partOffsets, ringOffsets, positionOffsets, xy } = geometry;
+    const { partOffsets, ringOffsets, positionOffsets } = geometry;
     const [from, to] = this.positionsOf(i);
     if (from === to) {
       if (geometry.kinds[i] !== Kind.none) this.empty++;
       return nullContent;
     }
-    let sum = 0;
-    for (let k = 2 * from; k < 2 * to; k++) sum += xy[k]! - xy[k]!;
-    if (sum !== 0) {
+    if (!this.isFinite(i, from, to)) {
       this.notFinite++;
       return nullContent;
     }
@@ -172,6 +173,14 @@ class ShapeEncoder {
       if (shape.plain === Shape.polygon && !this.isClosed(start, end)) added++;
     }
     return 44 + 4 * parts + ranges + perPosition * (to - from + added);
+  }
+
+  /** Whether all coordinates of feature i are finite; its box is known then. */
+  private isFinite(i: number, from: number, to: number): boolean {
+    const { boxes, xy } = this.geometry;
+    if (boxes) return true;
+    if (this.shape.plain === Shape.point) return Number.isFinite(xy[2 * from]!) && Number.isFinite(xy[2 * from + 1]!);
+    return measureBox(xy, from, to, this.boxes, 4 * i);
   }
 
   private isClosed(from: number, to: number): boolean {
@@ -236,7 +245,7 @@ class ShapeEncoder {
         end += 4;
       }
     }
-    this.writeBox(at + 4);
+    this.writeBox(i, at + 4);
     this.writePositions(end);
     end += 16 * points;
     if (shape.z) end = this.writeDimension(end, 2, (k) => this.heightAt(k));
@@ -261,32 +270,12 @@ class ShapeEncoder {
     }
   }
 
-  private writeBox(at: number): void {
-    const { view, paths } = this;
-    const { xy } = this.geometry;
-    let minX = Number.POSITIVE_INFINITY;
-    let minY = Number.POSITIVE_INFINITY;
-    let maxX = Number.NEGATIVE_INFINITY;
-    let maxY = Number.NEGATIVE_INFINITY;
-    for (let p = 0; p < paths.count; p++) {
-      const end = 2 * paths.to[p]!;
-      for (let k = 2 * paths.from[p]!; k < end; k += 2) {
-        const x = xy[k]!;
-        const y = xy[k + 1]!;
-        if (x < minX) minX = x;
-        if (x > maxX) maxX = x;
-        if (y < minY) minY = y;
-        if (y > maxY) maxY = y;
-      }
+  private writeBox(i: number, at: number): void {
+    for (let side = 0; side < 4; side++) {
+      const value = this.boxes[4 * i + side]!;
+      this.view.setFloat64(at + 8 * side, value, true);
+      this.widen(side & 1, value);
     }
-    view.setFloat64(at, minX, true);
-    view.setFloat64(at + 8, minY, true);
-    view.setFloat64(at + 16, maxX, true);
-    view.setFloat64(at + 24, maxY, true);
-    this.widen(0, minX);
-    this.widen(0, maxX);
-    this.widen(1, minY);
-    this.widen(1, maxY);
   }
 
   private writePositions(at: number): void {

@@ -59,6 +59,12 @@ export interface GeometryColumn {
   readonly z: Float64Array | null;
   /** Measure of each position, NaN where a position has none; null where none has. */
   readonly m: Float64Array | null;
+  /**
+   * Least x, least y, greatest x, greatest y of each feature's own positions, four numbers a feature, where the reader
+   * measured them: then every number of `xy` is finite. A feature without positions has infinities the wrong way
+   * round. Who gives a column other positions gives it other boxes, or null.
+   */
+  readonly boxes: Float64Array | null;
   /** Members of the GeometryCollections: those of feature i are `memberOffsets[i] … memberOffsets[i+1]`. */
   readonly members: GeometryColumn | null;
   readonly memberOffsets: Uint32Array | null;
@@ -350,6 +356,7 @@ export class GeometryBuilder {
       xy: lentCopy(this.xy.subarray(0, positionCount * 2)),
       z: this.z ? this.z.slice(0, positionCount) : null,
       m: this.m ? this.m.slice(0, positionCount) : null,
+      boxes: null,
       members: this.memberBuilder ? this.memberBuilder.finish() : null,
       memberOffsets: this.memberBuilder ? this.memberOffsets.slice(0, length + 1) : null,
     };

@@ -33,14 +33,25 @@ interface Fault {
   readonly reason: string;
 }
 
-/** Whether every position is in range: the one pass that valid data costs. */
-function allWithin(column: GeometryColumn, range: Range): boolean {
-  const { xy, z } = column;
-  const { x, y } = range;
+function arePositionsWithin(xy: Float64Array, { x, y }: Range): boolean {
   for (let k = 0; k < xy.length; k += 2) {
     // Written so that NaN fails.
     if (!(xy[k]! <= x && xy[k]! >= -x && xy[k + 1]! <= y && xy[k + 1]! >= -y)) return false;
   }
+  return true;
+}
+
+function areBoxesWithin(boxes: Float64Array, { x, y }: Range): boolean {
+  for (let k = 0; k < boxes.length; k += 4) {
+    if (!(boxes[k]! >= -x && boxes[k + 1]! >= -y && boxes[k + 2]! <= x && boxes[k + 3]! <= y)) return false;
+  }
+  return true;
+}
+
+/** Whether every position is in range: the one pass that valid data costs. */
+function allWithin(column: GeometryColumn, range: Range): boolean {
+  const { xy, z, boxes } = column;
+  if (!(boxes ? areBoxesWithin(boxes, range) : arePositionsWithin(xy, range))) return false;
   if (z) for (let k = 0; k < z.length; k++) if (Math.abs(z[k]!) === Number.POSITIVE_INFINITY) return false;
   return column.members === null || allWithin(column.members, range);
 }
@@ -114,7 +125,7 @@ class RowCheck {
   repaired(column: GeometryColumn): GeometryColumn {
     const xy = column.xy.slice();
     for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
-    return { ...column, xy, members: column.members && this.repaired(column.members) };
+    return { ...column, xy, boxes: null, members: column.members && this.repaired(column.members) };
   }
 }
 

@@ -20,9 +20,12 @@ interface Transformed {
 function transformed(column: GeometryColumn, transform: Transform): Transformed {
   const xy = column.xy.slice();
   const failures = transform(xy, column.z);
-  if (!column.members) return { column: { ...column, xy }, failures };
+  if (!column.members) return { column: { ...column, xy, boxes: null }, failures };
   const members = transformed(column.members, transform);
-  return { column: { ...column, xy, members: members.column }, failures: failures + members.failures };
+  return {
+    column: { ...column, xy, boxes: null, members: members.column },
+    failures: failures + members.failures,
+  };
 }
 
 /** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */

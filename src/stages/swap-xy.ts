@@ -8,7 +8,7 @@ function swapped(geometry: GeometryColumn): GeometryColumn {
     xy[k] = geometry.xy[k + 1]!;
     xy[k + 1] = geometry.xy[k]!;
   }
-  return { ...geometry, xy, members: geometry.members && swapped(geometry.members) };
+  return { ...geometry, xy, boxes: null, members: geometry.members && swapped(geometry.members) };
 }
 
 /** Exchanges x and y of every position, for a source that wrote latitude first. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Batch } from "../model/batch.js";
 import { type Column, isBytesColumn, Presence } from "../model/column.js";
 import type { Field } from "../model/field.js";
-import { type GeometryColumn, Kind } from "../model/geometry.js";
+import { type GeometryColumn, Kind, positionRange } from "../model/geometry.js";
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -81,8 +81,22 @@ function checkGeometry(geometry: GeometryColumn, length: number, what: string): 
     const numbers = geometry[name];
     if (numbers) assert.ok(numbers.length >= positions, `${what}: ${name} has fewer entries than there are positions`);
   }
+  if (geometry.boxes) checkBoxes(geometry, geometry.boxes, length, what);
   for (let i = 0; i < length; i++) checkKind(geometry, i, `${what}, row ${i}`);
   if (geometry.members) checkGeometry(geometry.members, geometry.members.length, `${what}, members`);
+}
+
+function checkBoxes(geometry: GeometryColumn, boxes: Float64Array, length: number, what: string): void {
+  assert.equal(boxes.length, 4 * length, `${what}: boxes must have four numbers a row`);
+  for (let i = 0; i < length; i++) {
+    const [from, to] = positionRange(geometry, i);
+    const positions = [...geometry.xy.subarray(2 * from, 2 * to)];
+    const xs = positions.filter((_, k) => k % 2 === 0);
+    const ys = positions.filter((_, k) => k % 2 === 1);
+    const box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+    assert.ok(positions.every(Number.isFinite), `${what}, row ${i}: a coordinate is not finite, which boxes promise`);
+    assert.deepEqual([...boxes.subarray(4 * i, 4 * i + 4)], box, `${what}, row ${i}: the box is not that of the row`);
+  }
 }
 
 function checkKind(geometry: GeometryColumn, i: number, what: string): void {

@@ -1,0 +1,45 @@
+/** Boxes of geometries, measured once where their positions are in the processor's cache anyway. */
+
+const none = [
+  Number.POSITIVE_INFINITY,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+] as const;
+
+/** Boxes of so many geometries, all without positions yet: infinities the wrong way round. */
+export function emptyBoxes(count: number): Float64Array {
+  const boxes = new Float64Array(4 * count);
+  for (let i = 0; i < boxes.length; i++) boxes[i] = none[i & 3]!;
+  return boxes;
+}
+
+/**
+ * Writes least x, least y, greatest x and greatest y of the positions `from` … `to` to `box[at]` and behind.
+ * @returns false, and the box is not to be used, where a coordinate is no finite number
+ */
+export function measureBox(xy: Float64Array, from: number, to: number, box: Float64Array, at: number): boolean {
+  let west = Number.POSITIVE_INFINITY;
+  let south = Number.POSITIVE_INFINITY;
+  let east = Number.NEGATIVE_INFINITY;
+  let north = Number.NEGATIVE_INFINITY;
+  let sumX = 0;
+  let sumY = 0;
+  const end = 2 * to;
+  for (let k = 2 * from; k < end; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    if (x < west) west = x;
+    if (x > east) east = x;
+    if (y < south) south = y;
+    if (y > north) north = y;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    sumX += x - x;
+    sumY += y - y;
+  }
+  box[at] = west;
+  box[at + 1] = south;
+  box[at + 2] = east;
+  box[at + 3] = north;
+  return sumX + sumY === 0;
+}
