@@ -23,7 +23,7 @@ export class RowGeometry {
   private missing = 0;
   private missingExample = "";
   /** Takes a geometry that may turn out to have no place in the layer. */
-  private readonly trial = new GeometryBuilder();
+  private trial: GeometryBuilder | null = null;
   private z = 0;
   /** Whether something missing was counted for the row already. */
   private rowMisses = false;
@@ -208,6 +208,7 @@ export class RowGeometry {
 
   /** Adds a geometry that names no system where others do, if that does no harm: it is empty, or GeoJSON in WGS84. */
   private nowhere(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): Failure | null {
+    this.trial ??= new GeometryBuilder();
     this.trial.reset();
     this.cells.read(bytes, from, to, this.trial);
     const { srid } = this.plan;

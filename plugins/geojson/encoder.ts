@@ -43,7 +43,7 @@ const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
 
 /** Writes batches as features, one after another. */
 export class FeatureEncoder {
-  private readonly out = new TextBuffer(1 << 18);
+  private readonly out = new TextBuffer(1 << 14);
   private readonly text: GeometryText;
   private readonly before: Buffer;
   private readonly after: Buffer;

@@ -49,7 +49,7 @@ const ncName = /^[A-Za-z_][\w.-]*$/;
 
 /** Writes batches as placemarks. */
 export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
-  private readonly out = new TextBuffer(1 << 18);
+  private readonly out = new TextBuffer(1 << 14);
   private readonly geometry: GeometryElements;
   private readonly openings = new Map<string, Buffer>();
   private readonly dataOpening: Buffer;

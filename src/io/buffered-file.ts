@@ -1,6 +1,12 @@
 import { type FileHandle, open } from "node:fs/promises";
 
 const capacity = 1 << 20;
+/** Buffers of files that are closed: many small files one after the other share a few. */
+const free: Buffer[] = [];
+const mostFree = 4;
+
+const takeBuffer = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(capacity);
+
 /** From this size on, bytes that do not fit are not worth copying. */
 const passThrough = 1 << 18;
 /** So much is sent on its way to the disk while more is being made: the last sync then finds little left to do. */
@@ -48,7 +54,7 @@ export class BufferedFile {
         return;
       }
     }
-    this.buffer ??= Buffer.allocUnsafeSlow(capacity);
+    this.buffer ??= takeBuffer();
     this.buffer.set(bytes, this.filled);
     this.filled += bytes.length;
   }
@@ -78,6 +84,9 @@ export class BufferedFile {
     this.open = false;
     await this.pending?.catch(() => {});
     await this.syncing;
+    for (const buffer of [this.buffer, this.spare]) if (buffer && free.length < mostFree) free.push(buffer);
+    this.buffer = null;
+    this.spare = null;
     await this.handle.close();
   }
 

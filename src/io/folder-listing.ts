@@ -14,26 +14,31 @@ const mostListings = 4;
 const timeStep = 2000;
 
 /**
- * The entries of a folder that have the name in any case. A folder of many inputs is listed once, and not again for each
- * of them, as long as nothing changes in it.
+ * The entries of a folder that have one of the names in any case. A folder of many inputs is listed once, and not again
+ * for each of them, as long as nothing changes in it.
  * @throws what the system says where the folder cannot be listed
  */
-export function entriesNamed(folder: string, name: string): readonly string[] {
-  const wanted = name.toLowerCase();
+export function entriesNamed(folder: string, names: readonly string[]): string[] {
+  const wanted = new Set(names.map((name) => name.toLowerCase()));
   const changedMs = statSync(folder).mtimeMs;
   const known = listings.get(folder);
-  if (known?.changedMs === changedMs) return known.names.get(wanted) ?? [];
+  if (known?.changedMs === changedMs) return [...wanted].flatMap((name) => known.names.get(name) ?? []);
+  const entries = readdirSync(folder);
+  listings.delete(folder);
+  if (Date.now() - changedMs > timeStep) {
+    listings.set(folder, { changedMs, names: byLowerCase(entries) });
+    for (const oldest of [...listings.keys()].slice(0, -mostListings)) listings.delete(oldest);
+  }
+  return entries.filter((entry) => wanted.has(entry.toLowerCase()));
+}
+
+function byLowerCase(entries: readonly string[]): Map<string, string[]> {
   const names = new Map<string, string[]>();
-  for (const entry of readdirSync(folder)) {
+  for (const entry of entries) {
     const lower = entry.toLowerCase();
     const alike = names.get(lower);
     if (alike) alike.push(entry);
     else names.set(lower, [entry]);
   }
-  listings.delete(folder);
-  if (Date.now() - changedMs > timeStep) {
-    listings.set(folder, { changedMs, names });
-    for (const oldest of [...listings.keys()].slice(0, -mostListings)) listings.delete(oldest);
-  }
-  return names.get(wanted) ?? [];
+  return names;
 }

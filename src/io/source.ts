@@ -99,7 +99,7 @@ export class FileSource implements Source {
     const wanted = `${stem}.${extension}`;
     let entries: readonly string[];
     try {
-      entries = entriesNamed(folder, wanted);
+      entries = entriesNamed(folder, [wanted]);
     } catch {
       // A folder may be entered without being listed: then only the exact name can be found.
       entries = statSync(join(folder, wanted), { throwIfNoEntry: false }) ? [wanted] : [];

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
+import { entriesNamed } from "./folder-listing.js";
 import { isAbandoned, markPattern, newMark } from "./leftovers.js";
 import { systemReason } from "./source.js";
 
@@ -124,9 +125,9 @@ export function companionsOf(path: string, extensions: readonly string[]): strin
   if (extensions.length === 0) return [];
   const folder = dirname(path);
   const start = `${stemOf(path)}.`;
-  const wanted = new Set(extensions.map((extension) => extension.toLowerCase()));
-  return readdirSync(folder)
-    .filter((entry) => entry.startsWith(start) && wanted.has(entry.slice(start.length).toLowerCase()))
+  const names = extensions.map((extension) => `${start}${extension}`);
+  return entriesNamed(folder, names)
+    .filter((entry) => entry.startsWith(start))
     .map((entry) => join(folder, entry))
     .filter((companion) => companion !== path && !statSync(companion, { throwIfNoEntry: false })?.isDirectory());
 }
