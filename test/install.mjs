@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-if (!existsSync(join(root, "node_modules", "typescript", "package.json"))) {
+const isInstalled = (name) => existsSync(join(root, "node_modules", name, "package.json"));
+if (!["typescript", "rolldown"].every(isInstalled)) {
   const installed = spawnSync("npm", ["ci"], { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
   if (installed.status !== 0) process.exit(installed.status ?? 1);
 }

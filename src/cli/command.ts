@@ -1,3 +1,8 @@
+import { checkCommand } from "./commands/check.js";
+import { convertCommand } from "./commands/convert.js";
+import { formatsCommand } from "./commands/formats.js";
+import { infoCommand } from "./commands/info.js";
+
 /** What a command's file gives: its place in the help and what it does. */
 export interface Command<A> {
   /** Its name, then what it takes, as yargs writes it: "convert <paths..>". */
@@ -43,10 +48,10 @@ export const common = {
   verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** The commands, in the order of the help. Each is loaded when it is asked for. */
-export const commands: Readonly<Record<string, () => Promise<Command<CommonArguments>>>> = {
-  convert: async () => (await import("./commands/convert.js")).convertCommand,
-  info: async () => (await import("./commands/info.js")).infoCommand,
-  check: async () => (await import("./commands/check.js")).checkCommand,
-  formats: async () => (await import("./commands/formats.js")).formatsCommand,
+/** The commands, in the order of the help. */
+export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
+  convert: convertCommand,
+  info: infoCommand,
+  check: checkCommand,
+  formats: formatsCommand,
 };

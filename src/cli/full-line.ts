@@ -19,7 +19,7 @@ export async function readFullLine(line: readonly string[]): Promise<Asked | nul
   let asked: Asked | null = null;
   const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
   const names = Object.keys(commands);
-  const all = await Promise.all(Object.values(commands).map((load) => load()));
+  const all = Object.values(commands);
   const parser = yargs(keepQuotes(line, Object.assign({}, common, ...all.map((command) => command.options))))
     .scriptName("geoferry")
     .usage("$0 COMMAND ...\n\nCarries geographic features between files and maps.")

@@ -32,7 +32,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
 /** The command and its arguments, or null where help or a completion was all that was asked for. */
 async function read(argv: readonly string[]): Promise<Asked | null> {
   const [name = ""] = argv;
-  const command = Object.hasOwn(commands, name) ? await commands[name]!() : undefined;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const options = command ? { ...common, ...command.options } : {};
   const line = withEnvironment(protectArguments(argv), options, process.env);
   const args = command && readPlainLine(line.slice(1), command);

@@ -1,12 +1,12 @@
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import type { Area } from "./area.js";
-import { areaOfDefinition, sameText } from "./operation.js";
+import { type Operation, type OperationOptions, plain, sameText } from "./identity.js";
 import { parse, resolve, wgs84 } from "./parse.js";
 import { wgs84Wkt } from "./wgs84-wkt.js";
 
 export type { Area } from "./area.js";
-export { findOperation, type Operation, type OperationOptions } from "./operation.js";
+export type { Operation, OperationOptions } from "./identity.js";
 export type { Transform } from "./transform.js";
 
 /**
@@ -37,9 +37,20 @@ export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
  */
 export const sameCrs = (a: Crs, b: Crs): boolean => sameText(a, b);
 
+/**
+ * The direct operation between two systems whose accuracy is known and good enough.
+ * @throws crs-no-operation where there is none that is sure to be right
+ */
+export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
+  if (from === to || (sameText(from, to) && from.definition === to.definition))
+    return plain({ from, to }, "identity", "the same system");
+  const operations = await import("./operation.js");
+  return operations.findOperation(from, to, options);
+}
+
 /** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
 export async function areaOfUse(crs: Crs): Promise<Area | null> {
   if (isWgs84(crs)) return [-180, -90, 180, 90];
-  const { registry } = await import("./registry.js");
+  const [{ registry }, { areaOfDefinition }] = await Promise.all([import("./registry.js"), import("./operation.js")]);
   return areaOfDefinition(await resolve(crs), await registry());
 }

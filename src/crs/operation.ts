@@ -4,44 +4,18 @@ import { type Area, commonParts, coverage, sizeOf } from "./area.js";
 import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { declaredRoutes, sphereRoute } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
+import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
 import { resolve } from "./parse.js";
-import { idOf, type Registry } from "./registry.js";
+import type { Registry } from "./registry.js";
 import { betterGrid, chooseRoute, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
 
-/** How coordinates of one system become those of another, as plain data that any thread can build. */
-export interface Operation {
-  readonly from: Crs;
-  readonly to: Crs;
-  /** Metres; 0 where both have the same datum, null where nobody knows. */
-  readonly accuracy: number | null;
-  readonly name: string;
-  /** What a person should hear before trusting the result. */
-  readonly notice?: string;
-  /** `identity` leaves every coordinate untouched. */
-  readonly kind: "identity" | "conversion" | "transformation";
-  /** In the order in which `chooseRoute` looks at them. */
-  readonly routes: readonly Route[];
-  /** The one route is used everywhere, not only in its area and close to it. */
-  readonly everywhere: boolean;
-  /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
-  readonly limit: number;
-}
-
-export interface OperationOptions {
-  /** Metres: nothing worse is used. */
-  readonly accuracy?: number;
-  /** Carry coordinates over as if both datums were one where no operation is known. */
-  readonly ballpark?: boolean;
-}
-
 /**
- * The direct operation between two systems whose accuracy is known and good enough.
+ * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
+ * by their text.
  * @throws crs-no-operation where there is none that is sure to be right
  */
-export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
+export async function findOperation(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {
   const pair = { from, to };
-  if (from === to || (sameText(from, to) && from.definition === to.definition))
-    return plain(pair, "identity", "the same system");
   const [source, target] = await Promise.all([resolve(from), resolve(to)]);
   const found = sameText(from, to)
     ? plain(pair, "identity", "the same system")
@@ -119,18 +93,6 @@ async function routesOf(a: Datum, b: Datum, tables: Registry, area: Area | null)
   return declared.length > 0 ? declared : sphereRoute(a, b);
 }
 
-type Pair = Pick<Operation, "from" | "to">;
-
-const plain = (pair: Pair, kind: "identity" | "conversion", name: string): Operation => ({
-  ...pair,
-  kind,
-  name,
-  accuracy: 0,
-  routes: [],
-  everywhere: true,
-  limit: Infinity,
-});
-
 const single = (pair: Pair, route: Route, notice: string): Operation => ({
   ...pair,
   kind: "transformation",
@@ -151,12 +113,6 @@ const ballpark: Route = {
 };
 
 const title = (crs: Crs): string => crs.id ?? crs.name;
-
-/** Told apart without reading a definition. */
-export function sameText(a: Crs, b: Crs): boolean {
-  if (a.id !== null && a.id === b.id) return a.kind !== "other" || a.definition === b.definition;
-  return a.definition.trim() === b.definition.trim() && !/unknown|unspecified/i.test(a.definition);
-}
 
 async function checkComputable(definition: Definition, crs: Crs, refuse: (reason: string) => Error): Promise<void> {
   if (!definition.geodetic)
@@ -183,7 +139,7 @@ export function areaOfDefinition({ id, geodetic }: Definition, tables: Registry)
   if (id !== null) return tables.area(id);
   if (!geodetic || geodetic.datum.code === null) return null;
   const code = geodetic.code;
-  if (code !== null) return tables.area(idOf(code));
+  if (code !== null) return tables.areaOfBase(code);
   for (const name of [geodetic.name, geodetic.datum.name]) {
     for (const candidate of tables.systemsNamed(name)) {
       const found = tables.definition(candidate, () => null)?.geodetic;

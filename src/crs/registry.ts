@@ -48,7 +48,7 @@ const codeOf = (id: string): string | null => {
   const found = /^(EPSG|ESRI):(\d+)$/.exec(id);
   return found ? (found[1] === "ESRI" ? `E${found[2]}` : found[2]!) : null;
 };
-export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
+const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
 /** EPSG's former codes of methods that it has defined anew. */
 const renamedMethods: Readonly<Record<string, string>> = { 9842: "1028", 9823: "1029" };
@@ -222,6 +222,11 @@ export class Registry {
     return cells ? readArea(cells[4]!) : null;
   }
 
+  /** Of a geographic system by its code in EPSG's tables. */
+  areaOfBase(code: string): Area | null {
+    return this.area(idOf(code));
+  }
+
   /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
   esriSystemName(id: string): string | null {
     const code = codeOf(id);
@@ -330,22 +335,14 @@ export function registry(): Promise<Registry> {
 }
 
 async function load(): Promise<Registry> {
-  const [epsg, esri, datums, ellipsoids, meridians, units, operations] = await Promise.all([
-    import("./table/crs-epsg.js"),
-    import("./table/crs-esri.js"),
-    import("./table/datums.js"),
-    import("./table/ellipsoids.js"),
-    import("./table/meridians.js"),
-    import("./table/units.js"),
-    import("./table/operations.js"),
-  ]);
+  const tables = await import("./table/index.js");
   return new Registry(
-    epsg.epsgLines,
-    esri.esriLines,
-    datums.datumLines,
-    ellipsoids.ellipsoidLines,
-    meridians.meridianLines,
-    units.unitLines,
-    operations.operationLines,
+    tables.epsgLines,
+    tables.esriLines,
+    tables.datumLines,
+    tables.ellipsoidLines,
+    tables.meridianLines,
+    tables.unitLines,
+    tables.operationLines,
   );
 }

@@ -1,7 +1,7 @@
 import { type Definition, type Ellipsoid, type Geodetic, sameEllipsoid } from "./definition.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
+import type { Operation } from "./identity.js";
 import { type Kernel, wrap } from "./kernels.js";
-import type { Operation } from "./operation.js";
 import { resolve } from "./parse.js";
 import { chooseRoute, isGood, type Route } from "./routes.js";
 

@@ -7,7 +7,7 @@ import { readFullLine } from "../../src/cli/full-line.js";
 import { readPlainLine } from "../../src/cli/plain-line.js";
 
 async function plain(line: readonly string[]): Promise<Record<string, unknown> | null> {
-  const command = await commands[line[0]!]!();
+  const command = commands[line[0]!]!;
   return readPlainLine(protectArguments(line).slice(1), command) as Record<string, unknown> | null;
 }
 

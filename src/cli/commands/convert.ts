@@ -1,9 +1,12 @@
 import { fault } from "../../errors.js";
 import { type FieldType, fieldTypes } from "../../model/field.js";
-import type { Outcome } from "../../pipeline/convert-many.js";
+import { convertMany, type Outcome } from "../../pipeline/convert-many.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import { listOf, namesOf, outputOf, unprotect } from "../arguments.js";
 import type { Command, CommonArguments } from "../command.js";
+import { openHost } from "../host.js";
+import { ProgressDisplay } from "../progress.js";
+import { isInterrupted, renderInterruption, renderOutcome, statusOf } from "../render.js";
 
 export interface ConvertArguments extends CommonArguments {
   readonly paths: readonly string[];
@@ -215,17 +218,6 @@ export const convertCommand: Command<ConvertArguments> = {
   ],
   async run(args) {
     const request = requestOf(args);
-    const [
-      { convertMany },
-      { openHost },
-      { ProgressDisplay },
-      { isInterrupted, renderInterruption, renderOutcome, statusOf },
-    ] = await Promise.all([
-      import("../../pipeline/convert-many.js"),
-      import("../host.js"),
-      import("../progress.js"),
-      import("../render.js"),
-    ]);
     const display = new ProgressDisplay(process.stderr);
     const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
     const outcomes = await convertMany(request, host, (outcome: Outcome) => {

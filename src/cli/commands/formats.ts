@@ -1,6 +1,7 @@
 import type { Format } from "../../plugin/format.js";
 import type { OptionTable } from "../../plugin/options.js";
 import type { Command, CommonArguments } from "../command.js";
+import { openRegistry } from "../host.js";
 
 export interface FormatsArguments extends CommonArguments {
   readonly name?: string;
@@ -48,7 +49,6 @@ export const formatsCommand: Command<FormatsArguments> = {
     ["formats csv", "options of CSV"],
   ],
   async run(args) {
-    const { openRegistry } = await import("../host.js");
     const registry = await openRegistry(args.plugin ?? []);
     const formats = args.name === undefined ? registry.all() : [registry.get(args.name)];
     for (const format of formats) {

@@ -1,8 +1,12 @@
 import { asGeoferryError, fault } from "../../errors.js";
-import type { InspectReport, LayerReport } from "../../pipeline/inspect.js";
+import { expandInputs } from "../../pipeline/expand.js";
+import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
 import { unprotect } from "../arguments.js";
 import type { Command, CommonArguments } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
+import { openHost } from "../host.js";
+import { ProgressDisplay } from "../progress.js";
+import { renderError, renderGaps } from "../render.js";
 import { pairs, wholeNumber } from "./convert.js";
 
 export interface InfoArguments extends CommonArguments {
@@ -36,14 +40,6 @@ export async function inspectInputs(
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
-  const [{ inspect }, { expandInputs }, { openHost }, { ProgressDisplay }, { renderError, renderGaps }] =
-    await Promise.all([
-      import("../../pipeline/inspect.js"),
-      import("../../pipeline/expand.js"),
-      import("../host.js"),
-      import("../progress.js"),
-      import("../render.js"),
-    ]);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];

@@ -1,0 +1,69 @@
+/**
+ * Makes the JavaScript of the package, in few files: Node takes longer to find and link a hundred small modules than to
+ * convert a small table. What the sources load on demand (`import()`) stays apart. What two files share is there once,
+ * so that the classes of errors and batches are the same for the command, the library and a plugin.
+ */
+import { readdirSync } from "node:fs";
+import { relative, sep } from "node:path";
+import manifest from "./package.json" with { type: "json" };
+
+const root = import.meta.dirname;
+const formats = readdirSync(`${root}/plugins`).filter((name) => name !== "shared" && name !== "index.ts");
+
+/** What package.json names under `bin`, `exports` and `imports`. */
+const entries = [
+  "src/cli/main",
+  "src/index",
+  "src/plugin/index",
+  "src/testing/index",
+  "src/pipeline/worker",
+  "plugins/geopackage/query-process",
+  ...formats.map((name) => `plugins/${name}/index`),
+];
+
+/** What is loaded on demand has the name of its source. */
+function chunkName({ facadeModuleId }) {
+  if (!facadeModuleId) return "chunks/[name].js";
+  return relative(root, facadeModuleId).replaceAll(sep, "/").replace(/ts$/, "js");
+}
+
+const { rolldown } = await import("rolldown").catch((error) => {
+  const platform = `${process.platform} ${process.arch}, Node ${process.versions.node}`;
+  console.error(`rolldown, which bundles the package, cannot be loaded (${platform}): ${error.message}`);
+  console.error("It needs Node 20.19 or 22.12 on, and its binary for this platform, which npm ci installs.");
+  process.exit(1);
+});
+
+const bundle = await rolldown({
+  cwd: root,
+  input: Object.fromEntries(entries.map((path) => [path, `${path}.ts`])),
+  platform: "node",
+  external: [/^#/, ...Object.keys(manifest.dependencies)],
+  tsconfig: "tsconfig.json",
+  // The oldest Node that `engines` in package.json allows.
+  transform: { target: "node20.19" },
+  resolve: { extensionAlias: { ".js": [".ts"] } },
+  // An import that leads nowhere, or one on demand that is loaded at once all the same.
+  onLog: (level, log, report) => report(level === "warn" ? "error" : level, log),
+});
+await bundle.write({
+  dir: "dist",
+  cleanDir: true,
+  entryFileNames: "[name].js",
+  chunkFileNames: chunkName,
+  // A file with characters of more than one byte takes longer to parse.
+  charset: "ascii",
+  comments: { legal: true, annotation: false, jsdoc: false },
+  // A stack names things as the sources do.
+  minify: false,
+  minifyInternalExports: false,
+  codeSplitting: {
+    groups: [
+      // Listens before the core is there.
+      { name: "signals", priority: 2, test: /[\\/]src[\\/]cli[\\/]signals\.ts$/ },
+      // All that every conversion needs, on any thread.
+      { name: "core", priority: 1, test: /[\\/]src[\\/](cli[\\/]run|pipeline[\\/]task)\.ts$/ },
+    ],
+  },
+});
+await bundle.close();

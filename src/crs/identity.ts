@@ -1,0 +1,48 @@
+/** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
+import type { Crs } from "../model/layer.js";
+import type { Route } from "./routes.js";
+
+/** How coordinates of one system become those of another, as plain data that any thread can build. */
+export interface Operation {
+  readonly from: Crs;
+  readonly to: Crs;
+  /** Metres; 0 where both have the same datum, null where nobody knows. */
+  readonly accuracy: number | null;
+  readonly name: string;
+  /** What a person should hear before trusting the result. */
+  readonly notice?: string;
+  /** `identity` leaves every coordinate untouched. */
+  readonly kind: "identity" | "conversion" | "transformation";
+  /** In the order in which `chooseRoute` looks at them. */
+  readonly routes: readonly Route[];
+  /** The one route is used everywhere, not only in its area and close to it. */
+  readonly everywhere: boolean;
+  /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
+  readonly limit: number;
+}
+
+export interface OperationOptions {
+  /** Metres: nothing worse is used. */
+  readonly accuracy?: number;
+  /** Carry coordinates over as if both datums were one where no operation is known. */
+  readonly ballpark?: boolean;
+}
+
+export type Pair = Pick<Operation, "from" | "to">;
+
+/** An operation that takes no shift between datums. */
+export const plain = (pair: Pair, kind: "identity" | "conversion", name: string): Operation => ({
+  ...pair,
+  kind,
+  name,
+  accuracy: 0,
+  routes: [],
+  everywhere: true,
+  limit: Infinity,
+});
+
+/** Told apart without reading a definition. */
+export function sameText(a: Crs, b: Crs): boolean {
+  if (a.id !== null && a.id === b.id) return a.kind !== "other" || a.definition === b.definition;
+  return a.definition.trim() === b.definition.trim() && !/unknown|unspecified/i.test(a.definition);
+}
