@@ -48,9 +48,42 @@ const noticeTexts: Readonly<Record<string, string>> = {
   "points-outside-parts": "points before a shape's first part were left out",
 };
 
+/** The bytes of a split. */
+export interface SplitBytes {
+  readonly contents: Contents;
+  /** Its rows of the table. */
+  readonly table: Buffer;
+}
+
+/** Rows of the table that a split has; others are shapes beyond its end. */
+function tableRowsOf({ table }: LayerFacts, split: ShapeSplit): number {
+  if (!table) return 0;
+  const rows = Math.min(table.promisedRows, table.availableRows);
+  return Math.max(0, Math.min(split.count, rows - split.first));
+}
+
+export async function fetchSplit(facts: LayerFacts, split: ShapeSplit): Promise<SplitBytes> {
+  const [contents, table] = await Promise.all([
+    readContents(split, facts.shp!, facts.shx),
+    readRows(facts, split, tableRowsOf(facts, split)),
+  ]);
+  return { contents, table };
+}
+
+async function readRows({ table, dbf }: LayerFacts, split: ShapeSplit, rows: number): Promise<Buffer> {
+  if (!table) return Buffer.alloc(0);
+  const { headerBytes, recordBytes } = table.header;
+  return dbf!.read(headerBytes + split.first * recordBytes, rows * recordBytes, borrow(rows * recordBytes));
+}
+
 /** The rows of a split, one batch after the other. `before` is added to record numbers. */
-export async function* readSplit(facts: LayerFacts, split: ShapeSplit, before: number): AsyncGenerator<Batch> {
-  const piece = new Piece(facts, split, before);
+export async function* readSplit(
+  facts: LayerFacts,
+  split: ShapeSplit,
+  before: number,
+  fetched?: SplitBytes,
+): AsyncGenerator<Batch> {
+  const piece = new Piece(facts, split, before, fetched ?? (await fetchSplit(facts, split)));
   yield* piece.batches();
 }
 
@@ -63,22 +96,19 @@ interface Damage {
 }
 
 class Piece {
-  private contents!: Contents;
-  private table: Buffer = Buffer.alloc(0);
-  private tableStart = 0;
+  private readonly contents: Contents;
+  private readonly table: Buffer;
+  private readonly tableRows: number;
 
   constructor(
     private readonly facts: LayerFacts,
     private readonly split: ShapeSplit,
     private readonly before: number,
-  ) {}
-
-  /** Rows of the table that this piece has; others are shapes beyond its end. */
-  private get tableRows(): number {
-    const { table } = this.facts;
-    if (!table) return 0;
-    const rows = Math.min(table.promisedRows, table.availableRows);
-    return Math.max(0, Math.min(this.split.count, rows - this.split.first));
+    { contents, table }: SplitBytes,
+  ) {
+    this.contents = contents;
+    this.table = table;
+    this.tableRows = tableRowsOf(facts, split);
   }
 
   private record(row: number): number {
@@ -87,14 +117,7 @@ class Piece {
 
   async *batches(): AsyncGenerator<Batch> {
     const { facts, split } = this;
-    const { context, table } = facts;
     if (split.count === 0) this.endOfFile();
-    this.contents = await readContents(split, facts.shp!, facts.shx);
-    if (table) {
-      this.tableStart = table.header.headerBytes + split.first * table.header.recordBytes;
-      const bytes = this.tableRows * table.header.recordBytes;
-      this.table = await facts.dbf!.read(this.tableStart, bytes, borrow(bytes));
-    }
     for (let from = 0; from < split.count; ) {
       const to = this.batchEnd(from);
       const batch = await this.batch(from, to);
@@ -104,7 +127,7 @@ class Piece {
     giveBack(this.contents.bytes.buffer);
     giveBack(this.table.buffer);
     this.compareCounts();
-    context.passed(split.count, 0);
+    facts.context.passed(split.count, 0);
   }
 
   /** The pipeline asks for the piece behind a file's end: there is nothing in it but the news. */

@@ -8,7 +8,7 @@ import {
   type SourceFile,
   type Split,
 } from "../../src/plugin/index.js";
-import { type LayerFacts, readSplit } from "./batches.js";
+import { fetchSplit, type LayerFacts, readSplit, type SplitBytes } from "./batches.js";
 import { CellDecoder } from "./dbf-cells.js";
 import { MemoFile } from "./dbf-memo.js";
 import { readTable, type TableFacts, tableText } from "./dbf-table.js";
@@ -204,12 +204,26 @@ class ShapefileDataset implements Dataset {
         once("shx-wrong", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
       gap: (record, byte) => once("shp-gap", `record ${record} does not start at byte ${byte}; it was searched for`),
     };
-    async function* splits(): AsyncGenerator<ShapeSplit> {
+    async function* findSplits(): AsyncGenerator<ShapeSplit> {
       if (shapeFiles) yield* shapeSplits(shapeFiles);
       else {
         yield* tableSplits(0, rows!, table!.header.recordBytes, null);
         if (table!.promisedRows > table!.availableRows) yield endOf("dbf", table!.availableRows);
       }
+    }
+    let found: readonly ShapeSplit[] | null = null;
+    /** A first reading finds them for the second. */
+    async function* splits(): AsyncGenerator<ShapeSplit> {
+      if (found) {
+        yield* found;
+        return;
+      }
+      const finding: ShapeSplit[] = [];
+      for await (const split of findSplits()) {
+        finding.push(split);
+        yield split;
+      }
+      found = finding;
     }
     this.layers = [
       {
@@ -223,10 +237,11 @@ class ShapefileDataset implements Dataset {
         splits,
         async summary() {
           if (!shp || !shapeFiles || facts.options.fid !== undefined) return null;
-          return shapeSummary(shapeSplits(shapeFiles), shp, files.shx, table, dbf);
+          return shapeSummary(splits(), shp, files.shx, table, dbf);
         },
-        async *batches(split?: Split) {
-          if (split) yield* readSplit(facts, split as ShapeSplit, 0);
+        fetch: (split: Split) => fetchSplit(facts, split as ShapeSplit),
+        async *batches(split?: Split, fetched?: unknown) {
+          if (split) yield* readSplit(facts, split as ShapeSplit, 0, fetched as SplitBytes | undefined);
           else for await (const each of splits()) yield* readSplit(facts, each, each.first);
         },
       },

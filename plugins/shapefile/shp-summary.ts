@@ -1,6 +1,7 @@
 import {
   type FieldSummary,
   type GeometryType,
+  giveBack,
   Kind,
   type KindSummary,
   type LayerSummary,
@@ -8,7 +9,7 @@ import {
 import type { SourceFile } from "../../src/plugin/index.js";
 import type { TableFacts } from "./dbf-table.js";
 import { geometryTypesOf, plainShape, Shape } from "./shape-types.js";
-import { readContents } from "./shp-contents.js";
+import { type Contents, readContents } from "./shp-contents.js";
 import type { ShapeSplit } from "./shp-splits.js";
 
 const emptyBox = (): KindSummary["box"] => [
@@ -56,17 +57,38 @@ async function countTypes(
   shx: SourceFile | null,
 ): Promise<Map<number, number> | null> {
   const counts = new Map<number, number>();
-  for await (const split of splits) {
-    if (split.lost !== null) return null;
-    const { bytes, starts, beyond } = await readContents(split, shp, shx);
-    if (beyond.size > 0) return null;
+  for await (const { lost, contents } of readAhead(splits, shp, shx)) {
+    const { bytes, starts, beyond } = contents;
+    if (lost !== null || beyond.size > 0) return null;
     for (const start of starts) {
       const type = start < 0 || start + 4 > bytes.length ? Shape.null : bytes.readInt32LE(start);
       if (type !== plainShape(type) || type === Shape.multipatch) return null;
       counts.set(type, (counts.get(type) ?? 0) + 1);
     }
+    giveBack(bytes.buffer);
   }
   return counts;
+}
+
+interface ReadSplit {
+  readonly lost: ShapeSplit["lost"];
+  readonly contents: Contents;
+}
+
+/** The contents of the splits, one being read while the one before it is looked at. */
+async function* readAhead(
+  splits: AsyncIterable<ShapeSplit>,
+  shp: SourceFile,
+  shx: SourceFile | null,
+): AsyncGenerator<ReadSplit> {
+  let before: Promise<ReadSplit> | null = null;
+  for await (const split of splits) {
+    const next = readContents(split, shp, shx).then((contents) => ({ lost: split.lost, contents }));
+    next.catch(() => undefined);
+    if (before) yield await before;
+    before = next;
+  }
+  if (before) yield await before;
 }
 
 /**

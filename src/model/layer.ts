@@ -37,8 +37,11 @@ export interface LayerInfo {
 export interface Layer extends LayerInfo {
   /** Bytes of input that reading it takes, for progress; 0 where unknown. */
   readonly bytes: number;
-  /** All batches, or those of one split. Can be called again. A simple reader may yield arrays of features. */
-  batches(split?: Split): AsyncIterable<Batch | Feature[]>;
+  /**
+   * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
+   * @param fetched what `fetch` gave for the split, where it was called
+   */
+  batches(split?: Split, fetched?: unknown): AsyncIterable<Batch | Feature[]>;
   /**
    * What all features say together, where the reader can tell without decoding them all: from a scan that opening
    * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
@@ -47,6 +50,11 @@ export interface Layer extends LayerInfo {
   summary?(): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
+  /**
+   * Reads the bytes of a split while the one before it is worked on, for `batches`. It tells the context nothing: what
+   * is wrong with the bytes is for `batches` to say.
+   */
+  fetch?(split: Split): Promise<unknown>;
 }
 
 export interface Dataset extends AsyncDisposable {

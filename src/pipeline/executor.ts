@@ -57,7 +57,9 @@ export class LocalExecutor implements Executor {
     let last: Promise<unknown> = Promise.resolve();
     return {
       run(work) {
-        const next = last.then(() => task.run(work));
+        const fetched = task.fetch(work);
+        fetched.catch(() => undefined);
+        const next = last.then(() => task.run(work, fetched));
         last = next.catch(() => undefined);
         return next;
       },

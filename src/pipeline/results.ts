@@ -34,8 +34,9 @@ export async function* results(
   });
   meter.total += open.layer.bytes;
   try {
-    // One piece more than there are threads: none waits for work, and few results wait for their turn.
-    const width = executor.width + 1;
+    // One piece more than there are threads: none waits for work, and few results wait for their turn. One more, whose
+    // bytes are read meanwhile, where the reader can.
+    const width = executor.width + (open.layer.fetch ? 2 : 1);
     yield* inOrder(pieces(open), width, async (work) => {
       host.signal.throwIfAborted();
       const result = await task.run(work);

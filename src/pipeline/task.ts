@@ -76,7 +76,10 @@ export type FindFormat = (ref: FormatRef) => Promise<Format>;
 
 /** A task once opened: it keeps its source open from piece to piece. */
 export interface Task {
-  run(work: Work): Promise<WorkResult>;
+  /** Begins to read the bytes of a piece, while another is worked on. */
+  fetch(work: Work): Promise<unknown>;
+  /** Works on a piece, one at a time. @param fetched what `fetch` promised for it */
+  run(work: Work, fetched: Promise<unknown>): Promise<WorkResult>;
   close(): Promise<void>;
 }
 
@@ -95,26 +98,28 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, stageContext)));
   const checks = await Promise.all((spec.checks ?? []).map((stage) => buildStage(stage, stageContext)));
   const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
-  let dataset: Dataset | undefined;
+  let dataset: Promise<Dataset> | undefined;
 
-  async function layer(): Promise<Layer> {
-    if (!dataset) {
-      const format = await findFormat(spec.reader);
-      if (!format.reader) throw fault("format-cannot-read", { format: format.id });
-      const reader = await format.reader.load();
-      dataset = await reader.open(FileSource.at(spec.source.path, spec.source.name), spec.reader.options, context);
-    }
-    return dataset.layers[spec.layer]!;
+  async function openDataset(): Promise<Dataset> {
+    const format = await findFormat(spec.reader);
+    if (!format.reader) throw fault("format-cannot-read", { format: format.id });
+    const reader = await format.reader.load();
+    return reader.open(FileSource.at(spec.source.path, spec.source.name), spec.reader.options, context);
   }
 
-  async function* batches(work: Work): AsyncGenerator<Batch> {
+  async function layer(): Promise<Layer> {
+    dataset ??= openDataset();
+    return (await dataset).layers[spec.layer]!;
+  }
+
+  async function* batches(work: Work, fetched: unknown): AsyncGenerator<Batch> {
     if (work.batch) {
       yield new Batch(work.batch);
       return;
     }
     const from = await layer();
     let record = 1;
-    for await (const batch of from.batches(work.split)) {
+    for await (const batch of from.batches(work.split, fetched)) {
       if (batch instanceof Batch) yield batch;
       else {
         yield packFeatures(batch, record, from.fields);
@@ -124,7 +129,10 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   }
 
   return {
-    async run(work) {
+    async fetch({ split }) {
+      return split && (await layer()).fetch?.(split);
+    },
+    async run(work, fetched) {
       let read = 0;
       rejectedLater = 0;
       const seen = new Set<string>();
@@ -132,7 +140,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
       let lastRecord = 0;
       const chunks: EncodedChunk[] = [];
       const summariser = spec.end.kind === "summary" ? new Summariser(spec.end.refine) : null;
-      for await (const batch of batches(work)) {
+      for await (const batch of batches(work, await fetched)) {
         signal.throwIfAborted();
         const before = chunks.length;
         read += batch.length;
@@ -155,7 +163,8 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
       return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
     },
     async close() {
-      await dataset?.[Symbol.asyncDispose]();
+      const opened = await dataset?.catch(() => undefined);
+      await opened?.[Symbol.asyncDispose]();
       await context[Symbol.asyncDispose]();
     },
   };

@@ -18,12 +18,20 @@ async function findFormat(ref: FormatRef): Promise<Format> {
   return format;
 }
 
-async function answer(request: WorkerRequest): Promise<void> {
+/** Begins what needs no turn: a task is opened, and the bytes of a piece are read, while another is worked on. */
+function begin(request: WorkerRequest): Promise<unknown> | undefined {
+  if (request.kind === "open") {
+    const task = openTask(request.spec, findFormat, aborter.signal);
+    tasks.set(request.task, task);
+    return task;
+  }
+  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.work));
+  return undefined;
+}
+
+async function answer(request: WorkerRequest, begun: Promise<unknown> | undefined): Promise<void> {
   switch (request.kind) {
     case "open":
-      tasks.set(request.task, openTask(request.spec, findFormat, aborter.signal));
-      // A failure is told to whoever asks for work.
-      tasks.get(request.task)!.catch(() => undefined);
       return;
     case "memory":
       for (const buffer of request.buffers) supply(buffer);
@@ -35,16 +43,16 @@ async function answer(request: WorkerRequest): Promise<void> {
       return;
     }
     case "run": {
-      const reply = await run(request);
+      const reply = await run(request, begun!);
       parentPort!.postMessage(reply, transferables(reply));
     }
   }
 }
 
-async function run(request: WorkerRequest & { kind: "run" }): Promise<WorkerReply> {
+async function run(request: WorkerRequest & { kind: "run" }, fetched: Promise<unknown>): Promise<WorkerReply> {
   try {
     const task = await tasks.get(request.task)!;
-    const result = await task.run(request.work);
+    const result = await task.run(request.work, fetched);
     return { id: request.id, result, borrowed: transferables(result.chunks).filter(isBorrowed) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
@@ -54,5 +62,8 @@ async function run(request: WorkerRequest & { kind: "run" }): Promise<WorkerRepl
 // One request after the other: a task's source and context serve one piece of work at a time.
 let last: Promise<void> = Promise.resolve();
 parentPort!.on("message", (request: WorkerRequest) => {
-  last = last.then(() => answer(request));
+  const begun = begin(request);
+  // A failure is told to whoever asks for work, in its turn.
+  begun?.catch(() => undefined);
+  last = last.then(() => answer(request, begun));
 });
