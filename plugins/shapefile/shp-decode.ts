@@ -1,4 +1,4 @@
-import { borrowDoubles, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
+import { borrowDoubles, confirmBox, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings, signedArea } from "./rings.js";
 import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
@@ -216,7 +216,7 @@ class ShapeDecoder {
     }
     const first = this.positions;
     this.copyPositions(first, points);
-    if (!this.measureBox(i, first, first + points)) {
+    if (!this.ownBox(i, from, first, points) && !this.measureBox(i, first, first + points)) {
       this.note("coordinates-not-finite");
       this.measureBox(i, first, first);
       return;
@@ -278,6 +278,14 @@ class ShapeDecoder {
     const { view, xy, layout } = this;
     if (points >= 16) copyDoubles(this.shapes.bytes, layout.xyAt, xy, 2 * first, 2 * points);
     else for (let k = 0; k < 2 * points; k++) xy[2 * first + k] = view.getFloat64(layout.xyAt + 8 * k, true);
+  }
+
+  /** Whether the box in the record of shape i is right, as nearly all are; it is shape i's then. */
+  private ownBox(i: number, from: number, first: number, points: number): boolean {
+    const { boxes } = this;
+    if (!boxes || this.layout.plain === Shape.point) return false;
+    for (let side = 0; side < 4; side++) boxes[4 * i + side] = this.view.getFloat64(from + 4 + 8 * side, true);
+    return confirmBox(this.xy, first, first + points, boxes, 4 * i);
   }
 
   /** The box of shape i, where there are boxes; false where a coordinate is no finite number. */

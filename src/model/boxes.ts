@@ -43,3 +43,41 @@ export function measureBox(xy: Float64Array, from: number, to: number, box: Floa
   box[at + 3] = north;
   return sumX + sumY === 0;
 }
+
+/**
+ * Whether `box[at]` and the three numbers behind are the box of the positions `from` … `to`, all of them finite.
+ *
+ * It takes half the time of `measureBox`: a processor foresees comparisons that hardly ever hold, while the least and
+ * greatest so far change too often and too irregularly.
+ */
+export function confirmBox(xy: Float64Array, from: number, to: number, box: Float64Array, at: number): boolean {
+  const west = box[at]!;
+  const south = box[at + 1]!;
+  const east = box[at + 2]!;
+  const north = box[at + 3]!;
+  if (!Number.isFinite(west + south + east + north)) return false;
+  let touched = 0;
+  const end = 2 * to;
+  for (let k = 2 * from; k < end; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    // Written so that NaN is looked at.
+    if (!(x > west)) {
+      if (x !== west) return false;
+      touched |= 1;
+    }
+    if (!(y > south)) {
+      if (y !== south) return false;
+      touched |= 2;
+    }
+    if (!(x < east)) {
+      if (x !== east) return false;
+      touched |= 4;
+    }
+    if (!(y < north)) {
+      if (y !== north) return false;
+      touched |= 8;
+    }
+  }
+  return touched === 15;
+}
