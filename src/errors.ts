@@ -54,13 +54,18 @@ const quoted = (name: string): string => `"${name}"`;
 /** So many names are listed. */
 const mostNames = 50;
 
-/** What is there instead of a name that is not: `; did you mean "name"? It has "id", "name"`. */
+/** What is there instead of a name that is not: `; did you mean "name"? It has id, name`, where `listed` is the latter. */
+function orRather(name: string, known: readonly string[], listed: string): string {
+  const nearest = nearestName(name, known);
+  if (nearest === null) return `; ${listed}`;
+  return `; did you mean ${quoted(nearest)}? ${listed[0]!.toUpperCase()}${listed.slice(1)}`;
+}
+
+/** The same of names that a file has. */
 function instead(name: string, known: readonly string[]): string {
   if (known.length === 0) return "";
-  const nearest = nearestName(name, known);
   const more = known.length > mostNames ? ` and ${known.length - mostNames} more` : "";
-  const listed = `has ${known.slice(0, mostNames).map(quoted).join(", ")}${more}`;
-  return nearest === null ? `; it ${listed}` : `; did you mean ${quoted(nearest)}? It ${listed}`;
+  return orRather(name, known, `it has ${known.slice(0, mostNames).map(quoted).join(", ")}${more}`);
 }
 
 interface Entry<D> {
@@ -125,7 +130,7 @@ export const registry = {
 
   "format-unknown": entry<{ format: string; known: readonly string[] }>(
     "usage",
-    (e) => `no format "${e.format}"; known are ${e.known.join(", ")}`,
+    (e) => `no format "${e.format}"${orRather(e.format, e.known, `known are ${e.known.join(", ")}`)}`,
   ),
   "format-cannot-read": entry<{ format: string }>("unsupported", (e) => `${e.format} can be written but not read`),
   "format-cannot-write": entry<{ format: string }>("unsupported", (e) => `${e.format} can be read but not written`),
@@ -133,11 +138,10 @@ export const registry = {
     "usage",
     (e) => `${e.output}: which format? Give it an extension or --to (${e.known.join(", ")})`,
   ),
-  "option-unknown": entry<{ option: string; format: string; known: readonly string[] }>(
-    "usage",
-    (e) =>
-      `${e.format} has no option "${e.option}"; ${e.known.length ? `it has ${e.known.join(", ")}` : "it has none"}`,
-  ),
+  "option-unknown": entry<{ option: string; format: string; known: readonly string[] }>("usage", (e) => {
+    const listed = e.known.length > 0 ? `it has ${e.known.join(", ")}` : "it has none";
+    return `${e.format} has no option "${e.option}"${orRather(e.option, e.known, listed)}`;
+  }),
   "option-invalid": entry<{ option: string; value: string; expected: string }>(
     "usage",
     (e) => `option ${e.option}: "${e.value}" is not ${e.expected}`,

@@ -102,5 +102,7 @@ function explain(
   const command = parsed ? parsed.argv._?.[0] : undefined;
   if (!message.startsWith("Unknown argument") || command === undefined) return message;
   if (names.includes(String(command))) return explainFlag(line, flags) ?? `${message}; see geoferry ${command} --help`;
+  const nearest = nearestName(String(command), names);
+  if (nearest !== null) return `no command "${command}"; did you mean ${nearest}? There are ${names.join(", ")}`;
   return `no command "${command}"; there are ${names.join(", ")}`;
 }

@@ -2,6 +2,7 @@
 import { fault } from "../errors.js";
 import { OutputSet } from "../io/output-set.js";
 import { Spool } from "../io/spool.js";
+import { checkRequest } from "./check-request.js";
 import { chooseExecutor } from "./choose-executor.js";
 import { Meter } from "./conversion.js";
 import type { Executor } from "./executor.js";
@@ -28,6 +29,7 @@ export async function convert(
   claims: Claims = new Set(),
 ): Promise<ConvertReport> {
   const writer = chooseWriter(asked, host);
+  await checkRequest(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };
   const paths = new PathPlan(request, {
     format: writer.format,

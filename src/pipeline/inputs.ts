@@ -3,6 +3,7 @@ import { openInput } from "../io/input.js";
 import type { FileSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer } from "../model/layer.js";
+import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import { type Findings, HostContext } from "./context.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -31,6 +32,19 @@ export interface OpenInputs extends AsyncDisposable {
   readonly findings: readonly Findings[];
 }
 
+/**
+ * The options of a reader, and the field that ids shall become where that is not an option of its own.
+ * @throws option-unknown, option-invalid
+ */
+export function parseReaderOptions(
+  { id, reader }: Format,
+  { fid, ...given }: Readonly<Record<string, string>>,
+): { readonly options: FormatRef["options"]; readonly fid: string | undefined } {
+  const table = reader!.options;
+  const isOwn = fid !== undefined && Object.hasOwn(table, "fid");
+  return { options: parseOptions(id, table, isOwn ? { ...given, fid } : given), fid: isOwn ? undefined : fid };
+}
+
 type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes">;
 
 /**
@@ -53,9 +67,7 @@ export async function openInputs(
   async function openSource(source: FileSource): Promise<void> {
     const format = request.from ? registry.get(request.from) : await registry.identify(source);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
-    const { fid, ...given } = request.readerOptions ?? {};
-    const ownFid = fid !== undefined && Object.hasOwn(format.reader.options, "fid");
-    const options = parseOptions(format.id, format.reader.options, ownFid ? { ...given, fid } : given);
+    const { options, fid } = parseReaderOptions(format, request.readerOptions ?? {});
     const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
     contexts.push(context);
     const reader = await format.reader.load();
@@ -70,7 +82,7 @@ export async function openInputs(
         source,
         reader: ref,
         blueprint: dataset.blueprint,
-        fid: ownFid ? undefined : fid,
+        fid,
         context,
         existing,
       });

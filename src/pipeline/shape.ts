@@ -53,7 +53,10 @@ export async function planShape(
 }
 
 /** Only longitudes run round the globe. @throws option-invalid */
-function checkedBox(box: NonNullable<ConvertRequest["bbox"]>, crs: Crs | null): NonNullable<ConvertRequest["bbox"]> {
+export function checkedBox(
+  box: NonNullable<ConvertRequest["bbox"]>,
+  crs: Crs | null,
+): NonNullable<ConvertRequest["bbox"]> {
   if (box[0] <= box[2] || crs === null || crs.kind === "geographic") return box;
   const expected = `least x before greatest x, as ${crs.id ?? crs.name} is not in longitude and latitude`;
   throw fault("option-invalid", { option: "--bbox", value: box.join(","), expected });

@@ -16,7 +16,11 @@ const records = (text: string): Record<string, unknown>[] =>
 
 describe("a mistyped command line", () => {
   test.each([
-    [["conver", "a.shp", "b.csv"], 'no command "conver"; there are convert, info, check, formats'],
+    [
+      ["conver", "a.shp", "b.csv"],
+      'no command "conver"; did you mean convert? There are convert, info, check, formats',
+    ],
+    [["frob", "a.shp"], 'no command "frob"; there are convert, info, check, formats'],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
       ["convert", "a.shp", "b.csv", "--replace-lyaer"],
@@ -52,6 +56,40 @@ describe("a mistyped command line", () => {
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
   ])("%j is told what is wrong", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });
+  });
+});
+
+describe("a mistake in the request", () => {
+  const there = scratch.path("there.csv");
+  writeFileSync(there, "id\n1\n");
+  const huts = `${samples}/csv/huts.csv`;
+
+  test.each([
+    ["--from cvs", 'no format "cvs"; did you mean "csv"? Known are shapefile, csv,'],
+    ["--to geojsn", 'no format "geojsn"; did you mean "geojson"? Known are'],
+    ["--in delimter=tab", 'csv has no option "delimter"; did you mean "delimiter"? It has delimiter, decimal,'],
+    ["--from csv --in decimal=x", "option decimal:"],
+    ["--out querty=1", 'csv has no option "querty"; it has delimiter,'],
+    ["--out delimter=tab", 'csv has no option "delimter"; did you mean "delimiter"?'],
+    ["--target-crs EPSG:99999999", '"EPSG:99999999" is not a coordinate reference system'],
+    ["--source-crs nowhere", '"nowhere" is not a coordinate reference system'],
+    ["--where a=(", "--where: "],
+    ["--geometry-type pint", "option --geometry-type:"],
+    ["--max-rejects many", "option --max-rejects:"],
+    [
+      "--bbox 3,0,1,2 --target-crs EPSG:25832",
+      'option --bbox: "3,0,1,2" is not least x before greatest x, as EPSG:25832 is not in longitude and latitude',
+    ],
+  ])("%s is told before that the output is there already", (flags, message) => {
+    const { status, stderr } = geoferry(["convert", huts, there, ...flags.split(" ")]);
+    expect(stderr).toContain(`geoferry: ${message}`);
+    expect(status).toBe(message.includes("reference system") ? 3 : 2);
+    expect(readFileSync(there, "utf8")).toBe("id\n1\n");
+  });
+
+  test("nothing else is wrong: then the output is", () => {
+    const { status, stderr } = geoferry(["convert", huts, there, "--in", "delimiter=comma", "--in", "fid=name"]);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("exists already") });
   });
 });
 
