@@ -255,7 +255,7 @@ class ShapeDecoder {
           break;
         }
         this.readParts(from, parts, points);
-        this.kinds[i] = this.polygons(first);
+        this.kinds[i] = this.polygons(i, first);
         break;
       default:
         this.note("multipatch");
@@ -348,7 +348,7 @@ class ShapeDecoder {
     return ringStarts.length === 1 ? Kind.LineString : Kind.MultiLineString;
   }
 
-  private polygons(first: number): number {
+  private polygons(i: number, first: number): number {
     const { ringStarts, ringEnds, xy } = this;
     const count = ringStarts.length;
     const before = this.parts;
@@ -356,7 +356,7 @@ class ShapeDecoder {
       this.note("empty-shape");
       return Kind.none;
     }
-    if (ringStarts[0] === 0 && this.isShellWithHoles(first)) {
+    if (ringStarts[0] === 0 && this.isShellWithHoles(i, first)) {
       this.openPart();
       for (let r = 0; r < count; r++) this.closeRing(first + ringEnds[r]!);
       return Kind.Polygon;
@@ -376,33 +376,19 @@ class ShapeDecoder {
     return this.parts - before === 1 ? Kind.Polygon : Kind.MultiPolygon;
   }
 
-  /** Whether one shell comes first and the others can only be its holes: no need to look for what lies where. */
-  private isShellWithHoles(first: number): boolean {
-    const { xy, ringStarts, ringEnds } = this;
-    let [west, south, east, north] = [0, 0, 0, 0];
+  /**
+   * Whether one shell comes first, as wide as the whole shape, and the others turn the other way: they can only be its
+   * holes, no need to look for what lies where.
+   */
+  private isShellWithHoles(i: number, first: number): boolean {
+    const { xy, ringStarts, ringEnds, boxes } = this;
     for (let r = 0; r < ringStarts.length; r++) {
       const from = first + ringStarts[r]!;
       const to = first + ringEnds[r]!;
       const area = signedArea(xy, from, to);
       if (!this.isClosed(from, to - 1) || (r === 0 ? area >= 0 : area < 0)) return false;
-      if (r === 0) {
-        west = east = xy[2 * from]!;
-        south = north = xy[2 * from + 1]!;
-      }
-      for (let k = 2 * from; k < 2 * to; k += 2) {
-        const x = xy[k]!;
-        const y = xy[k + 1]!;
-        if (r > 0) {
-          if (x < west || x > east || y < south || y > north) return false;
-        } else {
-          if (x < west) west = x;
-          else if (x > east) east = x;
-          if (y < south) south = y;
-          else if (y > north) north = y;
-        }
-      }
     }
-    return true;
+    return boxes !== null && confirmBox(xy, first, first + ringEnds[0]!, boxes, 4 * i);
   }
 
   private isClosed(first: number, last: number): boolean {
