@@ -80,6 +80,9 @@ interface Raw {
   attributes?: number;
   /** Use the data of this earlier entry. */
   sameAs?: number;
+  /** Sizes that the local header has instead, and how many bytes of the entry the directory says there are. */
+  local?: { compressed: number; uncompressed: number };
+  compressed?: number;
 }
 
 /** A zip byte by byte (APPNOTE 4.3), for what no honest program writes. */
@@ -102,7 +105,12 @@ function forge(file: string, entries: readonly Raw[], tail = Buffer.alloc(0)): v
     shared.writeUInt32LE(raw.claims ?? data.length, 18);
     shared.writeUInt16LE(path.length, 22);
     if (raw.sameAs === undefined) {
-      const local = Buffer.concat([Buffer.from("PK\x03\x04", "latin1"), shared, path, body]);
+      const own = Buffer.from(shared);
+      if (raw.local) {
+        own.writeUInt32LE(raw.local.compressed, 14);
+        own.writeUInt32LE(raw.local.uncompressed, 18);
+      }
+      const local = Buffer.concat([Buffer.from("PK\x03\x04", "latin1"), own, path, body]);
       pieces.push(local);
       at += local.length;
     }
@@ -110,6 +118,7 @@ function forge(file: string, entries: readonly Raw[], tail = Buffer.alloc(0)): v
     central.write("PK\x01\x02", 0, "latin1");
     central.writeUInt16LE(madeBy, 4);
     shared.copy(central, 6);
+    if (raw.compressed !== undefined) central.writeUInt32LE(raw.compressed, 20);
     central.writeUInt32LE(attributes, 38);
     central.writeUInt32LE(offset, 42);
     directory.push(central, path);
@@ -177,6 +186,24 @@ describe("what is taken from a zip", () => {
     expect(members.map(({ source }) => [source.name, source.size])).toEqual([
       [`${scratch.folder}/tree.zip/sub/a.csv`, 100_000],
     ]);
+  });
+
+  test("a zip with 64-bit sizes and places, as three programs write it", async () => {
+    const text = "id\n1\n";
+    const zip = new ZipFile();
+    zip.addBuffer(Buffer.from(text), "a.csv", { forceZip64Format: true });
+    zip.end({ forceZip64Format: true });
+    await pipeline(zip.outputStream, createWriteStream(scratch.path("yazl.zip")));
+    writeFileSync(scratch.path("a.csv"), text);
+    execFileSync("sh", ["-c", "cat a.csv | zip -q -fz info.zip -"], { cwd: scratch.folder });
+    const script =
+      "import zipfile;z=zipfile.ZipFile('python.zip','w');f=z.open('a.csv','w',force_zip64=True);f.write(open('a.csv','rb').read());f.close();z.close()";
+    execFileSync("python3", ["-c", script], { cwd: scratch.folder });
+    for (const name of ["yazl.zip", "info.zip", "python.zip"]) {
+      const members = await open(name);
+      expect(members.map(({ source }) => readFileSync(source.path, "utf8"))).toEqual([text]);
+    }
+    expect(readFileSync(scratch.path("yazl.zip")).includes("PK\x06\x06", 0, "latin1")).toBe(true);
   });
 
   test("a zip in it, once", async () => {
@@ -395,6 +422,34 @@ describe("hostile and broken zips", () => {
       code: "unsupported",
       message: expect.stringContaining("compressed with bzip2"),
     });
+  });
+
+  test("sizes that stand beside the entry count for nothing where those of the directory are right", async () => {
+    const data = Buffer.from("id\n".repeat(100));
+    const wrong = { compressed: 7, uncompressed: 999_999 };
+    for (const method of [0, 8]) {
+      forge("local.zip", [
+        { name: "a.csv", data, method, local: wrong },
+        { name: "b.csv", data, method, local: { compressed: 0, uncompressed: 0 } },
+      ]);
+      const members = await open("local.zip");
+      expect(members.map(({ source }) => readFileSync(source.path, "utf8"))).toEqual([`${data}`, `${data}`]);
+    }
+  });
+
+  test("sizes of the directory that are wrong are found, whatever stands beside the entry", async () => {
+    const data = Buffer.from("id\n".repeat(100));
+    const whole = deflateRawSync(data).length;
+    for (const [method, compressed] of [
+      [0, data.length - 3],
+      [8, whole - 3],
+    ] as const) {
+      const local = { compressed: method === 0 ? data.length : whole, uncompressed: data.length };
+      forge("directory.zip", [{ name: "a.csv", data, method, compressed, local }, { name: "b.bin" }]);
+      const { code, message } = await failure("directory.zip");
+      expect(code).toMatch(/^input-(corrupt|truncated)$/);
+      expect(message).toContain("directory.zip");
+    }
   });
 
   test("an entry that is not needed may be as odd as it likes", async () => {
