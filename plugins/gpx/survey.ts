@@ -248,8 +248,8 @@ class Surveyor implements Visitor {
   }
 
   metadata(name: XmlName): void {
-    if (name.local === "name" && this.name === "") this.name = this.reader.content.text();
-    else if (name.local !== "name" && name.local !== "time" && name.local !== "bounds") this.left.add(name.local);
+    if (name.local !== "name") this.left.add(name.local);
+    else if (this.name === "") this.name = this.reader.content.text();
   }
 
   result(): Survey {

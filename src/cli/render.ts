@@ -62,6 +62,12 @@ function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
 
 const lines = (list: readonly object[]): string => list.map((record) => `${JSON.stringify(record)}\n`).join("");
 
+/** Tells what a person should know of an input: on stderr for people, with `--json` on stdout for programs. */
+export function renderNotices(notices: readonly Loss[], args: CommonArguments): void {
+  if (args.json) process.stdout.write(lines(notices.map((notice) => ({ type: "notice", ...notice }))));
+  else if (!args.quiet) for (const notice of together(notices)) process.stderr.write(lossLine("note", notice));
+}
+
 /** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
 export function renderGaps(gaps: readonly Gap[], args: CommonArguments): void {
   if (args.json) process.stdout.write(lines(gapRecords(gaps)));

@@ -6,7 +6,7 @@ import type { Command, CommonArguments } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
 import { openHost } from "../host.js";
 import { ProgressDisplay } from "../progress.js";
-import { renderError, renderGaps } from "../render.js";
+import { renderError, renderGaps, renderNotices } from "../render.js";
 import { pairs, wholeNumber } from "./convert.js";
 
 export interface InfoArguments extends CommonArguments {
@@ -115,10 +115,7 @@ export const infoCommand: Command<InfoArguments> = {
         const { problems: _, ...told } = layer;
         process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
       }
-      for (const notice of report.notices) {
-        if (args.json) process.stdout.write(`${JSON.stringify({ type: "notice", ...notice })}\n`);
-        else if (!args.quiet) process.stderr.write(`note ${notice.code}: ${notice.example}\n`);
-      }
+      renderNotices(report.notices, args);
       return 0;
     });
   },

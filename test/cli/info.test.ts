@@ -1,0 +1,37 @@
+/** What `geoferry info` tells beside the layers. */
+import { writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { geoferry } from "../support/command.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+describe("what a GPX says of itself", () => {
+  const path = scratch.path("walk.gpx");
+  writeFileSync(
+    path,
+    `<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"><metadata><name>Walk</name><desc>d</desc>
+     <time>2024-05-06T07:08:09Z</time><bounds minlat="1" minlon="2" maxlat="1" maxlon="2"/></metadata>
+     <wpt lat="1" lon="2"/></gpx>`,
+  );
+  const why = "what a GPX file says of itself has no place in its features";
+  const left = ["desc", "time", "bounds"];
+
+  test("is noted once an element, by its name", () => {
+    const { status, stderr } = geoferry(["info", path]);
+    expect(stderr).toBe(left.map((name) => `  note metadata-left-out of ${name}: ${why}\n`).join(""));
+    expect(status).toBe(0);
+  });
+
+  test("is noted once for all layers in words, and for each for programs", () => {
+    const { stderr } = geoferry(["info", path, "--in", "layers=kinds"]);
+    expect(stderr.trim().split("\n")).toHaveLength(left.length);
+    const { stdout } = geoferry(["info", path, "--json"]);
+    const records = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(records.filter(({ type }) => type === "notice").map(({ field }) => field)).toEqual(left);
+  });
+});
