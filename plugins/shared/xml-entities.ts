@@ -1,6 +1,6 @@
 /**
  * Entities of XML 1.0, section 4. The five that XML predefines and references to characters are always there. Of those
- * that a document declares, only short texts without references and tags are taken; nothing outside the file is ever
+ * that a document declares, only short texts without tags and references to other declared ones are taken; nothing outside the file is ever
  * asked for, and what a document refers to may not grow it by more than a little (section 4.4; CWE-776, CWE-611).
  */
 
@@ -22,9 +22,8 @@ export class Entities {
 
   /** The text that `&name;` stands for, null where nothing tells. @throws EntityRefusal */
   text(name: string): string | null {
-    if (name.startsWith("#")) return characterOf(name);
-    const known = Object.hasOwn(predefined, name) ? predefined[name]! : null;
-    if (known !== null) return known;
+    const known = builtIn(name);
+    if (known !== null || name.startsWith("#")) return known;
     const reason = this.refused.get(name);
     if (reason !== undefined) throw new EntityRefusal(`the entity &${name}; ${reason}`);
     const text = this.declared.get(name);
@@ -52,10 +51,34 @@ export class Entities {
       this.refused.set(name, `stands for more than ${longestEntity} characters`);
       return;
     }
-    const text = literal.replace(/&#[^;]*;/g, (reference) => characterOf(reference.slice(1, -1)) ?? reference);
-    if (/[<&%]/.test(text)) this.refused.set(name, "stands for tags or other entities");
+    const text = meaningOf(literal);
+    if (text === null) this.refused.set(name, "stands for tags or other entities");
     else this.declared.set(name, text);
   }
+}
+
+/**
+ * What an entity's literal stands for as character data. References to characters are replaced as it is declared, and
+ * what comes of that is read again where the entity is referred to: `&amp;` in it is an ampersand, and so is
+ * `&#38;amp;`, as `&#38;` alone is none (XML 1.0, sections 4.4.2, 4.4.5 and 4.5, appendix D). Null where that gives
+ * tags, other declared entities or nothing well-formed.
+ */
+function meaningOf(literal: string): string | null {
+  const replacement = literal.replace(/&(#[^;]*);/g, (written, name: string) => characterOf(name) ?? written);
+  if (/[<%]/.test(replacement)) return null;
+  let isPlain = true;
+  const text = replacement.replace(/&(?:([^;&]*);)?/g, (_, name: string | undefined) => {
+    const character = name === undefined ? null : builtIn(name);
+    if (character === null) isPlain = false;
+    return character ?? "";
+  });
+  return isPlain ? text : null;
+}
+
+/** What a reference stands for that needs no declaration. */
+function builtIn(name: string): string | null {
+  if (name.startsWith("#")) return characterOf(name);
+  return Object.hasOwn(predefined, name) ? predefined[name]! : null;
 }
 
 /** The character of a reference without its `&` and `;`: `#233`, `#xE9`. Null where XML has no such character. */

@@ -17,6 +17,11 @@ describe("XML attacks", () => {
     await expect(read(text)).rejects.toMatchObject({ code: "input-corrupt" });
   });
 
+  test("an entity with an ampersand is none", async () => {
+    const text = withDoctype('<!ENTITY firm "Smith &amp; Sons">', placemark(`<name>&firm;</name>${point}`));
+    expect((await read(text)).features[0]!.properties).toEqual({ name: "Smith & Sons" });
+  });
+
   test("long entities, many times, are refused", async () => {
     const text = withDoctype(
       `<!ENTITY a "${"x".repeat(200)}">`,

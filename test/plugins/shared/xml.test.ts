@@ -186,6 +186,38 @@ describe("an attack", () => {
   });
 });
 
+describe("a declared text", () => {
+  const entity = (literal: string) => `<!DOCTYPE a [<!ENTITY e "${literal}">]><a b="&e;">&e;</a>`;
+
+  // XML 1.0, section 4.6 and appendix D; xmllint --noent agrees.
+  test.each([
+    ["AT&amp;T", "AT&T"],
+    ["AT&#38;amp;T", "AT&T"],
+    ["&amp;amp;", "&amp;"],
+    ["a &lt; b &gt; c &quot;d&apos;", "a < b > c \"d'"],
+    ["caf&#233; &#38;#233;", "café é"],
+    ["&#38;#38;#60;", "&#60;"],
+    ["&#38;#60;", "<"],
+  ])("%s stands for %s", async (literal, text) => {
+    const [open, inner] = await eventsOf(entity(literal));
+    expect([open, inner]).toEqual([`<a b="${text}">`, text]);
+  });
+
+  test.each(["AT&#38;T", "&#60;b/>", "<b/>", "&other;", "&#38;other;", "&#38;#0;", "100%"])(
+    "%s is refused",
+    async (literal) => {
+      await expect(eventsOf(entity(literal))).rejects.toThrow(/stands for tags or other entities/);
+    },
+  );
+
+  test("that has predefined references is held to the same limits", async () => {
+    const long = `<!DOCTYPE a [<!ENTITY l "${"&amp;".repeat(60)}">]><a>&l;</a>`;
+    await expect(eventsOf(long)).rejects.toThrow(/more than 256 characters/);
+    const many = `<!DOCTYPE a [<!ENTITY l "${"&amp;".repeat(50)}">]><a>${"&l;".repeat(25_000)}</a>`;
+    await expect(eventsOf(many)).rejects.toThrow(/too large/);
+  });
+});
+
 test("a reader can begin at any child and end before another", async () => {
   const document = `<?xml version="1.0"?><r xmlns:p="urn:p"><a>1</a><p:b>2</p:b>\n<c>3</c></r>`;
   const first = new XmlReader(fileOf(Buffer.from(document)), { source: "", context: new Recording(), vocabulary: {} });
