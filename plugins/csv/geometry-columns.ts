@@ -47,7 +47,7 @@ const firstPlanar = coordinateNames.findIndex(([x]) => x === "x");
 
 /** Names of columns with WKT, WKB or GeoJSON, whole or as a word of the name. */
 const geometryName =
-  /(^|[^\p{L}])(wkt|wkb|ewkt|ewkb|geom|geometry|geometria|geojson|shape|thegeom|wkbgeometry|geoshape|footprint)([^\p{L}]|$)/iu;
+  /(^|[^\p{L}])(wkt|wkb|ewkt|ewkb|geom|geometry|geometria|geojson|shape|thegeom|wkbgeometry|geoshape|footprint)([^\p{L}]|$)/u;
 const geometryWords =
   /^(thegeom|wktgeom|wktgeometry|wkbgeometry|geomwkt|geomwkb|geoshape|geometrywkt|shapewkt|stastext|stasgeojson|geomjson)$/;
 
@@ -56,7 +56,8 @@ const latitudeFirst =
   /^(latlon|latlng|latlong|latitudelongitude|location|locationcoordinates|coordinates|coordinate|coords|coord|position|geopoint|geopoint2d|gps|gpscoordinates|point|geolocation|georeference|location1)$/;
 const longitudeFirst = /^(lonlat|lnglat|longlat|longitudelatitude|xy)$/;
 
-export const isGeometryName = (name: string) => geometryName.test(name) || geometryWords.test(plainName(name));
+export const isGeometryName = (name: string) =>
+  geometryName.test(name.toLowerCase()) || geometryWords.test(plainName(name));
 export const isPairName = (name: string) => latitudeFirst.test(plainName(name)) || longitudeFirst.test(plainName(name));
 
 /** Whether a reader would take the column for one of coordinates in place of `lon` and `lat`, or of `x` and `y`. */

@@ -59,8 +59,8 @@ export function withEnvironment(
   const result = [...argv];
   for (const [name, { type }] of Object.entries(options)) {
     const value = environment[`GEOFERRY_${name.toUpperCase().replaceAll("-", "_")}`];
-    const given = argv.some((argument) => new RegExp(`^--(no-)?${name}(=|$)`).test(argument));
-    if (value === undefined || value === "" || given) continue;
+    if (value === undefined || value === "") continue;
+    if (argv.some((argument) => new RegExp(`^--(no-)?${name}(=|$)`).test(argument))) continue;
     if (type !== "boolean") result.push(`--${name}=${value}`);
     else result.push(/^(0|no|false|off)$/i.test(value) ? `--no-${name}` : `--${name}`);
   }

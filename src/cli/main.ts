@@ -11,7 +11,8 @@ if (process.argv[2] === "--version" && process.argv.length === 3) {
   listenForClosedPipes();
   keepCompiled();
   const { run } = await import("./run.js");
-  process.exitCode = await run(process.argv.slice(2));
+  // Node would only take the heap apart before it ends.
+  process.exit(await run(process.argv.slice(2)));
 }
 
 /** Lets Node, from 22.1 on, keep the compiled modules in its cache in the folder for temporary files. */

@@ -39,18 +39,19 @@ export function progressLine(progress: Progress, elapsed: number): string {
  * @param stream where to, normally stderr
  */
 export class ProgressDisplay {
-  private readonly started = performance.now();
+  /** Seconds; a clock that the process has already. */
+  private readonly started = process.uptime();
   private last = this.started;
   private shown = false;
 
   constructor(private readonly stream: { readonly isTTY?: boolean; write(text: string): unknown }) {}
 
   readonly update = (progress: Progress): void => {
-    const now = performance.now();
-    const interval = this.stream.isTTY ? 200 : 60_000;
+    const now = process.uptime();
+    const interval = this.stream.isTTY ? 0.2 : 60;
     if (now - this.last < interval) return;
     this.last = now;
-    const line = progressLine(progress, (now - this.started) / 1000);
+    const line = progressLine(progress, now - this.started);
     this.stream.write(this.stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
     this.shown = true;
   };

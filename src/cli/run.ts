@@ -15,7 +15,16 @@ import { interrupted, isStdoutClosed, stdoutFailure } from "./signals.js";
 export async function run(argv: readonly string[]): Promise<number> {
   const status = await runCommand(argv).catch((error: unknown) => reportError(error, argv));
   // Streams tell of their failure a turn after the write.
-  await new Promise((resolve) => process.stdout.write("", resolve));
+  await flushed(process.stdout);
+  const final = afterStdout(status, argv);
+  await flushed(process.stderr);
+  return final;
+}
+
+const flushed = (stream: NodeJS.WriteStream): Promise<unknown> => new Promise((resolve) => stream.write("", resolve));
+
+/** What the status becomes where stdout did not take everything. */
+function afterStdout(status: number, argv: readonly string[]): number {
   if (isStdoutClosed()) return exitStatus.closed;
   const failure = stdoutFailure();
   // What became of the features is known already; of records nobody has heard.

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
 import { readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { randomDigits, shortHash } from "./short-hash.js";
 
 /**
  * Temporary files and folders carry a mark, `place-pid-random`, so that a later run can tell those of a process that
@@ -20,10 +20,10 @@ function processNamespace(): string {
   }
 }
 
-const place = createHash("sha256").update(`${hostname()}\n${processNamespace()}`).digest("hex").slice(0, 8);
+const place = shortHash(`${hostname()}\n${processNamespace()}`);
 
 export function newMark(): string {
-  return `${place}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  return `${place}-${process.pid}-${randomDigits()}`;
 }
 
 function isRunning(pid: number): boolean {

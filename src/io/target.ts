@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   lstatSync,
   readdirSync,
@@ -14,6 +13,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import { entriesNamed } from "./folder-listing.js";
 import { isAbandoned, markPattern, newMark } from "./leftovers.js";
+import { shortHash } from "./short-hash.js";
 import { systemReason } from "./source.js";
 
 /**
@@ -28,7 +28,7 @@ export const longestName = 255;
 /** A name of at most `room` bytes: of a longer one the beginning, and a hash that tells it from others that begin so. */
 export function shortened(name: string, room: number): string {
   if (Buffer.byteLength(name) <= room) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  const hash = shortHash(name);
   let start = Buffer.from(name)
     .subarray(0, room - hash.length - 1)
     .toString();

@@ -2,11 +2,10 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import pLimit from "p-limit";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
-import { localExecutor, threads } from "./choose-executor.js";
+import { openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
-import { type Executor, PoolExecutor } from "./executor.js";
+import type { Executor } from "./executor.js";
 import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
 import { splitExtension, writable } from "./outputs.js";
 import type { ConvertReport } from "./report.js";
@@ -50,9 +49,9 @@ export async function convertMany(
     : planFolder(withoutOutputs(expanded, request.output), request, host);
   for (const outcome of refused) onOutcome(outcome);
 
-  await using executor = conversions.length > 1 ? sharedExecutor(request, host) : undefined;
+  await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
   const claims = new Set<string>();
-  const limit = pLimit(Math.max(1, executor?.width ?? 1));
+  const limit = await limiter(conversions.length, executor?.width ?? 1);
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
@@ -64,6 +63,13 @@ export async function convertMany(
     ),
   );
   return [...refused, ...outcomes];
+}
+
+/** Lets so many run at once; of one nothing needs to wait. */
+async function limiter(count: number, width: number): Promise<<R>(run: () => Promise<R>) => Promise<R>> {
+  if (count < 2) return (run) => run();
+  const { default: pLimit } = await import("p-limit");
+  return pLimit(width);
 }
 
 /**
@@ -78,11 +84,6 @@ function withoutOutputs(inputs: readonly ExpandedInput[], output: string): Expan
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };
   return inputs.filter((input) => !input.error && (isAddress(input.address) || !isOutput(input)));
-}
-
-function sharedExecutor(request: ConvertRequest, host: Host): Executor {
-  const wanted = threads(request);
-  return wanted < 2 || request.limit !== undefined ? localExecutor(host) : new PoolExecutor(wanted);
 }
 
 async function attempt(

@@ -5,7 +5,7 @@ import { transferables } from "../model/batch.js";
 import { isBorrowed, supply } from "../model/memory.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
-import type { WorkerReply, WorkerRequest } from "./executor.js";
+import type { WorkerReply, WorkerRequest } from "./pool-executor.js";
 import { type FormatRef, openTask, type Task } from "./task.js";
 
 const tasks = new Map<number, Promise<Task>>();

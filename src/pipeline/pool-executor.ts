@@ -1,0 +1,133 @@
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { fromPlainError, type PlainError } from "../errors.js";
+import { transferables } from "../model/batch.js";
+import { Drain } from "./drain.js";
+import type { Executor, OpenTask } from "./executor.js";
+import type { TaskSpec, Work, WorkResult } from "./task.js";
+
+export type WorkerRequest =
+  | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
+  | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Work }
+  | { readonly kind: "close"; readonly task: number }
+  /** Buffers of results that were written, to be used again. */
+  | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
+
+export type WorkerReply =
+  | {
+      readonly id: number;
+      readonly result: WorkResult;
+      /** Those of its buffers that the worker wants back. */
+      readonly borrowed: ArrayBuffer[];
+      readonly error?: undefined;
+    }
+  | { readonly id: number; readonly error: PlainError; readonly result?: undefined };
+
+interface Waiting {
+  resolve(result: WorkResult): void;
+  reject(error: unknown): void;
+}
+
+/** Which worker a result came from, and what goes back to it. */
+interface Origin {
+  readonly member: Member;
+  readonly borrowed: ArrayBuffer[];
+}
+
+interface Member {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+  readonly opened: Set<number>;
+}
+
+// Always the built file: a worker cannot run TypeScript.
+const workerPath = createRequire(import.meta.url).resolve("#worker");
+
+/** Megabytes: batches live in buffers outside of the heap, and a small one is swept, and they with it, more often. */
+const youngHeap = { maxYoungGenerationSizeMb: 8 };
+
+/** Runs tasks on worker threads. A piece of work goes to the member with the least to do. */
+export class PoolExecutor implements Executor {
+  readonly width: number;
+  private members: Member[] = [];
+  private tasks = 0;
+  private pieces = 0;
+  private failure: unknown;
+  private readonly origins = new WeakMap<WorkResult, Origin>();
+  private readonly drain = new Drain();
+
+  constructor(private readonly threads: number) {
+    this.width = threads;
+  }
+
+  private start(): void {
+    if (this.members.length > 0) return;
+    this.members = Array.from({ length: this.threads }, () => {
+      const member: Member = {
+        worker: new Worker(workerPath, { resourceLimits: youngHeap }),
+        waiting: new Map(),
+        opened: new Set(),
+      };
+      member.worker.on("message", (reply: WorkerReply) => {
+        const waiting = member.waiting.get(reply.id);
+        member.waiting.delete(reply.id);
+        if (reply.error) waiting?.reject(fromPlainError(reply.error));
+        else {
+          this.origins.set(reply.result, { member, borrowed: reply.borrowed });
+          waiting?.resolve(reply.result);
+        }
+      });
+      const died = (error: unknown) => {
+        this.failure ??= error;
+        for (const waiting of member.waiting.values()) waiting.reject(error);
+        member.waiting.clear();
+      };
+      member.worker.on("error", died);
+      member.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
+      return member;
+    });
+  }
+
+  async open(spec: TaskSpec): Promise<OpenTask> {
+    this.start();
+    const task = this.tasks++;
+    return {
+      run: (work) => this.run(task, spec, work),
+      close: async () => {
+        for (const member of this.members) {
+          if (member.opened.delete(task)) member.worker.postMessage({ kind: "close", task } satisfies WorkerRequest);
+        }
+      },
+    };
+  }
+
+  private run(task: number, spec: TaskSpec, work: Work): Promise<WorkResult> {
+    if (this.failure) return Promise.reject(this.failure);
+    const member = this.members.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+    if (!member.opened.has(task)) {
+      member.opened.add(task);
+      member.worker.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
+    }
+    const id = this.pieces++;
+    return new Promise((resolve, reject) => {
+      member.waiting.set(id, { resolve, reject });
+      member.worker.postMessage({ kind: "run", task, id, work } satisfies WorkerRequest, transferables(work));
+    });
+  }
+
+  /** What a worker had borrowed goes back to it. */
+  release(result: WorkResult): void {
+    const origin = this.origins.get(result);
+    const buffers = new Set(transferables(result.chunks));
+    for (const buffer of origin?.borrowed ?? []) buffers.delete(buffer);
+    this.drain.free([...buffers]);
+    if (!origin || origin.borrowed.length === 0) return;
+    const { member, borrowed } = origin;
+    member.worker.postMessage({ kind: "memory", buffers: borrowed } satisfies WorkerRequest, borrowed);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drain.close();
+    await Promise.all(this.members.map((member) => member.worker.terminate()));
+  }
+}
