@@ -3,8 +3,9 @@ import type { ReadContext } from "../../src/plugin/index.js";
 import { type Cells, cellsOf, Int64Values } from "./cells.js";
 import { GeometryCells } from "./geometry-cells.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
-import { type Row, rowidOf, Varint } from "./sqlite-rows.js";
-import { contentSize, type SqliteValue } from "./sqlite-values.js";
+import { RecordWalk } from "./record-walk.js";
+import { type Row, rowidOf } from "./sqlite-rows.js";
+import type { SqliteValue } from "./sqlite-values.js";
 
 /** Enough rows for a batch, or as many as bring so many positions or bytes. */
 const batchRows = 1024;
@@ -18,7 +19,7 @@ export class BatchBuilder {
   private readonly fields: readonly Field[];
   private readonly targets: readonly Target[];
   private readonly geometryColumn: boolean;
-  private readonly varint = new Varint();
+  private readonly walk: RecordWalk;
   private ids: Int64Values | NumberBuilder | null;
   private bytes = 0;
   private rows = 0;
@@ -40,6 +41,7 @@ export class BatchBuilder {
       if (role === "rowid") return null;
       return cellsOf(role, encoding, (code, example) => context.lose(code, name, example));
     });
+    this.walk = new RecordWalk(this.targets);
     this.ids = this.newIds();
   }
 
@@ -54,48 +56,11 @@ export class BatchBuilder {
 
   /** Adds a row of a table. @returns false where the record contradicts itself, with nothing added */
   add(row: Row): boolean {
-    const { varint, targets } = this;
-    const { bytes, from, to } = row;
-    let head = varint.read(bytes, from);
-    let body = from + varint.size;
-    const end = body;
-    if (end > to || end < head || !this.fits(bytes, head, end, to)) return false;
-    let c = 0;
-    for (; head < end && c < targets.length; c++) {
-      const byte = bytes[head]!;
-      let serial = byte;
-      if (byte < 0x80) head++;
-      else {
-        head = varint.read(bytes, head);
-        serial = varint.size;
-      }
-      const size = contentSize(serial);
-      targets[c]?.take(bytes, body, serial, size);
-      body += size;
-    }
-    for (; c < targets.length; c++) this.initial(c);
-    this.close(row.high, row.low, to - from);
+    const given = this.walk.give(row);
+    if (given < 0) return false;
+    for (let c = given; c < this.targets.length; c++) this.initial(c);
+    this.close(row.high, row.low, row.to - row.from);
     return true;
-  }
-
-  /** Whether the sizes in a record's head are those of its body. */
-  private fits(bytes: Buffer, start: number, end: number, to: number): boolean {
-    const { varint } = this;
-    let size = 0;
-    let head = start;
-    while (head < end) {
-      const byte = bytes[head]!;
-      if (byte < 0x80) {
-        head++;
-        if (byte === 10 || byte === 11) return false;
-        size += contentSize(byte);
-      } else {
-        head = varint.read(bytes, head);
-        if (varint.high !== 0) return false;
-        size += contentSize(varint.low);
-      }
-    }
-    return head === end && end + size <= to;
   }
 
   private initial(c: number): void {

@@ -31,6 +31,8 @@ const schemaRoot = 1;
  * generated columns say, reading a table is reading its pages; and neither the file nor its folder is touched.
  */
 export class Database {
+  private spareReader: RowReader | null = null;
+
   private constructor(
     private readonly source: Source,
     private readonly files: readonly SourceFile[],
@@ -98,27 +100,51 @@ export class Database {
     root: number,
     damaged: (error: unknown) => void = (error) => this.pass(error),
   ): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
-    const reader = new RowReader(this.pages);
-    for await (const leaf of leavesOf(this.pages, root, damaged)) {
+    const reader = this.takeReader();
+    try {
+      for await (const leaves of leavesOf(this.pages, root, damaged)) {
+        for (const leaf of leaves) yield* this.rowsOf(reader, leaf, damaged);
+      }
+    } finally {
+      this.returnReader(reader);
+    }
+  }
+
+  private async *rowsOf(
+    reader: RowReader,
+    leaf: number,
+    damaged: (error: unknown) => void,
+  ): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
+    try {
+      await reader.open(leaf);
+    } catch (error) {
+      damaged(error);
+      return;
+    }
+    for (let i = 0; i < reader.count; i++) {
+      let values: SqliteValue[];
       try {
-        await reader.open(leaf);
+        const more = reader.read(i);
+        if (more) await more;
+        values = valuesOf(reader.row, this.encoding);
       } catch (error) {
         damaged(error);
         continue;
       }
-      for (let i = 0; i < reader.count; i++) {
-        let values: SqliteValue[];
-        try {
-          const more = reader.read(i);
-          if (more) await more;
-          values = valuesOf(reader.row, this.encoding);
-        } catch (error) {
-          damaged(error);
-          continue;
-        }
-        yield { rowid: rowidOf(reader.row.high, reader.row.low), values };
-      }
+      yield { rowid: rowidOf(reader.row.high, reader.row.low), values };
     }
+  }
+
+  /** A reader for one reading, with what the last one kept; to be returned after. */
+  takeReader(): RowReader {
+    const reader = this.spareReader ?? new RowReader(this.pages);
+    this.spareReader = null;
+    return reader;
+  }
+
+  returnReader(reader: RowReader): void {
+    if (this.spareReader) reader.close();
+    else this.spareReader = reader;
   }
 
   /** What there is in the database, by lower-case names: of tables and views only. */
@@ -149,6 +175,8 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.spareReader?.close();
+    this.spareReader = null;
     for (const file of this.files) await file.close();
   }
 }

@@ -1,7 +1,7 @@
 /** Bytes of the envelope by its kind (OGC 12-128r19, 2.1.3.1.1): none, xy, xyz, xym, xyzm. */
-const envelopeBytes = [0, 32, 48, 48, 64];
+export const envelopeBytes = [0, 32, 48, 48, 64];
 export const fixedBytes = 8;
-const [letterG, letterP] = [0x47, 0x50];
+export const [letterG, letterP] = [0x47, 0x50];
 
 /**
  * Where the WKB of a geometry's blob starts, or in words why it is none that can be read. The envelope and the flag for

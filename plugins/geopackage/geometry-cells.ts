@@ -1,9 +1,21 @@
-import { GeometryBuilder, type GeometryColumn } from "../../src/model/index.js";
+import { GeometryBuilder, type GeometryColumn, measureBoxes } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
 import { WkbReader } from "../shared/wkb.js";
 import { GeometryTextError } from "../shared/wkt.js";
-import { srsOf, wkbStart } from "./geometry-blob.js";
+import { envelopeBytes, fixedBytes, srsOf, wkbStart } from "./geometry-blob.js";
 import { isBlob, Serial, type SqliteValue } from "./sqlite-values.js";
+
+/** Positions that geometries have on average, of which boxes are worth measuring once for all. */
+const leastMeasured = 4;
+
+/** Where least x, least y, greatest x and greatest y stand in an envelope: it goes axis by axis. */
+const envelopeOrder = [0, 2, 1, 3] as const;
+
+function growClaims(claims: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const grown = new Float64Array(2 * claims.length);
+  grown.set(claims);
+  return grown;
+}
 
 /** What is known of a layer's geometries, and what is told of them. */
 export interface GeometryFacts {
@@ -16,6 +28,8 @@ export interface GeometryFacts {
 export class GeometryCells {
   protected readonly builder = new GeometryBuilder();
   private readonly wkb = new WkbReader();
+  /** The boxes that the blobs say, four numbers a row. */
+  private claimed = new Float64Array(4 * 1024);
   /** Why the geometry taken last could not be read; null where it could. */
   fault: string | null = null;
 
@@ -58,7 +72,22 @@ export class GeometryCells {
     }
     if (start === from) this.facts.context.notice("geometry-plain-wkb", undefined, "WKB without a GeoPackage's header");
     else this.checkSrs(srsOf(bytes, from));
-    if (!this.plainPoint(bytes, start, to)) this.decode(bytes, start, to);
+    if (this.plainPoint(bytes, start, to)) return;
+    this.claimBox(bytes, from, start);
+    this.decode(bytes, start, to);
+  }
+
+  /** Keeps the box that the blob's header says, in the order of ours; NaN where it says none. */
+  private claimBox(bytes: Buffer, from: number, start: number): void {
+    const at = 4 * this.length;
+    if (at >= this.claimed.length) this.claimed = growClaims(this.claimed);
+    const { claimed } = this;
+    const says = start - from >= fixedBytes + envelopeBytes[1]!;
+    const little = says && (bytes[from + 3]! & 1) === 1;
+    for (let n = 0; n < 4; n++) {
+      const side = from + fixedBytes + 8 * envelopeOrder[n]!;
+      claimed[at + n] = !says ? Number.NaN : little ? bytes.readDoubleLE(side) : bytes.readDoubleBE(side);
+    }
   }
 
   /** A point, little-endian, of two numbers: what most layers consist of. */
@@ -97,7 +126,9 @@ export class GeometryCells {
     const column = this.builder.finish();
     this.builder.reset();
     this.tell();
-    return column;
+    // Of points, boxes would only repeat the positions.
+    if (column.xy.length < 2 * leastMeasured * column.length) return column;
+    return { ...column, boxes: measureBoxes(column, this.claimed) };
   }
 
   private tell(): void {

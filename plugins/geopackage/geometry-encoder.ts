@@ -1,6 +1,6 @@
 import { type GeometryColumn, Kind, positionRange } from "../../src/model/index.js";
 import { WkbWriter } from "../shared/wkb.js";
-import { fixedBytes } from "./geometry-blob.js";
+import { fixedBytes, letterG, letterP } from "./geometry-blob.js";
 import type { BlobRange } from "./record-encoder.js";
 
 const littleEndianFlag = 1;
@@ -13,6 +13,10 @@ export type Box = Float64Array;
 
 /** Widens the box by the positions of feature i, members of collections too. @returns whether all are finite */
 function widen(box: Box, column: GeometryColumn, i: number): boolean {
+  if (column.boxes && !column.members) {
+    for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
+    return true;
+  }
   const [from, to] = positionRange(column, i);
   const { xy } = column;
   let [minX, minY, maxX, maxY] = [box[0]!, box[1]!, box[2]!, box[3]!];
@@ -86,31 +90,31 @@ export class GeometryEncoder {
     if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.plainPoint();
     const isEmpty = !this.hasBox;
     const hasEnvelope = kind !== Kind.Point && !isEmpty;
-    const wkb = this.wkb.write(column, i);
-    const start = fixedBytes + (hasEnvelope ? envelopeBytes : 0);
-    if (start + wkb.length > this.bytes.length) this.bytes = Buffer.alloc(2 * (start + wkb.length));
-    const { bytes } = this;
-    bytes.write("GP\0", 0, "latin1");
-    bytes[3] = littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0);
-    bytes.writeInt32LE(this.srsId, 4);
+    const bytes = this.wkb.write(column, i, fixedBytes + (hasEnvelope ? envelopeBytes : 0));
+    this.putHead(bytes, littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0));
     if (hasEnvelope) {
       bytes.writeDoubleLE(box[0]!, fixedBytes);
       bytes.writeDoubleLE(box[2]!, fixedBytes + 8);
       bytes.writeDoubleLE(box[1]!, fixedBytes + 16);
       bytes.writeDoubleLE(box[3]!, fixedBytes + 24);
     }
-    bytes.set(wkb, start);
     this.blob.bytes = bytes;
-    this.blob.length = start + wkb.length;
+    this.blob.length = bytes.length;
     return this.blob;
+  }
+
+  private putHead(bytes: Uint8Array, flags: number): void {
+    bytes[0] = letterG;
+    bytes[1] = letterP;
+    bytes[2] = 0;
+    bytes[3] = flags;
+    for (let n = 0; n < 4; n++) bytes[4 + n] = this.srsId >> (8 * n);
   }
 
   /** A point of two numbers, which is all that its box says: what most layers consist of. */
   private plainPoint(): BlobRange {
     const { bytes, box, blob } = this;
-    bytes.write("GP\0", 0, "latin1");
-    bytes[3] = littleEndianFlag;
-    bytes.writeInt32LE(this.srsId, 4);
+    this.putHead(bytes, littleEndianFlag);
     bytes[fixedBytes] = 1;
     bytes.writeUInt32LE(Kind.Point, fixedBytes + 1);
     bytes.writeDoubleLE(box[0]!, fixedBytes + 5);

@@ -18,15 +18,20 @@ function tableLayer(
   context: ReadContext,
 ): Layer {
   const splits = () => tableSplits(database, plan.root);
+  // What the columns of one piece took serves the next one.
+  let idle: BatchBuilder | null = null;
   return {
     ...infoOf(plan),
     bytes,
     splits,
     summary: () => tableSummary(database, plan),
     async *batches(split?: Split) {
-      const builder = new BatchBuilder(plan, database.encoding, context);
-      if (split) yield* readSplit(database, split as TableSplit, builder, true);
-      else for await (const each of splits()) yield* readSplit(database, each, builder, false);
+      const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
+      if (split) {
+        idle = null;
+        yield* readSplit(database, split as TableSplit, builder, true);
+        idle = builder;
+      } else for await (const each of splits()) yield* readSplit(database, each, builder, false);
     },
   };
 }

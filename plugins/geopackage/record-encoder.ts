@@ -1,4 +1,4 @@
-import { borrow, type Column, isBytesColumn, isLittleEndian, Presence } from "../../src/model/index.js";
+import { borrow, type Column, giveBack, isBytesColumn, isLittleEndian, Presence } from "../../src/model/index.js";
 import { putInteger, putSmallVarint, serialOf, varintSize } from "./sqlite-record.js";
 
 const nullSerial = 0;
@@ -16,7 +16,7 @@ const sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
 
 /** Writes rows as records of SQLite (file format, 2.1), one behind the other. */
 export class RecordEncoder {
-  private bytes: Buffer = Buffer.allocUnsafeSlow(1 << 16);
+  private bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   private view = new DataView(this.bytes.buffer);
   private at = 0;
   private readonly serials: number[] = [];
@@ -31,6 +31,7 @@ export class RecordEncoder {
   /** Starts over with other columns, one for each field. */
   begin(columns: readonly Column[]): void {
     this.at = 0;
+    this.take(this.bytes.length);
     this.columns = columns;
     this.halves = columns.map((column) => (column.type === "int64" ? halvesOf(column.values) : null));
     this.notNumbers = columns.map(() => 0);
@@ -123,17 +124,20 @@ export class RecordEncoder {
 
   private reserve(size: number): void {
     if (this.at + size <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.at + size, 2 * this.bytes.length));
-    grown.set(this.bytes.subarray(0, this.at));
-    this.bytes = grown;
-    this.view = new DataView(grown.buffer);
+    const { bytes } = this;
+    this.take(Math.max(this.at + size, 2 * bytes.length));
+    this.bytes.set(bytes.subarray(0, this.at));
+    giveBack(bytes.buffer);
+  }
+
+  private take(size: number): void {
+    this.bytes = borrow(size);
+    this.view = new DataView(this.bytes.buffer);
   }
 
   /** The records, in borrowed memory. */
   finish(): Uint8Array {
-    const records = borrow(this.at);
-    records.set(this.bytes.subarray(0, this.at));
-    return records;
+    return this.bytes.subarray(0, this.at);
   }
 }
 

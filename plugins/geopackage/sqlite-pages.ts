@@ -22,22 +22,16 @@ export class SqliteDamage extends Error {
   }
 }
 
-const blockBytes = 1 << 17;
-const blocksKept = 12;
-
-/** The pages of a database, read in blocks of some pages, of which the last few are kept. */
+/** The pages of a database: how many there are, and where each stands. */
 export class Pages {
   readonly count: number;
-  private readonly perBlock: number;
-  private readonly blocks = new Map<number, Buffer>();
 
   constructor(
-    private readonly file: SourceFile,
+    readonly file: SourceFile,
     readonly header: SqliteHeader,
     private readonly elsewhere: Elsewhere | null,
   ) {
     this.count = elsewhere?.pageCount ?? header.pageCount ?? Math.floor(file.size / header.pageSize);
-    this.perBlock = Math.max(1, blockBytes / header.pageSize);
   }
 
   /** Bytes that all pages take. */
@@ -53,27 +47,28 @@ export class Pages {
     return new SqliteDamage(`page ${page}: ${reason}`, this.byteOf(page));
   }
 
-  /** The bytes of page `page`, from 1; good as long as they are held. @throws SqliteDamage */
-  async page(page: number): Promise<Buffer> {
-    const { pageSize } = this.header;
-    if (page < 1 || page > this.count) throw new SqliteDamage(`there is no page ${page}`, this.bytes);
+  /** A page that does not stand in its place; null where it does. */
+  moved(page: number): Promise<Buffer> | null {
     const position = this.elsewhere?.positions.get(page);
-    if (position !== undefined) return this.elsewhere!.file.read(position, pageSize);
-    const block = Math.floor((page - 1) / this.perBlock);
-    const bytes = this.blocks.get(block) ?? (await this.load(block));
-    const from = (page - 1 - block * this.perBlock) * pageSize;
-    if (from + pageSize > bytes.length) {
-      const reason = `${this.count} pages of ${pageSize} bytes are announced, and page ${page} is not there`;
-      throw new SqliteDamage(reason, this.file.size, true);
-    }
-    return bytes.subarray(from, from + pageSize);
+    return position === undefined ? null : this.elsewhere!.file.read(position, this.header.pageSize);
   }
 
-  private async load(block: number): Promise<Buffer> {
-    const size = this.perBlock * this.header.pageSize;
-    const bytes = await this.file.read(block * size, size);
-    if (this.blocks.size >= blocksKept) this.blocks.delete(this.blocks.keys().next().value!);
-    this.blocks.set(block, bytes);
+  /** The bytes of page `page`, from 1, read alone: for what stands far from what is read next. @throws SqliteDamage */
+  async page(page: number): Promise<Buffer> {
+    this.check(page);
+    const { pageSize } = this.header;
+    const bytes = await (this.moved(page) ?? this.file.read(this.byteOf(page), pageSize));
+    if (bytes.length < pageSize) throw this.missing(page);
     return bytes;
+  }
+
+  /** @throws SqliteDamage where there is no such page */
+  check(page: number): void {
+    if (page < 1 || page > this.count) throw new SqliteDamage(`there is no page ${page}`, this.bytes);
+  }
+
+  missing(page: number): SqliteDamage {
+    const reason = `${this.count} pages of ${this.header.pageSize} bytes are announced, and page ${page} is not there`;
+    return new SqliteDamage(reason, this.file.size, true);
   }
 }

@@ -1,3 +1,4 @@
+import { PageCursor } from "./page-cursor.js";
 import type { Pages } from "./sqlite-pages.js";
 import { cellCount, headOf } from "./sqlite-tree.js";
 
@@ -53,31 +54,49 @@ export class Varint {
 export class RowReader {
   readonly row: Row = { high: 0, low: 0, bytes: Buffer.alloc(0), from: 0, to: 0 };
   private readonly varint = new Varint();
+  private readonly cursor: PageCursor;
   private scratch = Buffer.alloc(0);
   private page = 0;
-  private bytes: Buffer = Buffer.alloc(0);
   /** Rows of the page opened last. */
   count = 0;
 
-  constructor(private readonly pages: Pages) {}
+  constructor(private readonly pages: Pages) {
+    this.cursor = new PageCursor(pages);
+  }
 
-  /** @throws SqliteDamage */
-  async open(page: number): Promise<void> {
-    this.bytes = await this.pages.page(page);
+  /** @returns a promise only where the page has to be read @throws SqliteDamage */
+  open(page: number): Promise<void> | undefined {
+    const { cursor } = this;
+    const more = cursor.move(page);
+    if (more) return more.then(() => this.countRows(page));
+    this.countRows(page);
+    return undefined;
+  }
+
+  private countRows(page: number): void {
     this.page = page;
-    this.count = cellCount(this.pages, page, this.bytes);
+    this.count = cellCount(this.pages, page, this.cursor.bytes, this.cursor.start);
   }
 
   /**
-   * Makes `row` the row `index` of the page.
-   * @returns the promise of it only where it goes on in other pages
+   * Makes `row` the row `index` of the page, good until the next one is read.
+   * @returns the promise of it only where another page has to be read
    * @throws SqliteDamage
    */
   read(index: number): Promise<void> | undefined {
-    const { bytes, row, varint, pages } = this;
+    // A row that went on in other pages led away from this one.
+    const more = this.cursor.move(this.page);
+    return more ? more.then(() => this.readHere(index)) : this.readHere(index);
+  }
+
+  private readHere(index: number): Promise<void> | undefined {
+    const { row, varint, pages } = this;
+    const { bytes, start } = this.cursor;
     const { usable } = pages.header;
-    const cell = bytes.readUInt16BE(headOf(this.page) + 8 + 2 * index);
-    if (cell < headOf(this.page) + 8 || cell + 2 > usable) throw this.damage(index);
+    const head = start + headOf(this.page) + 8;
+    const end = start + usable;
+    const cell = start + bytes.readUInt16BE(head + 2 * index);
+    if (cell < head || cell + 2 > end) throw this.damage(index);
     let at = varint.read(bytes, cell);
     const size = varint.size;
     at = varint.read(bytes, at);
@@ -89,35 +108,42 @@ export class RowReader {
       row.bytes = bytes;
       row.from = at;
       row.to = at + size;
-      if (row.to > usable || size < 0) throw this.damage(index);
+      if (row.to > end || size < 0) throw this.damage(index);
       return undefined;
     }
     if (size > pages.bytes) throw this.damage(index);
     const least = Math.floor(((usable - 12) * 32) / 255) - 23;
     const kept = least + ((size - least) % (usable - 4));
     const local = kept <= most ? kept : least;
-    if (at + local + 4 > usable) throw this.damage(index);
+    if (at + local + 4 > end) throw this.damage(index);
     return this.collect(at, local, size, index);
   }
 
   private async collect(at: number, local: number, size: number, index: number): Promise<void> {
-    const { pages, row, page } = this;
+    const { cursor, pages, row, page } = this;
     const room = pages.header.usable - 4;
     if (this.scratch.length < size) this.scratch = Buffer.allocUnsafeSlow(Math.max(size, 65_536));
     const { scratch } = this;
-    this.bytes.copy(scratch, 0, at, at + local);
-    let next = this.bytes.readUInt32BE(at + local);
+    cursor.bytes.copy(scratch, 0, at, at + local);
+    let next = cursor.bytes.readUInt32BE(at + local);
     for (let filled = local; filled < size; ) {
       if (next === 0) throw pages.damage(page, `row ${index + 1} on it breaks off after ${filled} of ${size} bytes`);
-      const more = await pages.page(next);
+      const more = cursor.move(next);
+      if (more) await more;
+      const { bytes, start } = cursor;
       const part = Math.min(room, size - filled);
-      more.copy(scratch, filled, 4, 4 + part);
+      bytes.copy(scratch, filled, start + 4, start + 4 + part);
       filled += part;
-      next = more.readUInt32BE(0);
+      next = bytes.readUInt32BE(start);
     }
     row.bytes = scratch;
     row.from = 0;
     row.to = size;
+  }
+
+  /** Gives the memory back. */
+  close(): void {
+    this.cursor.close();
   }
 
   private damage(index: number): Error {

@@ -9,26 +9,31 @@ const deepest = 32;
 /** The first page has the file's header before its own. */
 export const headOf = (page: number): number => (page === 1 ? 100 : 0);
 
-/** Number of cells of a leaf page. @throws SqliteDamage where it is none */
-export function cellCount(pages: Pages, page: number, bytes: Buffer): number {
-  const at = headOf(page);
+/** Number of cells of a leaf page, whose bytes start at `start`. @throws SqliteDamage where it is none */
+export function cellCount(pages: Pages, page: number, bytes: Buffer, start: number): number {
+  const at = start + headOf(page);
   if (bytes[at] !== leafTable) throw pages.damage(page, `should hold rows of a table, and is of kind ${bytes[at]}`);
   const count = bytes.readUInt16BE(at + 3);
-  if (at + 8 + 2 * count > pages.header.usable) throw pages.damage(page, `has no room for ${count} rows`);
+  if (at + 8 + 2 * count > start + pages.header.usable) throw pages.damage(page, `has no room for ${count} rows`);
   return count;
 }
 
 /**
- * The leaf pages of a table, in the order of their rowids; only the pages above them are read, unless the root is a leaf.
+ * The leaf pages of a table, in the order of their rowids, together those that are under one page; only the pages above
+ * them are read, unless the root is a leaf.
  * @param damaged is told of an interior page that cannot be followed; it throws, or what is under it is left out
  */
-export async function* leavesOf(pages: Pages, root: number, damaged: (error: unknown) => void): AsyncGenerator<number> {
+export async function* leavesOf(
+  pages: Pages,
+  root: number,
+  damaged: (error: unknown) => void,
+): AsyncGenerator<readonly number[]> {
   const seen = new Set<number>();
   const depth = await heightOf(pages, root, damaged);
   if (depth === null) return;
-  async function* below(page: number, height: number): AsyncGenerator<number> {
+  async function* below(page: number, height: number): AsyncGenerator<readonly number[]> {
     if (height === 0) {
-      yield page;
+      yield [page];
       return;
     }
     let children: readonly number[];
@@ -40,8 +45,7 @@ export async function* leavesOf(pages: Pages, root: number, damaged: (error: unk
       damaged(error);
       return;
     }
-    // A generator for each leaf would cost more than reading it.
-    if (height === 1) yield* children;
+    if (height === 1) yield children;
     else for (const child of children) yield* below(child, height - 1);
   }
   yield* below(root, depth);

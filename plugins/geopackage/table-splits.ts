@@ -2,7 +2,7 @@ import type { Batch, Split } from "../../src/model/index.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { Database } from "./database.js";
 import type { Pages } from "./sqlite-pages.js";
-import { RowReader } from "./sqlite-rows.js";
+import type { RowReader } from "./sqlite-rows.js";
 import { leavesOf } from "./sqlite-tree.js";
 
 /** A run of a table's leaf pages: pairs of the first page's number and how many follow on each other. */
@@ -20,7 +20,7 @@ const mostShare = 8;
  */
 export async function* tableSplits(database: Database, root: number): AsyncGenerator<TableSplit> {
   const leaves: number[] = [];
-  for await (const leaf of leavesOf(database.pages, root, (error) => database.pass(error))) leaves.push(leaf);
+  for await (const some of leavesOf(database.pages, root, (error) => database.pass(error))) leaves.push(...some);
   yield* cut(leaves, database.pages);
 }
 
@@ -55,10 +55,27 @@ export async function* readSplit(
   builder: BatchBuilder,
   alone: boolean,
 ): AsyncGenerator<Batch> {
-  const reader = new RowReader(database.pages);
-  for (const leaf of leavesIn(split)) {
+  const reader = database.takeReader();
+  try {
+    yield* batchesOf(database, reader, leavesIn(split), builder);
+  } finally {
+    database.returnReader(reader);
+  }
+  const batch = builder.take();
+  if (batch) yield batch;
+  if (alone) builder.end();
+}
+
+async function* batchesOf(
+  database: Database,
+  reader: RowReader,
+  leaves: Iterable<number>,
+  builder: BatchBuilder,
+): AsyncGenerator<Batch> {
+  for (const leaf of leaves) {
     try {
-      await reader.open(leaf);
+      const more = reader.open(leaf);
+      if (more) await more;
     } catch (error) {
       database.pass(error);
       continue;
@@ -77,7 +94,4 @@ export async function* readSplit(
       if (batch) yield batch;
     }
   }
-  const batch = builder.take();
-  if (batch) yield batch;
-  if (alone) builder.end();
 }

@@ -4,47 +4,73 @@ import type { Database } from "./database.js";
 import { GeometryHeads } from "./geometry-heads.js";
 import type { LayerPlan } from "./layer-plan.js";
 import { SqliteDamage } from "./sqlite-pages.js";
-import { RowReader } from "./sqlite-rows.js";
+import type { Row } from "./sqlite-rows.js";
 import { leavesOf } from "./sqlite-tree.js";
+import { TableGauge } from "./table-gauge.js";
 
 /** What there is to tell is told by the reading that follows. */
 const silent = { lose() {}, notice() {}, reject() {}, passed() {} };
+
+type TablePlan = LayerPlan & { root: number };
 
 /**
  * What the features of a table say together, of lines and polygons by their heads alone, which is most of the work
  * spared. Null where that does not tell it: for points, collections, curves, heights and measures, without a reference
  * system (its id follows from the extent), and in a damaged file.
  */
-export async function tableSummary(
-  database: Database,
-  plan: LayerPlan & { root: number },
-): Promise<LayerSummary | null> {
+export async function tableSummary(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
   if (plan.geometryColumn === null || plan.crs === null) return null;
+  const summary = (await gauged(database, plan)) ?? (await converted(database, plan));
+  return summary && summary.featureCount > 0 ? summary : null;
+}
+
+/** From the values as they stand; null where they must be converted. */
+async function gauged(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
+  const gauge = TableGauge.of(plan, database.encoding);
+  const all = gauge && (await everyRow(database, plan.root, (row) => gauge.add(row)));
+  return gauge && all ? gauge.summary() : null;
+}
+
+/** From batches without positions. */
+async function converted(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
   const heads = new GeometryHeads({ srsId: plan.srsId, context: silent });
   const builder = new BatchBuilder(plan, database.encoding, silent, heads);
-  const reader = new RowReader(database.pages);
   const summariser = new Summariser(false);
   const addBatch = () => {
     const batch = builder.take();
     if (batch) summariser.add(batch);
   };
+  const all = await everyRow(database, plan.root, (row) => {
+    if (!builder.add(row) || !heads.tellsAll) return false;
+    if (builder.isFull) addBatch();
+    return true;
+  });
+  addBatch();
+  return all ? summariser.summary() : null;
+}
+
+/** Gives all rows to `add`. @returns false where it refuses one, or the file is damaged */
+async function everyRow(database: Database, root: number, add: (row: Row) => boolean): Promise<boolean> {
+  const reader = database.takeReader();
   try {
-    for await (const leaf of leavesOf(database.pages, plan.root, rethrow)) {
-      await reader.open(leaf);
-      for (let i = 0; i < reader.count; i++) {
-        const more = reader.read(i);
-        if (more) await more;
-        if (!builder.add(reader.row) || !heads.tellsAll) return null;
-        if (builder.isFull) addBatch();
+    for await (const leaves of leavesOf(database.pages, root, rethrow)) {
+      for (const leaf of leaves) {
+        const opening = reader.open(leaf);
+        if (opening) await opening;
+        for (let i = 0; i < reader.count; i++) {
+          const more = reader.read(i);
+          if (more) await more;
+          if (!add(reader.row)) return false;
+        }
       }
     }
+    return true;
   } catch (error) {
-    if (error instanceof SqliteDamage) return null;
+    if (error instanceof SqliteDamage) return false;
     throw error;
+  } finally {
+    database.returnReader(reader);
   }
-  addBatch();
-  const summary = summariser.summary();
-  return summary.featureCount === 0 ? null : summary;
 }
 
 function rethrow(error: unknown): never {

@@ -1,7 +1,7 @@
 import { type FieldType, unite } from "../../src/model/index.js";
 import type { Database } from "./database.js";
 import type { ColumnPlan } from "./layer-plan.js";
-import { RowReader, rowidOf } from "./sqlite-rows.js";
+import { rowidOf } from "./sqlite-rows.js";
 import { leavesOf } from "./sqlite-tree.js";
 import type { SqliteValue } from "./sqlite-values.js";
 
@@ -43,14 +43,14 @@ export async function surveyTypes(
 export async function rowidRange(database: Database, root: number): Promise<readonly [number, number]> {
   let first: number | undefined;
   let last: number | undefined;
-  for await (const leaf of leavesOf(database.pages, root, () => {})) {
-    first ??= leaf;
-    last = leaf;
+  for await (const leaves of leavesOf(database.pages, root, () => {})) {
+    first ??= leaves[0];
+    last = leaves.at(-1);
   }
   const at = async (leaf: number | undefined, end: "first" | "last"): Promise<number> => {
     if (leaf === undefined) return 0;
+    const reader = database.takeReader();
     try {
-      const reader = new RowReader(database.pages);
       await reader.open(leaf);
       if (reader.count === 0) return 0;
       const more = reader.read(end === "first" ? 0 : reader.count - 1);
@@ -59,6 +59,8 @@ export async function rowidRange(database: Database, root: number): Promise<read
     } catch {
       // Whoever reads the rows tells of the damage.
       return end === "first" ? -Infinity : Infinity;
+    } finally {
+      database.returnReader(reader);
     }
   };
   return [await at(first, "first"), await at(last, "last")];

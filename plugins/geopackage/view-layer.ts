@@ -5,6 +5,7 @@ import { BatchBuilder } from "./batch-builder.js";
 import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import type { Database } from "./database.js";
 import { type ColumnPlan, infoOf, type LayerPlan } from "./layer-plan.js";
+import { PageCursor } from "./page-cursor.js";
 import { Query, QueryFailure } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 import type { ReadOptions } from "./reader.js";
@@ -21,13 +22,16 @@ async function pathFor(source: Source, database: Database, context: ReadContext)
   if (!database.hasMore && !pages.header.logged) return source.path;
   const path = await context.scratch("copy.gpkg");
   const file = await openFile(path, "wx", 0o600);
+  const cursor = new PageCursor(pages);
   try {
     for (let page = 1; page <= pages.count; page++) {
-      const bytes = Buffer.from(await pages.page(page));
+      await cursor.move(page);
+      const bytes = Buffer.from(cursor.bytes.subarray(cursor.start, cursor.start + pages.header.pageSize));
       if (page === 1) bytes.fill(plainLogging, loggingAt, loggingAt + 2);
       await file.write(bytes);
     }
   } finally {
+    cursor.close();
     await file.close();
   }
   return path;

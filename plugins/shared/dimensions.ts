@@ -1,7 +1,10 @@
 import { type GeometryColumn, Kind, positionRange } from "../../src/model/geometry.js";
 
+const plain = { z: false, m: false } as const;
+
 /** Whether any position of feature i has a height or measure, members of collections included. */
 export function dimensionsOf(column: GeometryColumn, i: number): { readonly z: boolean; readonly m: boolean } {
+  if (!column.z && !column.m && !column.members) return plain;
   let [z, m] = [false, false];
   const [from, to] = positionRange(column, i);
   for (let k = from; k < to; k++) {

@@ -20,9 +20,14 @@ export class WkbWriter {
   private z = false;
   private m = false;
 
-  /** Feature i, which must not be a null geometry: bytes that are good until the next call. */
-  write(column: GeometryColumn, i: number): Uint8Array {
+  /**
+   * Feature i, which must not be a null geometry: bytes that are good until the next call.
+   * @param room bytes to leave before it, for the caller to fill
+   */
+  write(column: GeometryColumn, i: number, room = 0): Buffer {
     this.at = 0;
+    this.reserve(room);
+    this.at = room;
     const { z, m } = dimensionsOf(column, i);
     this.z = z;
     this.m = m;
@@ -50,7 +55,12 @@ export class WkbWriter {
 
   private uint32(value: number): void {
     this.reserve(4);
-    this.at = this.buffer.writeUInt32LE(value, this.at);
+    const { buffer, at } = this;
+    buffer[at] = value;
+    buffer[at + 1] = value >>> 8;
+    buffer[at + 2] = value >>> 16;
+    buffer[at + 3] = value >>> 24;
+    this.at = at + 4;
   }
 
   private header(kind: number): void {

@@ -1,5 +1,7 @@
 /** Boxes of geometries, measured once where their positions are in the processor's cache anyway. */
 
+import type { GeometryColumn } from "./geometry.js";
+
 const none = [
   Number.POSITIVE_INFINITY,
   Number.POSITIVE_INFINITY,
@@ -11,6 +13,23 @@ const none = [
 export function emptyBoxes(count: number): Float64Array {
   const boxes = new Float64Array(4 * count);
   for (let i = 0; i < boxes.length; i++) boxes[i] = none[i & 3]!;
+  return boxes;
+}
+
+/**
+ * The boxes of all geometries of a column; null where a coordinate is no finite number.
+ * @param claimed what the source says that they are, four numbers each; measured is what differs
+ */
+export function measureBoxes(column: GeometryColumn, claimed: Float64Array): Float64Array | null {
+  const { length, xy, partOffsets, ringOffsets, positionOffsets } = column;
+  const boxes = new Float64Array(4 * length);
+  boxes.set(claimed.subarray(0, boxes.length));
+  let from = 0;
+  for (let i = 0; i < length; i++) {
+    const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+    if (!confirmBox(xy, from, to, boxes, 4 * i) && !measureBox(xy, from, to, boxes, 4 * i)) return null;
+    from = to;
+  }
   return boxes;
 }
 

@@ -1,4 +1,4 @@
-import { borrow } from "./memory.js";
+import { borrow, giveBack, isBorrowed } from "./memory.js";
 
 /**
  * Geometries of many features, packed into flat arrays (the layout follows GeoArrow's nesting of offsets).
@@ -86,10 +86,12 @@ export function borrowDoubles(count: number): Float64Array<ArrayBuffer> {
   return new Float64Array(borrow(8 * count).buffer, 0, count);
 }
 
-/** A copy in borrowed memory, which the host gives back. */
-function lentCopy(values: Float64Array): Float64Array<ArrayBuffer> {
-  const copy = borrowDoubles(values.length);
-  copy.set(values);
+/** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
+function lend(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
+  const used = values.subarray(0, count);
+  if (isBorrowed(values.buffer) && 2 * count > values.length) return used;
+  const copy = borrowDoubles(count);
+  copy.set(used);
   return copy;
 }
 
@@ -97,8 +99,9 @@ function lentCopy(values: Float64Array): Float64Array<ArrayBuffer> {
 export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
-  const grown = new Float64Array(Math.max(needed, array.length * 2));
+  const grown = borrowDoubles(Math.max(needed, array.length * 2));
   grown.set(array);
+  giveBack(array.buffer);
   return grown;
 }
 
@@ -128,6 +131,8 @@ export class GeometryBuilder {
   length = 0;
   /** Positions added, over all features. */
   positionCount = 0;
+  /** Whether the column finished last has the memory of `xy`. */
+  private lent = false;
   private partCount = 0;
   private ringCount = 0;
 
@@ -176,12 +181,18 @@ export class GeometryBuilder {
     const size = 16 * count;
     new Uint8Array(xy.buffer, xy.byteOffset + 8 * first, size).set(bytes.subarray(from, from + size));
     for (let at = first; at < end; at += 2) if (Number.isNaN(xy[at]! + xy[at + 1]!)) return false;
-    for (; this.positionCount < end / 2; this.positionCount++) {
+    if (this.z || this.m) this.fillDimensions(end / 2);
+    this.positionCount = end / 2;
+    this.positions[this.ringCount] = this.positionCount;
+    return true;
+  }
+
+  /** The positions up to `end`, just added, have neither height nor measure. */
+  private fillDimensions(end: number): void {
+    for (; this.positionCount < end; this.positionCount++) {
       if (this.z) this.setZ(Number.NaN);
       if (this.m) this.setM(Number.NaN);
     }
-    this.positions[this.ringCount] = this.positionCount;
-    return true;
   }
 
   /** A position with height, measure or both; NaN stands for "has none". */
@@ -339,6 +350,8 @@ export class GeometryBuilder {
     this.positionCount = 0;
     this.partCount = 0;
     this.ringCount = 0;
+    if (this.lent) this.xy = borrowDoubles(this.xy.length);
+    this.lent = false;
     this.z = null;
     this.m = null;
     this.memberBuilder = null;
@@ -347,13 +360,15 @@ export class GeometryBuilder {
   /** The column of all features so far; the builder must not be used after, unless by `reset`. */
   finish(): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
+    const xy = lend(this.xy, positionCount * 2);
+    this.lent = xy.buffer === this.xy.buffer;
     return {
       length,
       kinds: this.kinds.slice(0, length),
       partOffsets: this.parts.slice(0, length + 1),
       ringOffsets: this.rings.slice(0, partCount + 1),
       positionOffsets: this.positions.slice(0, ringCount + 1),
-      xy: lentCopy(this.xy.subarray(0, positionCount * 2)),
+      xy,
       z: this.z ? this.z.slice(0, positionCount) : null,
       m: this.m ? this.m.slice(0, positionCount) : null,
       boxes: null,

@@ -1,5 +1,5 @@
 export * from "./batch.js";
-export { confirmBox, emptyBoxes, measureBox } from "./boxes.js";
+export { confirmBox, emptyBoxes, measureBox, measureBoxes } from "./boxes.js";
 export * from "./column.js";
 export * from "./field.js";
 export * from "./geometry.js";

@@ -1,0 +1,137 @@
+import { isUtf8 } from "node:buffer";
+import { type FieldType, Kind, temporalType } from "../../src/model/index.js";
+import { WkbHeads } from "../shared/wkb.js";
+import { wkbStart } from "./geometry-blob.js";
+import type { ValueTaker } from "./record-walk.js";
+import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
+
+/** Measures the values of a column where they stand, as long as they are what the column should hold. */
+export abstract class Gauge implements ValueTaker {
+  /** Values that are not null. */
+  values = 0;
+  /** Whether a value came that is to be converted before it can be measured. */
+  gaveUp = false;
+
+  take(bytes: Buffer, at: number, serial: number, size: number): void {
+    if (serial === Serial.null) return;
+    this.values++;
+    if (!this.measure(bytes, at, serial, size)) this.gaveUp = true;
+  }
+
+  /** Bytes that the longest value takes as text, where there is one. */
+  abstract readonly longest: number;
+
+  /** @returns false where the value is not what the column should hold */
+  protected abstract measure(bytes: Buffer, at: number, serial: number, size: number): boolean;
+}
+
+/** Numbers of which each may take as much as any. */
+class FixedGauge extends Gauge {
+  constructor(
+    private readonly size: number,
+    private readonly fits: (serial: number) => boolean,
+  ) {
+    super();
+  }
+
+  get longest(): number {
+    return this.size;
+  }
+
+  protected measure(_bytes: Buffer, _at: number, serial: number): boolean {
+    return this.fits(serial);
+  }
+}
+
+class IntegerGauge extends Gauge {
+  private least = 0;
+  private most = 0;
+
+  constructor(private readonly widest: number) {
+    super();
+  }
+
+  get longest(): number {
+    return Math.max(String(this.least).length, String(this.most).length);
+  }
+
+  protected measure(bytes: Buffer, at: number, serial: number): boolean {
+    if (!isInteger(serial) || (serial > this.widest && serial < Serial.zero)) return false;
+    const value = readInteger(bytes, at, serial);
+    if (value < this.least) this.least = value;
+    if (value > this.most) this.most = value;
+    return true;
+  }
+}
+
+class TextGauge extends Gauge {
+  longest = 0;
+
+  constructor(private readonly isOf: (bytes: Buffer, from: number, to: number) => boolean) {
+    super();
+  }
+
+  protected measure(bytes: Buffer, at: number, serial: number, size: number): boolean {
+    if (size > this.longest) this.longest = size;
+    return isText(serial) && this.isOf(bytes, at, at + size);
+  }
+}
+
+/** Whether it is valid UTF-8; what is all ASCII is found so without a call. */
+function isValid(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return isUtf8(bytes.subarray(at, to));
+  return true;
+}
+
+const isTemporal = (type: "date" | "time" | "datetime") => (bytes: Buffer, from: number, to: number) =>
+  temporalType(bytes.toString("latin1", from, to)) === type;
+
+/** The widest serial types whose numbers take 32 bits, and 48, as a double has them exactly. */
+const [serial32, serial48] = [4, 5];
+/** The longest that the text of a double and of a boolean can be. */
+const [doubleBytes, booleanBytes] = [24, 5];
+
+const isOneOrZero = (serial: number): boolean => serial === Serial.zero || serial === Serial.one;
+const isNumber = (serial: number): boolean =>
+  serial === Serial.double || (isInteger(serial) && serial !== Serial.int64);
+
+/** The gauge for a field of the type; null where there is none. Texts must be UTF-8. */
+export function gaugeOf(type: FieldType): Gauge | null {
+  switch (type) {
+    case "boolean":
+      return new FixedGauge(booleanBytes, isOneOrZero);
+    case "int32":
+      return new IntegerGauge(serial32);
+    case "int64":
+      return new IntegerGauge(serial48);
+    case "double":
+      return new FixedGauge(doubleBytes, isNumber);
+    case "text":
+      return new TextGauge(isValid);
+    case "date":
+    case "time":
+    case "datetime":
+      return new TextGauge(isTemporal(type));
+    default:
+      return null;
+  }
+}
+
+/** Counts the kinds of geometries by their heads. */
+export class KindGauge implements ValueTaker {
+  readonly counts: number[] = Array.from({ length: 8 }, () => 0);
+  gaveUp = false;
+  private readonly heads = new WkbHeads();
+
+  take(bytes: Buffer, at: number, serial: number, size: number): void {
+    if (serial === Serial.null) {
+      this.counts[Kind.none]!++;
+      return;
+    }
+    const start = isBlob(serial) ? wkbStart(bytes, at, at + size) : "";
+    const kind = typeof start === "string" ? null : this.heads.flatKind(bytes, start, at + size);
+    // Points are decoded as soon as their kind is found out.
+    if (kind === null || kind === Kind.Point) this.gaveUp = true;
+    else this.counts[kind]!++;
+  }
+}

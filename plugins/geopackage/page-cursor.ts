@@ -1,0 +1,91 @@
+import { borrow, giveBack } from "../../src/model/index.js";
+import type { Pages } from "./sqlite-pages.js";
+
+const blockBytes = 1 << 19;
+const blocksKept = 6;
+
+/**
+ * Goes from page to page of a database, which it reads in blocks of many. The last few blocks are kept, in memory that
+ * is used again: what it stands on is good until it moves on.
+ */
+export class PageCursor {
+  /** The page that it stands on is `bytes[start … start + pageSize]`. */
+  bytes: Buffer = Buffer.alloc(0);
+  start = 0;
+  private at = 0;
+  private readonly perBlock: number;
+  /** By the number of the block; those used last come last. */
+  private readonly blocks = new Map<number, Buffer>();
+  /** Which block `bytes` is; -1 where it is none. */
+  private block = -1;
+
+  constructor(private readonly pages: Pages) {
+    this.perBlock = Math.max(1, blockBytes / pages.header.pageSize);
+  }
+
+  /** Moves to page `page`, from 1. @returns a promise only where it has to be read @throws SqliteDamage */
+  move(page: number): Promise<void> | undefined {
+    if (page === this.at) return undefined;
+    this.pages.check(page);
+    const moved = this.pages.moved(page);
+    if (moved) return this.standOn(page, moved);
+    const block = Math.floor((page - 1) / this.perBlock);
+    if (block !== this.block) {
+      const known = this.blocks.get(block);
+      if (!known) return this.load(block, page);
+      this.blocks.delete(block);
+      this.blocks.set(block, known);
+      this.bytes = known;
+      this.block = block;
+    }
+    this.stand(page);
+    return undefined;
+  }
+
+  /** @throws SqliteDamage where the block ends before the page */
+  private stand(page: number): void {
+    this.at = 0;
+    const { pageSize } = this.pages.header;
+    const start = (page - 1 - this.block * this.perBlock) * pageSize;
+    if (start + pageSize > this.bytes.length) throw this.pages.missing(page);
+    this.start = start;
+    this.at = page;
+  }
+
+  private async standOn(page: number, moved: Promise<Buffer>): Promise<void> {
+    this.at = 0;
+    const bytes = await moved;
+    if (bytes.length < this.pages.header.pageSize) throw this.pages.missing(page);
+    this.bytes = bytes;
+    this.block = -1;
+    this.start = 0;
+    this.at = page;
+  }
+
+  private async load(block: number, page: number): Promise<void> {
+    this.at = 0;
+    this.block = -1;
+    const [oldest] = this.blocks;
+    if (oldest && this.blocks.size >= blocksKept) this.drop(...oldest);
+    const { file, header } = this.pages;
+    const from = block * this.perBlock * header.pageSize;
+    const size = Math.max(0, Math.min(this.perBlock * header.pageSize, file.size - from));
+    this.bytes = await file.read(from, size, borrow(size));
+    this.blocks.set(block, this.bytes);
+    this.block = block;
+    this.stand(page);
+  }
+
+  private drop(block: number, bytes: Buffer): void {
+    this.blocks.delete(block);
+    giveBack(bytes.buffer);
+  }
+
+  /** Gives the memory back. */
+  close(): void {
+    for (const [block, bytes] of [...this.blocks]) this.drop(block, bytes);
+    this.bytes = Buffer.alloc(0);
+    this.block = -1;
+    this.at = 0;
+  }
+}

@@ -1,0 +1,72 @@
+import { type FieldType, type LayerSummary, Summariser } from "../../src/model/index.js";
+import { type Gauge, gaugeOf, KindGauge } from "./gauges.js";
+import type { LayerPlan } from "./layer-plan.js";
+import { RecordWalk } from "./record-walk.js";
+import type { SqliteHeader } from "./sqlite-header.js";
+import type { Row } from "./sqlite-rows.js";
+
+/** Measures the rows of a table where they stand, without making columns of them. */
+export class TableGauge {
+  private readonly kinds = new KindGauge();
+  private readonly walk: RecordWalk;
+  private readonly geometryAt: number;
+  private rows = 0;
+  private leastId = 0;
+  private greatestId = 0;
+
+  private constructor(
+    private readonly plan: LayerPlan,
+    private readonly gauges: ReadonlyMap<number, Gauge>,
+  ) {
+    this.geometryAt = plan.columns.findIndex(({ role }) => role === "geometry");
+    this.walk = new RecordWalk(
+      plan.columns.map((_, c) => (c === this.geometryAt ? this.kinds : (gauges.get(c) ?? null))),
+    );
+  }
+
+  /** Null for a table with columns whose values must be converted to be measured. */
+  static of(plan: LayerPlan, encoding: SqliteHeader["encoding"]): TableGauge | null {
+    if (encoding !== "utf8" || plan.ids === "int64") return null;
+    const gauges = new Map<number, Gauge>();
+    for (const [c, { role, initial }] of plan.columns.entries()) {
+      if (initial !== null) return null;
+      if (role === "geometry" || role === "rowid") continue;
+      const gauge = gaugeOf(role);
+      if (!gauge) return null;
+      gauges.set(c, gauge);
+    }
+    return new TableGauge(plan, gauges);
+  }
+
+  /** @returns false where the row cannot be measured: the table is to be read otherwise then */
+  add(row: Row): boolean {
+    if (this.walk.give(row) <= this.geometryAt || this.kinds.gaveUp) return false;
+    this.rows++;
+    const id = row.low | 0;
+    if (id < this.leastId) this.leastId = id;
+    if (id > this.greatestId) this.greatestId = id;
+    return true;
+  }
+
+  /** What the rows say together; null where some could not be measured after all. */
+  summary(): LayerSummary | null {
+    const { plan, rows, gauges } = this;
+    const summariser = new Summariser(false);
+    const { state } = summariser;
+    for (const [c, { values, longest, gaveUp }] of gauges) {
+      if (gaveUp) return null;
+      const { name, role } = plan.columns[c]!;
+      const type = role as FieldType;
+      const maxBytes = values > 0 ? longest : 0;
+      state.fields.set(name, { type, width: undefined, decimals: undefined, values, maxBytes, temporal: undefined });
+    }
+    this.kinds.counts.forEach((count, kind) => {
+      state.kinds[kind]!.count = count;
+    });
+    if (plan.ids !== null && rows > 0) {
+      state.idType = plan.ids;
+      state.idBytes = Math.max(String(this.leastId).length, String(this.greatestId).length);
+    }
+    return summariser.summary();
+  }
+}
