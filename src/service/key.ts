@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+import type { RemoteKey } from "../remote/wire.js";
+
+/** Whether a property's value can identify a feature. */
+export function isRemoteKey(value: unknown): value is RemoteKey {
+  return typeof value === "string" ? value !== "" : Number.isSafeInteger(value);
+}
+
+/**
+ * 32 bytes that two keys share only if type and value are equal: what stores look up. The text "7" and the number 7
+ * are different keys; 7 and 7.0 are one in JSON. -0 is 0, as in JSON's comparison of numbers.
+ */
+export function keyDigest(key: RemoteKey): Uint8Array {
+  const text = typeof key === "string" ? `s${key}` : `n${key === 0 ? 0 : key}`;
+  return createHash("sha256").update(text, "utf8").digest();
+}

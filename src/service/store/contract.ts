@@ -1,0 +1,263 @@
+/**
+ * What the service keeps, and what it asks for. One contract, kept by two stores: SQLite and PostgreSQL give the same
+ * answers to the same calls, to the byte.
+ *
+ * Every argument and answer is plain data, so that a store may live in another thread. Times are milliseconds since
+ * 1970, told by the caller, so that a test can choose them. Ids of maps, accounts and features are UUIDs in lower
+ * case. Secrets come as their SHA-256: a store never sees one.
+ *
+ * A store that cannot be reached throws `store-unavailable` of the service's problems; what is not there is null.
+ */
+
+// ---- people and what they sign in with ------------------------------------------------------------------------------
+
+export interface Account {
+  readonly id: string;
+  /** As it was typed; accounts are told apart without regard to case. */
+  readonly email: string;
+  /** In the PHC string format: `$argon2id$v=19$…`. */
+  readonly passwordHash: string;
+  readonly created: number;
+}
+
+/** A client id and secret that a person made on the profile page (Map Features Service Interface, 5). */
+export interface Credential {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  readonly clientId: string;
+  readonly created: number;
+  readonly lastUsed: number | null;
+  readonly revoked: number | null;
+}
+
+/** Who sent a request. */
+export interface Bearer {
+  readonly account: string;
+  readonly email: string;
+  readonly credential: string;
+  readonly expires: number;
+}
+
+export interface Session {
+  readonly account: string;
+  readonly email: string;
+  readonly created: number;
+  readonly expires: number;
+}
+
+export interface AuditEntry {
+  readonly at: number;
+  /** Null where nobody is known: a failed login. */
+  readonly account: string | null;
+  readonly map: string | null;
+  /** `login`, `login-failed`, `credential-created`, `features-written` … */
+  readonly action: string;
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  readonly address: string | null;
+}
+
+export interface PeopleStore {
+  /** False where there is an account with that email. */
+  addAccount(account: Account): Promise<boolean>;
+  accountByEmail(email: string): Promise<Account | null>;
+  accountById(id: string): Promise<Account | null>;
+  accounts(): Promise<readonly Account[]>;
+  /** Ends the account's sessions, too. */
+  setPassword(change: { account: string; passwordHash: string }): Promise<void>;
+
+  addCredential(credential: Credential & { secretHash: Uint8Array }): Promise<void>;
+  credentialByClientId(clientId: string): Promise<(Credential & { secretHash: Uint8Array }) | null>;
+  /** Newest first. */
+  credentials(account: string): Promise<readonly Credential[]>;
+  /** Ends its tokens at once. False where the account has no such credential that is not revoked yet. */
+  revokeCredential(change: { account: string; credential: string; now: number }): Promise<boolean>;
+
+  addToken(token: { hash: Uint8Array; credential: string; created: number; expires: number }): Promise<void>;
+  /** RFC 7009: no matter whether there was one. Only a token of that client is ended. */
+  revokeToken(token: { hash: Uint8Array; clientId: string }): Promise<void>;
+
+  addSession(session: { hash: Uint8Array; account: string; created: number; expires: number }): Promise<void>;
+  /** Null once it has expired. */
+  session(lookup: { hash: Uint8Array; now: number }): Promise<Session | null>;
+  endSession(hash: Uint8Array): Promise<void>;
+
+  /** A link that makes the first account: kept until it is used or another takes its place. */
+  setSetupToken(token: { hash: Uint8Array; expires: number }): Promise<void>;
+  /** True once, for the token that is set, before it expires and while there is no account. */
+  useSetupToken(token: { hash: Uint8Array; now: number }): Promise<boolean>;
+
+  /**
+   * Counts an attempt under each name and says how many there were in the window that began with the first of them;
+   * the greatest count, and when its window ends.
+   */
+  countAttempt(attempt: {
+    names: readonly string[];
+    now: number;
+    window: number;
+  }): Promise<{ count: number; until: number }>;
+  forgetAttempts(names: readonly string[]): Promise<void>;
+
+  audit(entry: AuditEntry): Promise<void>;
+  /** Newest first. */
+  auditOf(question: { map?: string; account?: string; limit: number }): Promise<readonly AuditEntry[]>;
+}
+
+// ---- maps -----------------------------------------------------------------------------------------------------------
+
+export interface StoredMap {
+  readonly id: string;
+  readonly owner: string;
+  readonly ownerEmail: string;
+  readonly name: string;
+  readonly private: boolean;
+  readonly created: number;
+  /** Features on it. */
+  readonly features: number;
+  /** 0 for a new map; grows by one with every write that changed something, of the map itself too. */
+  readonly revision: number;
+}
+
+export interface MapStore {
+  addMap(map: { id: string; owner: string; name: string; private: boolean; created: number }): Promise<void>;
+  map(id: string): Promise<StoredMap | null>;
+  /** Those of one account, and with `readable` also those of others that are not private; by name, then id. */
+  maps(question: { account: string; readable: boolean }): Promise<readonly StoredMap[]>;
+  changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
+  /** With everything on it. False where there is none. */
+  deleteMap(id: string): Promise<boolean>;
+  /** Who a token belongs to, unless it has expired or was ended, and the map: both in one question, as every request asks. */
+  access(question: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<Access>;
+}
+
+export interface Access {
+  readonly bearer: Bearer | null;
+  readonly map: StoredMap | null;
+}
+
+// ---- features -------------------------------------------------------------------------------------------------------
+
+/**
+ * Features of a page, in the order of their creation. `text` is UTF-8: the features as JSON objects with `type`, `id`,
+ * `geometry`, `properties` in this order, a comma between two, nothing before or behind.
+ */
+export interface Page {
+  readonly text: Uint8Array;
+  readonly count: number;
+  /** For `after`, to go on behind the last feature; null where the page is empty. */
+  readonly last: number | null;
+  /** Whether there are features behind it. */
+  readonly more: boolean;
+  /** The map's, at the same moment. */
+  readonly revision: number;
+}
+
+/** Which features: a page by its number, from 1 on, or those behind a place that an earlier page gave as its `last`. */
+export type PageQuestion = { readonly map: string; readonly size: number } & (
+  | { readonly page: number; readonly after?: undefined }
+  | { readonly after: number; readonly page?: undefined }
+);
+
+/**
+ * - `create`: every feature is new (POST);
+ * - `upsert`: those with a known key are replaced, the others created (POST with `remoteField`);
+ * - `synchronise`: as upsert, and what is not named is deleted (PUT);
+ * - `update`: properties are merged, a geometry that is given is replaced (PATCH);
+ * - `delete`.
+ */
+export type WriteKind = "create" | "upsert" | "synchronise" | "update" | "delete";
+
+/** What a write does with one feature. It was validated: its texts are JSON as it is kept. */
+export interface WriteItem {
+  /** Its place in the request, for `path`. */
+  readonly index: number;
+  /** The id that was sent, in lower case; null for none. */
+  readonly id: string | null;
+  /** `keyDigest` of its key, where the write matches by one. */
+  readonly key: Uint8Array | null;
+  /** JSON; for `update` undefined leaves the geometry as it is. */
+  readonly geometry?: string;
+  /** JSON object; for `update` what is merged into the properties: null removes one. */
+  readonly properties?: string;
+  /** Why it cannot be written: it only protects what it names from deletion. */
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  /** Below the feature: `geometry.coordinates[1]`; "" for the feature as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface WriteRequest {
+  readonly map: string;
+  readonly kind: WriteKind;
+  /** Name of the property that `key` is of; null where ids match. */
+  readonly remoteField: string | null;
+  readonly items: readonly WriteItem[];
+  /** Nothing is applied unless everything is (RFC 7240, `handling=strict`). */
+  readonly strict: boolean;
+  /** The map's revision must be one of these (If-Match); null for any. */
+  readonly revisions: readonly number[] | null;
+  /**
+   * Answers the same request with the same outcome for a while (Idempotency-Key): `scope` is the account, `fingerprint`
+   * a SHA-256 of method, address and body.
+   */
+  readonly idempotency: { readonly scope: string; readonly key: string; readonly fingerprint: Uint8Array } | null;
+  readonly now: number;
+  /** Written to the audit log, if anything changed; counts are added to its detail. */
+  readonly audit: Pick<AuditEntry, "account" | "action" | "address">;
+}
+
+export interface Written {
+  readonly index: number;
+  readonly id: string;
+  readonly what: "created" | "updated" | "deleted";
+}
+
+export interface NotWritten extends Failure {
+  readonly index: number;
+  /** Of the feature that it names on the map, else the id that was sent, else the nil UUID. */
+  readonly id: string;
+}
+
+export type WriteOutcome =
+  /** Carried out, or nothing of it where all failed; in the order of the request. */
+  | {
+      readonly kind: "done";
+      readonly success: readonly Written[];
+      readonly failed: readonly NotWritten[];
+      /** By a full synchronisation: features that were not named. */
+      readonly deleted: number;
+      readonly revision: number;
+      /** Whether this outcome was kept from an earlier request with the same Idempotency-Key. */
+      readonly replayed: boolean;
+    }
+  /** `strict`, and some failed: nothing was applied. */
+  | { readonly kind: "refused"; readonly failed: readonly NotWritten[] }
+  | { readonly kind: "other-revision"; readonly revision: number }
+  | { readonly kind: "key-used-otherwise" }
+  | { readonly kind: "key-in-flight" }
+  /** Deleted meanwhile. */
+  | { readonly kind: "no-map" };
+
+export interface FeatureStore {
+  /** Null where there is no such map. A page costs the same at any depth. */
+  page(question: PageQuestion): Promise<Page | null>;
+  /** One transaction; writes to one map are serial. What it reported survives the loss of power. */
+  write(request: WriteRequest): Promise<WriteOutcome>;
+}
+
+// ---- the whole ------------------------------------------------------------------------------------------------------
+
+export interface Store extends PeopleStore, MapStore, FeatureStore, AsyncDisposable {
+  /** What it is, for logs: "sqlite", "postgresql". */
+  readonly name: string;
+  /** Throws where the store does not answer. */
+  ping(): Promise<void>;
+  /** Removes what has expired: tokens, sessions, attempts, kept outcomes of idempotent requests (24 hours). */
+  purge(now: number): Promise<void>;
+}
+
+/** How long the outcome of an idempotent request is kept, in milliseconds. */
+export const idempotencyLifetime = 24 * 3600 * 1000;
