@@ -301,12 +301,10 @@ test("what @tmcw/togeojson reads right is read likewise", async () => {
       // togeojson gives tracks first.
       const document = inGpx([...features].sort((a, b) => (a < b ? 1 : -1)).join(""));
       const dom = new DOMParser().parseFromString(document, "text/xml") as unknown as Parameters<typeof togeojson>[0];
-      const expected = togeojson(dom).features.map(
-        ({ geometry, properties }: Pick<Feature, "geometry" | "properties">) => {
-          const { coordinateProperties: _, ...rest } = properties ?? {};
-          return { type: "Feature", geometry, properties: rest };
-        },
-      );
+      const expected = togeojson(dom).features.map(({ geometry, properties }) => {
+        const { coordinateProperties: _, ...rest } = properties ?? {};
+        return { type: "Feature", geometry, properties: rest };
+      });
       expect(await featuresIn(document)).toEqual(expected);
     }),
     { numRuns: 100 },
