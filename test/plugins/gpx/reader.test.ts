@@ -2,7 +2,6 @@ import { gpx as togeojson } from "@tmcw/togeojson";
 import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Feature } from "../../../src/model/index.js";
 import { Recording } from "../../../src/testing/recording.js";
 import { featuresIn, inGpx, readGpx } from "./reading.js";
 
