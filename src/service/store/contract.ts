@@ -80,6 +80,8 @@ export interface PeopleStore {
   addSession(session: { hash: Uint8Array; account: string; created: number; expires: number }): Promise<void>;
   /** Null once it has expired. */
   session(lookup: { hash: Uint8Array; now: number }): Promise<Session | null>;
+  /** Moves its end, as a session that is used lives on; nothing where there is none. */
+  extendSession(change: { hash: Uint8Array; expires: number }): Promise<void>;
   endSession(hash: Uint8Array): Promise<void>;
 
   /** A link that makes the first account: kept until it is used or another takes its place. */
