@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { type Command, type CommonArguments, common, type Flag } from "./command.js";
 
 type Value = string | boolean | readonly string[];
@@ -63,7 +62,10 @@ function tokensOf(line: readonly string[], flags: Readonly<Record<string, Flag>>
     ]),
   );
   try {
-    return parseArgs({ args: [...line], options, allowPositionals: true, allowNegative: true, tokens: true }).tokens;
+    // An import would bring all of node:util, which loads what only workers need.
+    return process
+      .getBuiltinModule("node:util")
+      .parseArgs({ args: [...line], options, allowPositionals: true, allowNegative: true, tokens: true }).tokens;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import { inArea } from "./area.js";
 import { type Datum, type Definition, wgs84Definition } from "./definition.js";
-import { plain } from "./method-names.js";
+import { plain } from "./plain-name.js";
 import type { Registry } from "./registry.js";
 
 /** Metres: what EPSG gives the WGS 84 ensemble itself. Whoever asks for better is not served by an assumption. */

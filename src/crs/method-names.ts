@@ -1,8 +1,6 @@
 /** The method that a definition names, by code or by one of the names in circulation. */
 import { type Method, type MethodId, methods } from "./methods.js";
-
-/** Letters and digits only, so that spelling does not matter; but CH1903 and CH1903+ are two. */
-export const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9+]/g, "");
+import { plain } from "./plain-name.js";
 
 /** By EPSG's method code. */
 export function methodByCode(code: string): MethodId | null {

@@ -1,7 +1,7 @@
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { type Definition, sameCoordinates, sameDatum, webMercatorDefinition, wgs84Definition } from "./definition.js";
-import { plain } from "./method-names.js";
+import { plain } from "./plain-name.js";
 import type { Registry } from "./registry.js";
 import { child, numberAt, parseWkt, textAt, type WktNode } from "./wkt-tree.js";
 

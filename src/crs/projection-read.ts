@@ -1,7 +1,8 @@
 import type { Projection, Unit } from "./definition.js";
-import { methodByName, plain } from "./method-names.js";
+import { methodByName } from "./method-names.js";
 import { type MethodId, methodOf } from "./methods.js";
 import { type ParameterKey, parameterNames } from "./parameters.js";
+import { plain } from "./plain-name.js";
 
 type Values = Partial<Record<ParameterKey, number>>;
 

@@ -9,9 +9,10 @@ import {
   sameEllipsoid,
   type Unit,
 } from "./definition.js";
-import { methodByCode, plain } from "./method-names.js";
+import { methodByCode } from "./method-names.js";
 import { methodOf } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
+import { plain } from "./plain-name.js";
 
 /** One registered operation between two datums, as the table has it. */
 export interface RegisteredOperation {

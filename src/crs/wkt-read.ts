@@ -11,7 +11,7 @@ import {
   sameEllipsoid,
   type Unit,
 } from "./definition.js";
-import { plain } from "./method-names.js";
+import { plain } from "./plain-name.js";
 import { normaliseProjection } from "./projection-read.js";
 import type { Registry } from "./registry.js";
 import { child, children, numberAt, parseWkt, textAt, type WktNode } from "./wkt-tree.js";

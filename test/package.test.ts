@@ -1,0 +1,88 @@
+/** The package as it is built: few files, of which each thing is in one, and what package.json promises of them. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { geoferry, root } from "./support/command.js";
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  bin: Record<string, string>;
+  exports: Record<string, string | { types: string; default: string }>;
+  imports: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+
+/** Paths of the built JavaScript, from the root. */
+const built = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => join("dist", name));
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** All that is loaded with a file at once: files from the root, and names of modules. */
+function loadedWith(path: string, found = new Set<string>()): Set<string> {
+  found.add(path);
+  for (const [, target] of textOf(path).matchAll(/^(?:import|export)\b[^"\n]*"([^"\n]+)";$/gm)) {
+    if (!target!.startsWith(".")) found.add(target!);
+    else {
+      const file = relative(root, resolve(root, dirname(path), target!));
+      if (!found.has(file)) loadedWith(file, found);
+    }
+  }
+  return found;
+}
+
+describe("the package", () => {
+  test("has every file that package.json names, with declarations for those who import it", () => {
+    const formats = readdirSync(join(root, "plugins")).filter((name) => name !== "shared" && name !== "index.ts");
+    const named = [
+      ...Object.values(manifest.bin),
+      ...Object.values(manifest.exports).flatMap((target) =>
+        typeof target === "string" ? target : Object.values(target),
+      ),
+      ...Object.values(manifest.imports).flatMap((target) => formats.map((name) => target.replace("*", name))),
+    ];
+    expect(named.length).toBeGreaterThan(12);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test("has one GeoferryError and one Batch, whoever imports them", () => {
+    const definitions = /\b(?:class (?:GeoferryError|Batch)\b|(?:GeoferryError|Batch)(?:\$\d+)? = class\b)/g;
+    expect(built.flatMap((path) => [...textOf(path).matchAll(definitions)].map(() => path))).toHaveLength(2);
+  });
+
+  test("takes its dependencies from where they are installed", () => {
+    const names = new Set(
+      built.flatMap((path) =>
+        [...textOf(path).matchAll(/\b(?:from|import\() ?"([^."#][^"]*)"/g)].map((match) => match[1]!),
+      ),
+    );
+    const foreign = [...names].filter((name) => !name.startsWith("node:"));
+    expect(foreign).toContain("yargs");
+    expect(foreign.filter((name) => !Object.hasOwn(manifest.dependencies, name))).toEqual([]);
+  });
+});
+
+describe("a command", () => {
+  test("begins with the signals, and needs no dependency before it knows that it does", () => {
+    const first = loadedWith("dist/src/cli/main.js");
+    expect([...first].sort()).toEqual(["dist/chunks/signals.js", "dist/src/cli/main.js", "node:module"]);
+    const core = [...loadedWith("dist/src/cli/run.js")];
+    expect(core.filter((name) => name.endsWith(".js")).length).toBeLessThan(5);
+    expect(core.filter((name) => Object.hasOwn(manifest.dependencies, name))).toEqual([]);
+    // Each of these takes Node a millisecond or more.
+    const slow = ["node:util", "node:crypto", "node:worker_threads", "node:zlib", "node:child_process", "node:http"];
+    expect(core.filter((name) => slow.includes(name))).toEqual([]);
+  });
+
+  test("loads a format's reader and writer only when they are used, and no tables of coordinate systems", () => {
+    const core = [...loadedWith("dist/src/cli/run.js")];
+    expect(
+      core.filter((name) => /\/(reader|writer|sequence-writer|registry|operation)\.js$|\/table\//.test(name)),
+    ).toEqual([]);
+    expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/plugins\/csv\/reader\.js"\)/);
+  });
+
+  test("names functions in a stack as the sources do", () => {
+    const { stderr } = geoferry(["convert", "nothing-here.csv", "out.geojson", "-v"]);
+    expect(stderr).toMatch(/^ +at (async )?openInputs? \(.*dist.chunks.core\.js:\d+:\d+\)$/m);
+  });
+});
