@@ -12,7 +12,7 @@ import {
 } from "../../src/model/index.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 import { isBlob, isInteger, isText, readInteger, Serial, type SqliteValue, textOf } from "./sqlite-values.js";
-import { dateOf, datetimeOf, timeOf } from "./temporal.js";
+import { dateOf, datetimeOf, isCanonical, timeOf } from "./temporal.js";
 
 /** What became of a value that is not of its column's type: SQLite takes any value in any column. */
 export type TellUnfit = (code: "value-unreadable" | "text-undecodable" | "rounded", example: string) => void;
@@ -260,6 +260,22 @@ class TextCells extends BytesCells {
   }
 }
 
+class TemporalCells extends BytesCells {
+  constructor(
+    private readonly canonical: "date" | "time" | "datetime",
+    encoding: SqliteHeader["encoding"],
+    tell: TellUnfit,
+  ) {
+    super(canonical, converters[canonical], encoding, tell);
+  }
+
+  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+    const asIs = isText(serial) && this.encoding === "utf8" && isCanonical(this.canonical, bytes, at, at + size);
+    if (asIs) this.builder.pushBytes(bytes, at, at + size);
+    else super.take(bytes, at, serial, size);
+  }
+}
+
 /** Whether all bytes are ASCII. */
 function isPlain(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return false;
@@ -322,6 +338,10 @@ export function cellsOf(type: FieldType, encoding: SqliteHeader["encoding"], tel
       return new TextCells(type, converters.text, encoding, tell);
     case "binary":
       return new BinaryCells(type, converters.binary, encoding, tell);
+    case "date":
+    case "time":
+    case "datetime":
+      return new TemporalCells(type, encoding, tell);
     default:
       return new BytesCells(type, converters[type], encoding, tell);
   }

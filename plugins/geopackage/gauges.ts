@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { type FieldType, Kind, temporalType } from "../../src/model/index.js";
+import { type FieldType, Kind } from "../../src/model/index.js";
 import { WkbHeads } from "../shared/wkb.js";
 import { wkbStart } from "./geometry-blob.js";
 import type { ValueTaker } from "./record-walk.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
+import { isCanonical } from "./temporal.js";
 
 /** Measures the values of a column where they stand, as long as they are what the column should hold. */
 export abstract class Gauge implements ValueTaker {
@@ -83,9 +84,6 @@ function isValid(bytes: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-const isTemporal = (type: "date" | "time" | "datetime") => (bytes: Buffer, from: number, to: number) =>
-  temporalType(bytes.toString("latin1", from, to)) === type;
-
 /** The widest serial types whose numbers take 32 bits, and 48, as a double has them exactly. */
 const [serial32, serial48] = [4, 5];
 /** The longest that the text of a double and of a boolean can be. */
@@ -111,7 +109,7 @@ export function gaugeOf(type: FieldType): Gauge | null {
     case "date":
     case "time":
     case "datetime":
-      return new TextGauge(isTemporal(type));
+      return new TextGauge((bytes, from, to) => isCanonical(type, bytes, from, to));
     default:
       return null;
   }

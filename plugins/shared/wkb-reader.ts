@@ -1,13 +1,10 @@
-import { type GeometryBuilder, isLittleEndian, Kind } from "../../src/model/geometry.js";
+import { type GeometryBuilder, Kind } from "../../src/model/geometry.js";
 import { addPoints, type CurvePoints, close, isArcString, join, linearise } from "./curves.js";
 import { GeometryTextError } from "./geometry-text-error.js";
 import { Curve, kindOfType, Surface, WkbCursor } from "./wkb-cursor.js";
 
 /** Deeper nesting than any data has; it guards the stack. */
 const mostNested = 64;
-
-/** Of fewer positions, reading number by number is cheaper than the call that copies all. */
-const leastCopied = 4;
 
 /** Bytes of the shortest geometry: byte order, type and a count. */
 const leastGeometry = 9;
@@ -111,8 +108,8 @@ export class WkbReader extends WkbCursor {
   private positions(builder: GeometryBuilder, count: number): void {
     const { view, little, hasZ, hasM } = this;
     let { at } = this;
-    if (count >= leastCopied && little && isLittleEndian && !hasZ && !hasM) {
-      if (!builder.positionsFrom(this.bytes, at, count)) throw this.error("a position is not a number");
+    if (little && !hasZ && !hasM) {
+      if (!builder.positionsFrom(view, at, count)) throw this.error("a position is not a number");
       this.at += 16 * count;
       return;
     }

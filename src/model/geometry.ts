@@ -98,6 +98,9 @@ function lend(values: Float64Array<ArrayBuffer>, count: number): Float64Array<Ar
 /** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */
 export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
+/** Of fewer positions, copying number by number is cheaper than the call that copies all. */
+const leastCopied = 40;
+
 function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
   const grown = borrowDoubles(Math.max(needed, array.length * 2));
   grown.set(array);
@@ -170,16 +173,24 @@ export class GeometryBuilder {
   }
 
   /**
-   * `count` positions of x and y, as little-endian doubles in `bytes` from `from` on.
+   * `count` positions of x and y, as little-endian doubles in `view` from `from` on.
    * @returns false where x + y of one is NaN: the feature is to be cancelled then
    */
-  positionsFrom(bytes: Uint8Array, from: number, count: number): boolean {
+  positionsFrom(view: DataView, from: number, count: number): boolean {
     const first = this.positionCount * 2;
     const end = first + count * 2;
     if (end > this.xy.length) this.xy = growFloats(this.xy, end);
     const { xy } = this;
-    const size = 16 * count;
-    new Uint8Array(xy.buffer, xy.byteOffset + 8 * first, size).set(bytes.subarray(from, from + size));
+    if (count < leastCopied || !isLittleEndian) {
+      for (let at = first, source = from; at < end; at += 2, source += 16) {
+        xy[at] = view.getFloat64(source, true);
+        xy[at + 1] = view.getFloat64(source + 8, true);
+      }
+    } else {
+      const size = 16 * count;
+      const source = new Uint8Array(view.buffer, view.byteOffset + from, size);
+      new Uint8Array(xy.buffer, xy.byteOffset + 8 * first, size).set(source);
+    }
     for (let at = first; at < end; at += 2) if (Number.isNaN(xy[at]! + xy[at + 1]!)) return false;
     if (this.z || this.m) this.fillDimensions(end / 2);
     this.positionCount = end / 2;
