@@ -8,6 +8,7 @@ import { timeConstraint } from "./schema-sql.js";
 import type { SqliteValue } from "./sqlite-values.js";
 import { crsOf } from "./srs.js";
 import { rowidRange, surveyTypes } from "./table-survey.js";
+import type { Views } from "./view-layer.js";
 
 type Records = Map<string, SqliteValue>[];
 
@@ -25,10 +26,13 @@ const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowe
 const systemNames =
   /^(gpkg_|sqlite_|rtree_|idx_|st_|spatial_ref_sys|geometry_columns|views_geometry|virts_geometry|spatialite_history|ogr_empty_table|vector_layers|.*_fts(_|$))/i;
 
+/** Reads a table about tables, each row by the lower-case names of its columns; none where there is no such table. */
+type ReadRecords = (name: string) => Promise<Records>;
+
 /** The layers that gpkg_contents lists, in its order. Its own counts and extents are often wrong, and are left alone. */
-async function listedLayers(database: Database, schema: ReadonlyMap<string, SchemaEntry>): Promise<Listed[]> {
-  const contents = await database.records(schema.get("gpkg_contents"));
-  const columns = await database.records(schema.get("gpkg_geometry_columns"));
+async function listedLayers(schema: ReadonlyMap<string, SchemaEntry>, records: ReadRecords): Promise<Listed[]> {
+  const contents = await records("gpkg_contents");
+  const columns = await records("gpkg_geometry_columns");
   const registered = contents
     .filter((row) => ["features", "attributes", "aspatial"].includes(textOf(row.get("data_type")).toLowerCase()))
     .map((row): Listed => {
@@ -58,11 +62,15 @@ function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: Records): 
     .map(({ name }) => ({ table: name, geometryColumn: null, srsId: null }));
 }
 
-/** What there is to read in a GeoPackage. Reads no rows but those of the tables about tables. */
-export async function survey(database: Database, context: ReadContext): Promise<LayerPlan[]> {
+/** What there is to read in a GeoPackage. Reads no rows but those of the tables about tables. @throws unsupported */
+export async function survey(database: Database, views: Views, context: ReadContext): Promise<LayerPlan[]> {
   const schema = await database.schema();
-  const systems = await database.records(schema.get("gpkg_spatial_ref_sys"));
-  const kinds = await textKinds(database, schema);
+  const records: ReadRecords = async (name) => {
+    const entry = schema.get(name);
+    return entry ? ((await database.records(entry)) ?? (await views.records(entry.name))) : [];
+  };
+  const systems = await records("gpkg_spatial_ref_sys");
+  const kinds = await textKinds(records);
   const known = new Map<number, Promise<Crs | null>>();
   const crs = (id: number | null): Promise<Crs | null> => {
     if (id === null) return Promise.resolve(null);
@@ -71,7 +79,7 @@ export async function survey(database: Database, context: ReadContext): Promise<
     return known.get(id)!;
   };
   const layers: LayerPlan[] = [];
-  for (const listed of await listedLayers(database, schema)) {
+  for (const listed of await listedLayers(schema, records)) {
     const entry = schema.get(listed.table.toLowerCase());
     if (!entry || systemNames.test(listed.table)) {
       const reason = entry ? "is a table of the database itself" : "is not there";
@@ -86,12 +94,9 @@ export async function survey(database: Database, context: ReadContext): Promise<
 }
 
 /** What gpkg_data_columns says of text columns, by `table.column` in lower case: that they hold JSON, or times. */
-async function textKinds(
-  database: Database,
-  schema: ReadonlyMap<string, SchemaEntry>,
-): Promise<Map<string, "json" | "time">> {
-  const columns = await database.records(schema.get("gpkg_data_columns"));
-  const constraints = await database.records(schema.get("gpkg_data_column_constraints"));
+async function textKinds(records: ReadRecords): Promise<Map<string, "json" | "time">> {
+  const columns = await records("gpkg_data_columns");
+  const constraints = await records("gpkg_data_column_constraints");
   const ofTimes = new Set(
     constraints
       .filter(

@@ -26,6 +26,12 @@ export interface SchemaEntry {
 
 const schemaRoot = 1;
 
+function asFault(source: string, error: unknown): unknown {
+  if (!(error instanceof SqliteDamage)) return error;
+  const details = { source, place: { byte: error.byte }, reason: error.message };
+  return fault(error.early ? "input-truncated" : "input-corrupt", details, error);
+}
+
 /**
  * A database that is read page by page. No SQL of it is run and no lock is taken: whatever its views, triggers and
  * generated columns say, reading a table is reading its pages; and neither the file nor its folder is touched.
@@ -65,7 +71,7 @@ export class Database {
       return new Database(source, files, pages, context, elsewhere !== null);
     } catch (error) {
       for (const each of files) await each.close();
-      throw error;
+      throw asFault(source.name, error);
     }
   }
 
@@ -75,9 +81,7 @@ export class Database {
 
   /** Damage as an error of the registry; anything else as it is. */
   asFault(error: unknown): unknown {
-    if (!(error instanceof SqliteDamage)) return error;
-    const details = { source: this.source.name, place: { byte: error.byte }, reason: error.message };
-    return fault(error.early ? "input-truncated" : "input-corrupt", details, error);
+    return asFault(this.source.name, error);
   }
 
   /** Goes on past damage with `skipErrors`, telling it. @throws input-corrupt, input-truncated */
@@ -159,10 +163,10 @@ export class Database {
     return entries;
   }
 
-  /** A table about tables, each row by the lower-case names of its columns; none where it is missing or no plain table. */
-  async records(entry: SchemaEntry | undefined): Promise<Map<string, SqliteValue>[]> {
-    const table = entry && plainTable(entry);
-    if (!entry || !table) return [];
+  /** A table about tables, each row by the lower-case names of its columns; null where it is no plain table. */
+  async records(entry: SchemaEntry): Promise<Map<string, SqliteValue>[] | null> {
+    const table = plainTable(entry);
+    if (!table) return null;
     const names = table.columns.map((column) => column.name.toLowerCase());
     const records: Map<string, SqliteValue>[] = [];
     for await (const { rowid, values } of this.rows(entry.root)) {

@@ -17,7 +17,7 @@ import { type LayerFacts, Registrar } from "./registrar.js";
 import { rtreeName } from "./rtree-sql.js";
 import { columnSql, quoted, type Version, versions } from "./schema-sql.js";
 import { SqlRows } from "./sql-rows.js";
-import { attempt, openDatabase, outputFault } from "./sql-session.js";
+import { attempt, checkJournalName, openDatabase, outputFault } from "./sql-session.js";
 import { type System, systemOf } from "./systems.js";
 
 /** What is added follows the version that the file says it is of. */
@@ -74,6 +74,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
     options: WriteOptions,
     context: WriteContext,
   ): Promise<ExistingFile> {
+    checkJournalName(path, sink.name);
     const systems: (System | null)[] = [];
     const designs = targets.map((target) => designOf(target, options));
     for (const { crs, srsId } of designs) systems.push(crs && (await systemOf(crs, srsId, context)));

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Database } from "better-sqlite3";
 import { GeometryBuilder, positionRange } from "../../src/model/index.js";
 import { fault, GeoferryError } from "../../src/plugin/index.js";
@@ -76,6 +77,19 @@ function addFunctions(database: Database): void {
     );
   }
   database.function("ST_IsEmpty", known, (blob: unknown) => (blob === null ? null : boxOf(blob) ? 0 : 1));
+}
+
+/** File systems take names of so many bytes. */
+const longestName = 255;
+const journalSuffix = "-journal";
+
+/** SQLite keeps the journal that undoes a transaction beside the file, under its name. @throws unsupported */
+export function checkJournalName(path: string, output: string): void {
+  const most = longestName - journalSuffix.length;
+  const bytes = Buffer.byteLength(basename(path));
+  if (bytes <= most) return;
+  const reason = `its name has ${bytes} bytes, and a file that is changed in place may have ${most}, as SQLite's journal stands beside it; give it a shorter one`;
+  throw fault("unsupported", { source: output, reason });
 }
 
 /** Opens a database that is to be changed. @throws whatever SQLite says */

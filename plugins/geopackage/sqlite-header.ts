@@ -35,13 +35,16 @@ export function versionOf({ applicationId, userVersion }: SqliteHeader): string 
   return known ?? `${Math.floor(userVersion / 10_000)}.${Math.floor(userVersion / 100) % 100}`;
 }
 
+/** A power of two from 512 to 65536 (file format, 1.3.2). */
+export const isPageSize = (size: number): boolean => size >= 512 && size <= 65_536 && (size & (size - 1)) === 0;
+
 /** The header, or in words why it is none. */
 export function readHeader(head: Buffer): SqliteHeader | string {
   if (!isSqlite(head)) return "it is no SQLite database, which a GeoPackage is";
   if (head.length < headerBytes) return "the header of 100 bytes is cut off";
   const size = head.readUInt16BE(16);
   const pageSize = size === 1 ? 65_536 : size;
-  if (pageSize < 512 || (pageSize & (pageSize - 1)) !== 0) return `the pages of ${pageSize} bytes are no power of two`;
+  if (!isPageSize(pageSize)) return `the pages of ${pageSize} bytes are no power of two`;
   const usable = pageSize - head[20]!;
   if (usable < 480) return `of a page of ${pageSize} bytes only ${usable} are left for content`;
   const encoding = encodings[head.readUInt32BE(56)];

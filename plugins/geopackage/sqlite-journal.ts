@@ -1,6 +1,6 @@
 import type { SourceFile } from "../../src/plugin/index.js";
-import type { SqliteHeader } from "./sqlite-header.js";
-import type { Elsewhere } from "./sqlite-pages.js";
+import { isPageSize, type SqliteHeader } from "./sqlite-header.js";
+import { type Elsewhere, otherPages } from "./sqlite-pages.js";
 
 const magic = Buffer.from("d9d505f920a163d7", "hex");
 
@@ -12,26 +12,30 @@ function checksumOf(page: Buffer, nonce: number): number {
 
 /**
  * The pages as they were before a transaction that was never finished (file format, section 3): its program died, or is
- * still at it. Null where the journal is empty or of no use, as after a transaction that was finished.
+ * still at it. Null where the journal is empty or of no use, as after a transaction that was finished. As SQLite does,
+ * it is read up to the first record that is none: what comes behind was not on the disk yet.
+ * @throws SqliteDamage where it is the journal of other pages than the database has
  */
 export async function readJournal(file: SourceFile, { pageSize }: SqliteHeader): Promise<Elsewhere | null> {
   const positions = new Map<number, number>();
   let pageCount = 0;
-  for (let at = 0; ; ) {
+  for (let at = 0, isWhole = true; isWhole; ) {
     const head = await file.read(at, 28);
     if (head.length < 28 || head.compare(magic, 0, 8, 0, 8) !== 0) break;
     const [counted, nonce, before, sector, size] = [8, 12, 16, 20, 24].map((offset) => head.readUInt32BE(offset));
-    if (size !== pageSize || sector! < 32) break;
+    if (!isPageSize(size!) || sector! < 32) break;
+    if (size !== pageSize) throw otherPages("the journal", size!, pageSize);
     if (pageCount === 0) pageCount = before!;
     const record = pageSize + 8;
     const room = Math.max(0, Math.floor((file.size - at - sector!) / record));
     const records = Math.min(counted === 0xffffffff ? room : counted!, room);
-    for (let n = 0; n < records; n++) {
+    for (let n = 0; n < records && isWhole; n++) {
       const position = at + sector! + n * record;
       const entry = await file.read(position, record);
-      if (entry.readUInt32BE(4 + pageSize) !== checksumOf(entry.subarray(4, 4 + pageSize), nonce!)) break;
       const page = entry.readUInt32BE(0);
-      if (!positions.has(page)) positions.set(page, position + 4);
+      if (page > pageCount) continue;
+      isWhole = page > 0 && entry.readUInt32BE(4 + pageSize) === checksumOf(entry.subarray(4, 4 + pageSize), nonce!);
+      if (isWhole) positions.set(page, position + 4);
     }
     const end = at + sector! + records * record;
     at = Math.ceil(end / sector!) * sector!;

@@ -22,6 +22,13 @@ export class SqliteDamage extends Error {
   }
 }
 
+/** What is beside a database holds pages of another size: SQLite would put the two together, to no good end. */
+export const otherPages = (what: string, size: number, pageSize: number): SqliteDamage =>
+  new SqliteDamage(
+    `${what} beside it has pages of ${size} bytes, and the database has pages of ${pageSize}: the two do not belong together; take the one beside it away, or bring its own database`,
+    0,
+  );
+
 /** The pages of a database: how many there are, and where each stands. */
 export class Pages {
   readonly count: number;

@@ -1,6 +1,6 @@
 import type { SourceFile } from "../../src/plugin/index.js";
-import type { SqliteHeader } from "./sqlite-header.js";
-import type { Elsewhere } from "./sqlite-pages.js";
+import { isPageSize, type SqliteHeader } from "./sqlite-header.js";
+import { type Elsewhere, otherPages } from "./sqlite-pages.js";
 
 const headerBytes = 32;
 const frameHeader = 24;
@@ -32,12 +32,13 @@ class Checksum {
 /**
  * The pages that a write-ahead log holds as of its last whole transaction (file format, section 4): what a program left
  * there that was not closed. Null where there is none. Nothing is written, neither to the log nor to the database.
+ * @throws SqliteDamage where it is the log of other pages than the database has
  */
-export async function readWal(file: SourceFile, { pageSize }: SqliteHeader): Promise<Elsewhere | null> {
+export async function readWal(file: SourceFile, { pageSize: ofDatabase }: SqliteHeader): Promise<Elsewhere | null> {
   const head = await file.read(0, headerBytes);
-  if (head.length < headerBytes || !magics.includes(head.readUInt32BE(0)) || head.readUInt32BE(8) !== pageSize) {
-    return null;
-  }
+  if (head.length < headerBytes || !magics.includes(head.readUInt32BE(0))) return null;
+  const pageSize = head.readUInt32BE(8);
+  if (!isPageSize(pageSize)) return null;
   const checksum = new Checksum(head.readUInt32BE(0) === magics[1]);
   checksum.add(head, 0, 24);
   if (!checksum.is(head, 24)) return null;
@@ -59,5 +60,7 @@ export async function readWal(file: SourceFile, { pageSize }: SqliteHeader): Pro
     for (const [page, position] of pending) positions.set(page, position);
     pending.clear();
   }
-  return pageCount === 0 ? null : { file, positions, pageCount };
+  if (pageCount === 0) return null;
+  if (pageSize !== ofDatabase) throw otherPages("the write-ahead log", pageSize, ofDatabase);
+  return { file, positions, pageCount };
 }

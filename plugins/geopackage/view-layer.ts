@@ -9,6 +9,7 @@ import { PageCursor } from "./page-cursor.js";
 import { Query, QueryFailure } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 import type { ReadOptions } from "./reader.js";
+import type { SqliteValue } from "./sqlite-values.js";
 
 /** Bytes of the header that say which way of logging a file is set to, and what they are without a log. */
 const [loggingAt, plainLogging] = [18, 1];
@@ -37,6 +38,10 @@ async function pathFor(source: Source, database: Database, context: ReadContext)
   return path;
 }
 
+/** Rows that a table about tables may have where it is none: they are kept in memory. */
+const mostRecords = 100_000;
+const raise = "; allow more with --in viewRows=N if that is right";
+
 /** The views of a database, and tables that only SQLite can read: without a rowid, or with generated columns. */
 export class Views {
   private path: Promise<string> | null = null;
@@ -56,10 +61,41 @@ export class Views {
     return { query, columns };
   }
 
-  private failed(plan: LayerPlan, error: unknown): unknown {
+  private failed({ name }: { readonly name: string }, error: unknown): unknown {
     if (!(error instanceof QueryFailure)) return error;
-    const reason = `the view "${plan.name}" cannot be read: ${error.message}`;
-    return fault("unsupported", { source: this.source.name, place: { layer: plan.name }, reason }, error);
+    const reason = `the view "${name}" cannot be read: ${error.message}`;
+    return fault("unsupported", { source: this.source.name, place: { layer: name }, reason }, error);
+  }
+
+  /** All rows of a small view or table, each by the lower-case names of its columns. @throws unsupported */
+  async records(table: string): Promise<Map<string, SqliteValue>[]> {
+    let query: Query | undefined;
+    try {
+      const started = await this.start(table);
+      query = started.query;
+      const names = started.columns.map(({ name }) => name.toLowerCase());
+      const records: Map<string, SqliteValue>[] = [];
+      for await (const rows of this.rows(query, mostRecords, "")) {
+        for (const row of rows) records.push(new Map(names.map((name, c) => [name, row[c] ?? null])));
+      }
+      return records;
+    } catch (error) {
+      throw this.failed({ name: table }, error);
+    } finally {
+      query?.close();
+    }
+  }
+
+  /** All rows of what was asked for, some at a time. @throws QueryFailure */
+  private async *rows(query: Query, most: number, remedy: string): AsyncGenerator<readonly (readonly SqliteValue[])[]> {
+    let count = 0;
+    for (let done = false; !done; ) {
+      const reply = await query.ask({ kind: "rows", restart: count === 0 });
+      done = reply.done;
+      count += reply.rows.length;
+      if (count > most) throw new QueryFailure(`more than ${most} rows${remedy}`);
+      yield reply.rows;
+    }
   }
 
   /** The plan with its columns, which SQLite tells. @throws unsupported */
@@ -99,18 +135,10 @@ export class Views {
   private async *batches(plan: LayerPlan): AsyncGenerator<Batch> {
     const builder = new BatchBuilder(plan, "utf8", this.context);
     let query: Query | undefined;
-    let count = 0;
     try {
       query = (await this.start(plan.table)).query;
-      for (let done = false; !done; ) {
-        const reply = await query.ask({ kind: "rows", restart: count === 0 });
-        done = reply.done;
-        count += reply.rows.length;
-        if (count > this.options.viewRows) {
-          const limit = `more than ${this.options.viewRows} rows; allow more with --in viewRows=N if that is right`;
-          throw new QueryFailure(limit);
-        }
-        for (const row of reply.rows) {
+      for await (const rows of this.rows(query, this.options.viewRows, raise)) {
+        for (const row of rows) {
           builder.addValues(row);
           const batch = builder.isFull ? builder.take() : null;
           if (batch) yield batch;

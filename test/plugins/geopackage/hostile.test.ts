@@ -81,15 +81,28 @@ describe("what only looks like tables", () => {
     expect(layers[0]!.notices).toMatchObject([{ code: "table-missing", count: 5 }]);
   });
 
-  it("a view in place of gpkg_contents is not asked", async () => {
+  it("a view in place of gpkg_contents that never answers is given up", async () => {
     const path = hostile((database) => {
       database.exec("DROP TABLE gpkg_contents");
       database.exec(
         `CREATE VIEW gpkg_contents AS SELECT 'v' AS table_name, 'features' AS data_type, (${endless} SELECT max(x) FROM r) AS srs_id`,
       );
     });
-    const [layer] = await readLayers(path);
-    expect(featuresOf(layer!)).toHaveLength(1);
+    const refused = readLayers(path, quick);
+    await expect(refused).rejects.toMatchObject({ code: "unsupported" });
+    await expect(refused).rejects.toThrow(/the view "gpkg_contents" cannot be read/);
+  });
+
+  it("a view in place of gpkg_contents that never ends is given up", async () => {
+    const path = hostile((database) => {
+      database.exec("DROP TABLE gpkg_contents");
+      database.exec(
+        `CREATE VIEW gpkg_contents AS ${endless} SELECT 't' || x AS table_name, 'features' AS data_type FROM r`,
+      );
+    });
+    await expect(readLayers(path, { viewTimeout: "60" })).rejects.toThrow(
+      /"gpkg_contents" cannot be read: more than 100000 rows/,
+    );
   });
 
   it("virtual tables are told and passed over", async () => {

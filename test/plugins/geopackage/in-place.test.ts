@@ -207,6 +207,17 @@ describe("a file that cannot be changed", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
+  it("is one whose name leaves no room for the journal", async () => {
+    const most = scratch.path(`${"n".repeat(247 - 5)}.gpkg`);
+    const long = scratch.path(`${"n".repeat(248 - 5)}.gpkg`);
+    for (const path of [most, long]) copyFileSync(base, path);
+    await converted(geojson([{ geometry: point(1, 2) }]), most, append);
+    expect(query(most, "SELECT count(*) AS n FROM Places")).toEqual([{ n: 3 }]);
+    const refused = converted(geojson([{ geometry: point(1, 2) }]), long, append);
+    await expect(refused).rejects.toMatchObject({ code: "unsupported" });
+    await expect(refused).rejects.toThrow(/name has 248 bytes.*may have 247/);
+  });
+
   it("is said to be locked while another program writes to it", { timeout: 30_000 }, async () => {
     const path = copyOf(base);
     const other = new Sqlite(path);

@@ -1,10 +1,12 @@
 /** Tables read page by page, against SQLite's own reading of the same file. */
-import { afterAll, describe, expect, it } from "vitest";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../../plugins/geopackage/database.js";
 import { FileSource } from "../../../src/io/source.js";
 import { Recording, Scratch } from "../../../src/testing/index.js";
 import { randomFrom } from "../../support/random.js";
-import { newPackage } from "./support.js";
+import { blobOf, featuresOf, newPackage, pointWkb, readLayers, register } from "./support.js";
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -116,5 +118,112 @@ describe("what a program left beside the database", () => {
     database.exec("COMMIT");
     expect(await rowsOf(path, "t")).toHaveLength(2001);
     database.close();
+  });
+
+  it("a log of pages of another size is refused, unless it holds nothing", async () => {
+    const path = scratch.path("sizes.gpkg");
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (a); INSERT INTO t VALUES ('in the file')");
+    database.close();
+    const other = newPackage(scratch.path("other.gpkg"), "PRAGMA page_size = 1024");
+    other.pragma("journal_mode = WAL");
+    other.exec("CREATE TABLE t (a); INSERT INTO t VALUES ('of another')");
+    const log = readFileSync(scratch.path("other.gpkg-wal"));
+    other.close();
+    writeFileSync(`${path}-wal`, log);
+    const refused = rowsOf(path, "t");
+    await expect(refused).rejects.toMatchObject({ code: "input-corrupt" });
+    await expect(refused).rejects.toThrow(/log beside it has pages of 1024 bytes.*pages of 4096/);
+    // The header alone, and then a first frame whose checksum is wrong: SQLite takes nothing from either.
+    writeFileSync(`${path}-wal`, log.subarray(0, 32));
+    expect(await rowsOf(path, "t")).toEqual([[1, "in the file"]]);
+    writeFileSync(`${path}-wal`, log.fill(0xff, 100, 200));
+    expect(await rowsOf(path, "t")).toEqual([[1, "in the file"]]);
+  });
+
+  describe("a journal is read as SQLite rolls it back", () => {
+    let sound: { file: Buffer; journal: Buffer };
+    beforeAll(() => {
+      const path = scratch.path("half.gpkg");
+      const database = newPackage(path);
+      database.exec("CREATE TABLE t (a)");
+      for (let i = 0; i < 500; i++) database.prepare("INSERT INTO t VALUES (?)").run("before".repeat(50));
+      database.pragma("cache_size = 1");
+      database.pragma("cache_spill = 1");
+      database.exec("BEGIN; UPDATE t SET a = replace(a, 'before', 'after!')");
+      for (let i = 0; i < 500; i++) database.prepare("INSERT INTO t VALUES (?)").run("x".repeat(500));
+      sound = { file: readFileSync(path), journal: readFileSync(`${path}-journal`) };
+      database.close();
+    });
+    /** SQLite wrote each page at once: a header in a sector of 512 bytes, then a record, up to the end of a sector. */
+    const recordAt = (n: number) => (n - 1) * 5120 + 512;
+
+    it.each<[string, (journal: Buffer) => unknown]>([
+      ["whole", (journal) => expect(journal.readUInt32BE(recordAt(2) - 512 + 8)).toBe(1)],
+      ["with a wrong checksum in its fourth record", (journal) => journal.writeUInt32BE(7, recordAt(4) + 4100)],
+      ["with a page 0 in its third record", (journal) => journal.writeUInt32BE(0, recordAt(3))],
+      ["with a page beyond the end in its third record", (journal) => journal.writeUInt32BE(99_999, recordAt(3))],
+      ["with a page twice", (journal) => journal.copy(journal, recordAt(5), recordAt(2), recordAt(2) + 4)],
+      ["with a fifth header that is none", (journal) => journal.fill(0, recordAt(5) - 512, recordAt(5))],
+    ])("%s", async (name, spoil) => {
+      const path = scratch.path(`${name.replaceAll(" ", "-")}.gpkg`);
+      const journal = Buffer.from(sound.journal);
+      spoil(journal);
+      writeFileSync(path, sound.file);
+      writeFileSync(`${path}-journal`, journal);
+      const database = await Database.open(FileSource.at(path), new Recording(), null);
+      const pages: Buffer[] = [];
+      for (let page = 1; page <= database.pages.count; page++) pages.push(Buffer.from(await database.pages.page(page)));
+      await database.close();
+
+      const sqlite = new Sqlite(path);
+      sqlite.pragma("schema_version");
+      sqlite.close();
+      expect(existsSync(`${path}-journal`)).toBe(false);
+      expect(Buffer.concat(pages).equals(readFileSync(path))).toBe(true);
+    });
+  });
+});
+
+describe("tables about tables that are none", () => {
+  const packageWith = (path: string, change: string) => {
+    const database = newPackage(path);
+    database.exec("CREATE TABLE places (id INTEGER PRIMARY KEY, shape POINT, secret BLOB)");
+    database.prepare("INSERT INTO places VALUES (1, ?, NULL)").run(blobOf(pointWkb(1, 2)));
+    register(database, "places", "shape");
+    register(database, "gone");
+    database.exec("UPDATE gpkg_contents SET data_type = 'tiles' WHERE table_name = 'gone'");
+    database.exec(change);
+    database.close();
+    return path;
+  };
+
+  it.each([
+    [
+      "views",
+      ["gpkg_contents", "gpkg_geometry_columns", "gpkg_spatial_ref_sys"]
+        .map((name) => `ALTER TABLE ${name} RENAME TO ${name}_base; CREATE VIEW ${name} AS SELECT * FROM ${name}_base;`)
+        .join(" "),
+    ],
+    [
+      "without a rowid",
+      `ALTER TABLE gpkg_geometry_columns RENAME TO gpkg_old;
+       CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER,
+         z TINYINT, m TINYINT, PRIMARY KEY (table_name, column_name)) WITHOUT ROWID;
+       INSERT INTO gpkg_geometry_columns SELECT * FROM gpkg_old; DROP TABLE gpkg_old`,
+    ],
+  ])("are read all the same: %s", async (_, change) => {
+    const [layer, ...others] = await readLayers(packageWith(scratch.path("about.gpkg"), change));
+    expect(others).toEqual([]);
+    expect(layer!.info).toMatchObject({ name: "places", crs: { id: "EPSG:4326" } });
+    expect(featuresOf(layer!)).toMatchObject([{ id: 1, geometry: { type: "Point", coordinates: [1, 2] } }]);
+    rmSync(scratch.path("about.gpkg"));
+  });
+
+  it("are refused where SQLite refuses them", async () => {
+    const change = "DROP TABLE gpkg_contents; CREATE VIEW gpkg_contents AS SELECT * FROM nowhere";
+    const refused = readLayers(packageWith(scratch.path("nowhere.gpkg"), change));
+    await expect(refused).rejects.toMatchObject({ code: "unsupported" });
+    await expect(refused).rejects.toThrow(/the view "gpkg_contents" cannot be read: .*nowhere/);
   });
 });
