@@ -1,0 +1,172 @@
+import { bucketCounts } from "./buckets.js";
+import { idempotencyLifetime, type WriteOutcome, type WriteRequest } from "./contract.js";
+import { putKeysOf, useKeyField } from "./key-fields.js";
+import { mergeProperties } from "./merge-properties.js";
+import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
+import { type Candidate, planWrite, type WritePlan } from "./write-plan.js";
+
+/**
+ * Carries out a write: the one algorithm of all stores. Everything is read and decided first, then done in bulk; the
+ * store commits after it, and undoes all where it throws.
+ */
+export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome> {
+  const earlier = await earlierOutcome(tx, request);
+  if (earlier) return earlier;
+  const map = await tx.lockMap(request.map);
+  if (!map) return { kind: "no-map" };
+  if (request.revisions && !request.revisions.includes(map.revision)) {
+    return { kind: "other-revision", revision: map.revision };
+  }
+  const { field, fields } = await fieldsFor(tx, map, request);
+  const { candidates, taken } = await findCandidates(tx, map, field, request);
+  const plan = planWrite(request, map, candidates, taken);
+  if (request.strict && plan.failed.length > 0) return { kind: "refused", failed: plan.failed };
+
+  const nothing = request.items.length > 0 && plan.success.length === 0;
+  const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, { field, fields }, request, plan);
+  const revision = map.revision + (done.changed ? 1 : 0);
+  const { success, failed } = plan;
+  const outcome = { kind: "done", success, failed, deleted: done.deleted, revision, replayed: false } as const;
+  if (done.changed) await conclude(tx, map, request, plan, outcome);
+  if (request.idempotency) {
+    const { fingerprint } = request.idempotency;
+    await tx.keepOutcome(request.idempotency, { fingerprint, outcome }, request.now);
+  }
+  return outcome;
+}
+
+async function earlierOutcome(tx: WriteTransaction, { idempotency, now }: WriteRequest): Promise<WriteOutcome | null> {
+  if (!idempotency) return null;
+  const kept = await tx.keptOutcome(idempotency, now - idempotencyLifetime);
+  if (kept === null) return null;
+  if (kept === "in-flight") return { kind: "key-in-flight" };
+  const same = Buffer.compare(kept.fingerprint, idempotency.fingerprint) === 0;
+  return same ? { ...kept.outcome, replayed: true } : { kind: "key-used-otherwise" };
+}
+
+/** The field that the request matches by, and all whose keys are kept. */
+interface Fields {
+  readonly field: KeyField | null;
+  readonly fields: readonly KeyField[];
+}
+
+async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields> {
+  // Whoever empties a map, looks for nothing.
+  if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
+  return useKeyField(tx, map, request.remoteField);
+}
+
+const textOf = (digest: Uint8Array): string =>
+  Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("latin1");
+
+/** What the items of a request name on the map. */
+async function findCandidates(
+  tx: WriteTransaction,
+  map: LockedMap,
+  field: KeyField | null,
+  request: WriteRequest,
+): Promise<{ readonly candidates: readonly Candidate[]; readonly taken: ReadonlySet<string> }> {
+  const { items, kind } = request;
+  const names = items.map((item) => {
+    if (kind === "create") return null;
+    return field ? item.key && textOf(item.key) : item.id;
+  });
+  const named = new Map<string, { copies: number; key: Uint8Array | null; matches: Match[] }>();
+  for (const [i, name] of names.entries()) {
+    if (name === null) continue;
+    const known = named.get(name);
+    if (known) known.copies++;
+    else named.set(name, { copies: 1, key: items[i]!.key, matches: [] });
+  }
+  const distinct = [...named.values()];
+  const found = field
+    ? await tx.findByKeys(
+        field.number,
+        distinct.map(({ key }) => key!),
+      )
+    : await tx.findByIds(map.number, [...named.keys()]);
+  for (const match of found) distinct[match.of]!.matches.push(match);
+
+  const candidates = items.map((item, i) => {
+    const { copies, matches } = named.get(names[i] ?? "") ?? { copies: 1, matches: [] };
+    return { item, copies, matches };
+  });
+  return { candidates, taken: field && kind === "synchronise" ? await takenIds(tx, map, candidates) : new Set() };
+}
+
+/** Where keys match, an id that a new feature comes with may be that of another. */
+async function takenIds(
+  tx: WriteTransaction,
+  map: LockedMap,
+  candidates: readonly Candidate[],
+): Promise<ReadonlySet<string>> {
+  const ids = candidates.flatMap(({ item, matches }) => (item.id !== null && matches.length === 0 ? [item.id] : []));
+  return new Set((await tx.findByIds(map.number, [...new Set(ids)])).map(({ id }) => id));
+}
+
+async function carryOut(
+  tx: WriteTransaction,
+  map: LockedMap,
+  { field, fields }: Fields,
+  request: WriteRequest,
+  plan: WritePlan,
+): Promise<{ readonly changed: boolean; readonly deleted: number }> {
+  const { created, kept, removed } = plan;
+  const deleted = kept && kept.length < map.features ? await tx.removeAllBut(map.number, kept) : 0;
+  await tx.remove(map.number, removed);
+  const updated = request.kind === "update" ? await merged(tx, map, plan.updated) : plan.updated;
+  const changed = await tx.update(map.number, updated);
+  await tx.insert(map.number, created);
+
+  // Features that were found by a key go on having it.
+  const others = fields.filter(({ number }) => number !== field?.number);
+  if (field) await tx.putKeys(field.number, plan.createdKeys);
+  await putKeysOf(tx, field ? others : fields, created, false);
+  if (changed > 0) await putKeysOf(tx, others, updated.filter(hasProperties), true);
+
+  const added = created.map(({ seq }) => seq);
+  if (deleted > 0) await tx.forgetCounts(map.number);
+  await tx.addCounts(map.number, bucketCounts(deleted > 0 ? [...kept!, ...added] : added, removed));
+  return { changed: created.length + changed + removed.length + deleted > 0, deleted };
+}
+
+const hasProperties = (row: ChangedRow): row is ChangedRow & { readonly properties: string } => row.properties !== null;
+
+async function merged(
+  tx: WriteTransaction,
+  map: LockedMap,
+  rows: readonly ChangedRow[],
+): Promise<readonly ChangedRow[]> {
+  const touched = rows.filter(hasProperties).map(({ seq }) => seq);
+  const stored = new Map((await tx.propertiesOf(map.number, touched)).map((row) => [row.seq, row.properties]));
+  return rows.map((row) =>
+    hasProperties(row) ? { ...row, properties: mergeProperties(stored.get(row.seq)!, row.properties) } : row,
+  );
+}
+
+/** The map's row and the audit log, after something changed. */
+async function conclude(
+  tx: WriteTransaction,
+  map: LockedMap,
+  request: WriteRequest,
+  plan: WritePlan,
+  outcome: DoneOutcome,
+): Promise<void> {
+  const deleted = plan.removed.length + outcome.deleted;
+  await tx.changeMap(map.number, {
+    revision: outcome.revision,
+    features: map.features + plan.created.length - deleted,
+    next: map.next + plan.created.length,
+  });
+  await tx.addAudit({
+    ...request.audit,
+    at: request.now,
+    map: request.map,
+    detail: {
+      created: plan.created.length,
+      updated: plan.updated.length,
+      deleted,
+      failed: plan.failed.length,
+    },
+  });
+}
