@@ -1,0 +1,41 @@
+/** What the service allows, with defaults that a first push of a million features does not meet. */
+export interface Settings {
+  /** Bytes of a request's body, after decompression. */
+  readonly bodyBytes: number;
+  /** Levels of objects and arrays in a body. */
+  readonly bodyDepth: number;
+  /** Bytes of a request's headers. */
+  readonly headerBytes: number;
+  /** Seconds until the headers of a request must have arrived. */
+  readonly headerSeconds: number;
+  /** Seconds until the whole request must have arrived. */
+  readonly requestSeconds: number;
+  /** Seconds that a connection is kept open between requests. */
+  readonly idleSeconds: number;
+  /** Requests a minute that one account may send to the API, to each process of the service. */
+  readonly requestsPerMinute: number;
+  /** Requests a minute that one address may send to the token endpoint, to each process of the service. */
+  readonly tokensPerMinute: number;
+  /** Failed attempts to sign in or to get a token with one name from one address, within `attemptSeconds`. */
+  readonly attemptsPerName: number;
+  /** Failed attempts from one address, whatever the name, within `attemptSeconds`. */
+  readonly attemptsPerAddress: number;
+  readonly attemptSeconds: number;
+  /** Answers of so many bytes on are compressed for who accepts it. */
+  readonly gzipBytes: number;
+}
+
+export const defaultSettings: Settings = {
+  bodyBytes: 10 * 1024 * 1024,
+  bodyDepth: 100,
+  headerBytes: 16 * 1024,
+  headerSeconds: 20,
+  requestSeconds: 120,
+  idleSeconds: 70,
+  requestsPerMinute: 100_000,
+  tokensPerMinute: 1000,
+  attemptsPerName: 10,
+  attemptsPerAddress: 100,
+  attemptSeconds: 900,
+  gzipBytes: 1024,
+};
