@@ -1,4 +1,4 @@
-import { defineFormat } from "geoferry/plugin";
+import { defineFormat, everyGeometryType } from "geoferry/plugin";
 
 const wktLine =
   /^(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\s*(ZM?|M)?\s*(\(|EMPTY)|^(SRID=\d+;)?\s*GEOMETRYCOLLECTION/i;
@@ -22,15 +22,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "one",
-      geometryTypes: [
-        "Point",
-        "LineString",
-        "Polygon",
-        "MultiPoint",
-        "MultiLineString",
-        "MultiPolygon",
-        "GeometryCollection",
-      ],
+      geometryTypes: everyGeometryType,
       nullGeometry: false,
       z: true,
       m: false,
