@@ -226,10 +226,10 @@ export class GpxWalker {
 
   private readPlace(): void {
     const { reader } = this;
-    const x = reader.attributeIndex(Code.lon);
-    const y = reader.attributeIndex(Code.lat);
-    this.longitude = x < 0 ? Number.NaN : reader.valueNumber(x);
-    this.latitude = y < 0 ? Number.NaN : reader.valueNumber(y);
+    const x = reader.attributes.indexOf(Code.lon);
+    const y = reader.attributes.indexOf(Code.lat);
+    this.longitude = x < 0 ? Number.NaN : reader.attributes.number(x);
+    this.latitude = y < 0 ? Number.NaN : reader.attributes.number(y);
     this.height = Number.NaN;
   }
 
@@ -286,8 +286,8 @@ export class GpxWalker {
         return Scope.extensions;
       case Code.link: {
         this.giveLink();
-        const href = this.reader.attributeIndex(Code.href);
-        this.openLink = { href: href < 0 ? null : this.reader.value(href), text: null, type: null };
+        const href = this.reader.attributes.indexOf(Code.href);
+        this.openLink = { href: href < 0 ? null : this.reader.attributes.value(href), text: null, type: null };
         return Scope.link;
       }
       case Code.url:
@@ -327,15 +327,15 @@ export class GpxWalker {
       return Scope.skip;
     }
     paths[depth] = path;
-    for (let a = 0; a < reader.attributeCount; a++) {
-      const name = reader.attributeNames[a]!;
+    for (let a = 0; a < reader.attributes.count; a++) {
+      const name = reader.attributes.names[a]!;
       if (name.prefix === "xmlns" || name.text === "xmlns" || name.prefix === "xsi") continue;
       const place = tree.attribute(path, name);
       if (!place) this.surplus++;
-      else if (inPoint) visitor.pointAttribute(place, reader.value(a));
-      else visitor.attribute(place, reader.value(a));
+      else if (inPoint) visitor.pointAttribute(place, reader.attributes.value(a));
+      else visitor.attribute(place, reader.attributes.value(a));
     }
-    this.uses[depth] = reader.attributeCount > 0 ? Use.none : Use.extension;
+    this.uses[depth] = reader.attributes.count > 0 ? Use.none : Use.extension;
     reader.content.begin();
     return Scope.extension;
   }
@@ -364,8 +364,8 @@ export class GpxWalker {
   private openDeclared(): number {
     const { reader } = this;
     if (reader.namespace() !== structureNamespace) return Scope.skip;
-    const name = reader.attribute("name");
-    const type = reader.attribute("type");
+    const name = reader.attributes.get("name");
+    const type = reader.attributes.get("type");
     if (name !== null && type !== null) this.visitor.declaration(fieldName(name), type);
     return Scope.declared;
   }

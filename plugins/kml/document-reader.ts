@@ -1,5 +1,6 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader } from "../shared/xml.js";
+import { carriageReturn, isSpace, lessThan, lineFeed } from "../shared/xml-bytes.js";
 import { atomNamespace, ownNamespace } from "./element-fields.js";
 import type { FeatureReader } from "./feature-reader.js";
 import { joinPath } from "./folder-path.js";
@@ -35,11 +36,6 @@ export interface DocumentSettings {
 }
 
 const kmlNamespaces = /^http:\/\/(www\.opengis\.net\/kml|(earth|www)\.google\.com\/kml|earth\.google\.com\/kml)/;
-
-const lessThan = 60;
-const lineFeed = 10;
-const carriageReturn = 13;
-const isSpace = (byte: number): boolean => byte === 32 || byte === lineFeed || byte === 9 || byte === carriageReturn;
 
 /** What the document is in the middle of. */
 const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5 } as const;
@@ -197,11 +193,11 @@ export class DocumentReader {
       case Tag.StyleMap:
         this.begin(code === Tag.Style ? State.style : State.styleMap);
         // Google Earth wraps styles into gx:CascadingStyle, which has the id.
-        this.id = xml.attribute("id") || (this.codes[xml.depth - 1] === Tag.CascadingStyle ? this.id : "");
+        this.id = xml.attributes.get("id") || (this.codes[xml.depth - 1] === Tag.CascadingStyle ? this.id : "");
         if (code === Tag.Style) this.styles.begin();
         return null;
       case Tag.CascadingStyle:
-        this.id = xml.attribute("id") ?? "";
+        this.id = xml.attributes.get("id") ?? "";
         return null;
       case Tag.Schema:
         this.begin(State.schema);
@@ -233,21 +229,21 @@ export class DocumentReader {
 
   private beginFeature(code: number): "begins" {
     this.begin(State.feature);
-    this.features.begin(code, this.xml.attribute("id") || null);
+    this.features.begin(code, this.xml.attributes.get("id") || null);
     return "begins";
   }
 
   private beginSchema(): void {
-    const name = this.xml.attribute("name") ?? "";
+    const name = this.xml.attributes.get("name") ?? "";
     // Placemarks of a type of their own are elements of its name (KML 2.0 and 2.1).
-    const typed = this.xml.attribute("parent") === null ? null : name;
-    this.settings.findings?.schema(this.xml.attribute("id") ?? name, typed, name);
+    const typed = this.xml.attributes.get("parent") === null ? null : name;
+    this.settings.findings?.schema(this.xml.attributes.get("id") ?? name, typed, name);
   }
 
   private ownField(): void {
     const { xml, settings } = this;
     if (!settings.findings || xml.namespace() !== ownNamespace) return;
-    const [schema, name, type] = ["schema", "name", "type"].map((attribute) => xml.attribute(attribute) ?? "");
+    const [schema, name, type] = ["schema", "name", "type"].map((attribute) => xml.attributes.get(attribute) ?? "");
     settings.findings.ownField(xml.name.local, schema!, name!, type!);
   }
 
@@ -265,8 +261,8 @@ export class DocumentReader {
     const { xml, settings } = this;
     // Typed placemarks of KML 2.0 have fields in elements called after their type: SimpleField all the same.
     if (code !== Tag.SimpleField || !settings.findings) return;
-    this.fieldName = xml.attribute("name") ?? "";
-    settings.findings.schemaField(this.fieldName, xml.attribute("type") ?? "string");
+    this.fieldName = xml.attributes.get("name") ?? "";
+    settings.findings.schemaField(this.fieldName, xml.attributes.get("type") ?? "string");
   }
 
   private close(): "feature" | "container" | null {

@@ -129,13 +129,13 @@ export class FeatureReader {
   }
 
   private link(reader: XmlReader): void {
-    const href = reader.attribute("href");
+    const href = reader.attributes.get("href");
     if (href) this.record.text(Source.element, "link", href);
   }
 
   private beginStyle(reader: XmlReader): void {
     this.styleDepth = this.stack.length;
-    this.styleId = reader.attribute("id");
+    this.styleId = reader.attributes.get("id");
     this.styles.begin();
   }
 
@@ -257,8 +257,8 @@ const textOf = (reader: XmlReader, length: number): string => reader.content.byt
 
 /** The value of an attribute that comes again and again. */
 function keyword(reader: XmlReader, code: number): string | null {
-  const index = reader.attributeIndex(code);
-  return index < 0 ? null : reader.keyword(index);
+  const index = reader.attributes.indexOf(code);
+  return index < 0 ? null : reader.attributes.keyword(index);
 }
 
 /** The id that a URL names in its own document: `#id`, or `id` as older files have it. */

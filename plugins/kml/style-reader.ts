@@ -60,10 +60,10 @@ export class StyleReader {
   }
 
   private hotSpot(reader: XmlReader): void {
-    const [x, y] = ["x", "y"].map((name) => Number.parseFloat(reader.attribute(name) ?? ""));
+    const [x, y] = ["x", "y"].map((name) => Number.parseFloat(reader.attributes.get(name) ?? ""));
     if (!this.part || this.code !== Tag.IconStyle || Number.isNaN(x) || Number.isNaN(y)) return;
     this.part["icon-offset"] = JSON.stringify([x, y]);
-    const units = ["xunits", "yunits"].map((name) => reader.attribute(name) ?? "");
+    const units = ["xunits", "yunits"].map((name) => reader.attributes.get(name) ?? "");
     this.part["icon-offset-units"] = JSON.stringify(units);
   }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
+import { isSpace } from "./xml-bytes.js";
 
 /** More text than this in one element is refused: 256 MiB. */
 const mostContent = 1 << 28;
@@ -21,8 +22,6 @@ function referenceLength(bytes: Buffer, at: number, end: number): number {
   }
   return 0;
 }
-
-const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9 || byte === 13;
 
 /**
  * Text of elements, put together from its pieces, as UTF-8 that grows as it comes: of one at a time (`clear`, then

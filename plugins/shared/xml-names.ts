@@ -1,3 +1,5 @@
+import { sameBytes } from "./xml-bytes.js";
+
 /** Names of elements and attributes: each is made into an object once, and told by its bytes from then on. */
 
 /** A file that uses values as names would fill the memory: beyond so many, they are forgotten. */
@@ -61,12 +63,6 @@ export class XmlNames {
     this.buckets[bucket] = name;
     return name;
   }
-}
-
-/** Whether `name` stands in `bytes` at `at`. */
-export function sameBytes(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
-  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[at + i]) return false;
-  return true;
 }
 
 /** The declarations of namespaces that are in force, from the outermost to the innermost element. */

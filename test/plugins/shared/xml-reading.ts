@@ -44,6 +44,7 @@ export async function eventsOf(
 
 function attributesOf(reader: XmlReader): string {
   let text = "";
-  for (let a = 0; a < reader.attributeCount; a++) text += ` ${reader.attributeNames[a]!.text}="${reader.value(a)}"`;
+  for (let a = 0; a < reader.attributes.count; a++)
+    text += ` ${reader.attributes.names[a]!.text}="${reader.attributes.value(a)}"`;
   return text;
 }

@@ -1,0 +1,65 @@
+/** What bytes mean in XML 1.0, and the marks that begin and end its constructs. */
+
+export const ampersand = 38;
+export const carriageReturn = 13;
+export const lineFeed = 10;
+export const lessThan = 60;
+export const greaterThan = 62;
+export const equals = 61;
+export const slash = 47;
+export const exclamation = 33;
+export const question = 63;
+export const quotation = 34;
+export const apostrophe = 39;
+
+/** White space, by section 2.3. */
+export const isSpace = (byte: number): boolean =>
+  byte === 32 || byte === lineFeed || byte === 9 || byte === carriageReturn;
+
+/** What a byte means in text or in a value. */
+export const Meaning = {
+  none: 0,
+  /** A tag begins. */
+  tag: 1,
+  /** It has to be resolved. */
+  encoded: 2,
+  /** XML does not allow it. */
+  forbidden: 3,
+  quote: 4,
+} as const;
+
+export const inText = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === lessThan
+    ? Meaning.tag
+    : byte === ampersand || byte === carriageReturn
+      ? Meaning.encoded
+      : byte < 32 && byte !== 9 && byte !== lineFeed
+        ? Meaning.forbidden
+        : Meaning.none,
+);
+/** The same in the value of an attribute, where line feeds and tabs become blanks (section 3.3.3). */
+export const inValue = inText.map((meaning, byte) =>
+  byte === quotation || byte === apostrophe
+    ? Meaning.quote
+    : byte === 9 || byte === lineFeed
+      ? Meaning.encoded
+      : meaning,
+);
+/** 1 for bytes that a name can have; what is beyond ASCII is not looked into. */
+export const inName = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 128 || /[\w:.-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+export const markupOpening = Buffer.from("<!");
+export const doctypeOpening = Buffer.from("<!DOCTYPE");
+export const cdataOpening = Buffer.from("<![CDATA[");
+export const cdataEnd = Buffer.from("]]>");
+export const commentOpening = Buffer.from("<!--");
+export const commentEnd = Buffer.from("-->");
+export const instructionEnd = Buffer.from("?>");
+
+/** Whether `wanted` stands in `bytes` at `at`. */
+export function sameBytes(wanted: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
+  return true;
+}

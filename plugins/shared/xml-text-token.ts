@@ -1,0 +1,105 @@
+import { ampersand, carriageReturn, cdataEnd, inText, isSpace, Meaning } from "./xml-bytes.js";
+import type { XmlContent } from "./xml-content.js";
+import type { XmlResolver } from "./xml-resolver.js";
+import type { XmlWindow } from "./xml-window.js";
+
+/** Text that goes on beyond the window is given in pieces of at least this size. */
+const leastPiece = 1 << 16;
+const semicolon = 59;
+
+/** A run of text between tags, or a CDATA section, or a piece of either: where it is, and how it is to be taken. */
+export class XmlTextToken {
+  from = 0;
+  to = 0;
+  /** Whether what comes next is in a CDATA section. */
+  inCdata = false;
+  /** It is of a CDATA section. */
+  private literal = false;
+  /** It has to be resolved. */
+  private encoded = false;
+
+  constructor(
+    private readonly window: XmlWindow,
+    private readonly resolver: XmlResolver,
+    private readonly source: string,
+  ) {}
+
+  /** Reads the text at hand, which ends at a tag; false where more of the file is needed for it. */
+  read(): boolean {
+    const { bytes, end, at, last } = this.window;
+    let found = 0;
+    let to = at;
+    for (; to < end; to++) {
+      const meaning = inText[bytes[to]!]!;
+      if (meaning === Meaning.none) continue;
+      if (meaning === Meaning.tag) break;
+      found |= meaning;
+    }
+    if (to >= end && !last) {
+      if (to - at < leastPiece) return false;
+      to = this.pieceEnd(to);
+    }
+    this.encoded = found !== 0;
+    this.literal = false;
+    this.take(to);
+    return true;
+  }
+
+  /** Where text that goes on is cut: not in a reference, nor between the two characters of a line end. */
+  private pieceEnd(end: number): number {
+    const { bytes, at } = this.window;
+    const open = bytes.lastIndexOf(ampersand, end - 1);
+    if (open >= end - 64 && open > at && !bytes.subarray(open, end).includes(semicolon)) return open;
+    return bytes[end - 1] === carriageReturn ? end - 1 : end;
+  }
+
+  /** Reads what is left of a CDATA section, or a piece of it; false where more of the file is needed for it. */
+  readCdata(): boolean {
+    const { window } = this;
+    const { bytes, at, end } = window;
+    const found = bytes.indexOf(cdataEnd, at);
+    const isWhole = found >= 0 && found + cdataEnd.length <= end;
+    if (!isWhole && end - at < leastPiece) return false;
+    let to = isWhole ? found : end - cdataEnd.length;
+    if (!isWhole) {
+      while (to > at && (bytes[to]! & 0xc0) === 0x80) to--;
+      if (bytes[to - 1] === carriageReturn) to--;
+    }
+    this.inCdata = !isWhole;
+    this.literal = true;
+    this.encoded = false;
+    for (let i = at; i < to; i++) {
+      if (inText[bytes[i]!] === Meaning.forbidden || bytes[i] === carriageReturn) this.encoded = true;
+    }
+    this.take(to);
+    if (isWhole) window.at = found + cdataEnd.length;
+    return true;
+  }
+
+  private take(to: number): void {
+    const { window } = this;
+    this.from = window.tokenAt = window.at;
+    this.to = window.at = to;
+  }
+
+  /** Adds it to `content`, resolved. */
+  collect(content: XmlContent): void {
+    const { from, to, source, resolver } = this;
+    const { bytes, valid } = this.window;
+    resolver.checkUtf8(from, to);
+    if (!this.encoded) content.add(bytes, from, to, valid, source);
+    else if (this.literal || !valid || !content.addEscaped(bytes, from, to, source)) {
+      const raw = bytes.toString("utf8", from, to).replace(/\r\n?/g, "\n");
+      if (this.literal) content.addText(resolver.clean(raw, from), source);
+      else content.addResolved(resolver.resolve(raw, from), spaceBefore(raw), spaceAfter(raw), source);
+    }
+  }
+}
+
+const spaceBefore = (text: string): number => /^[ \t\n]*/.exec(text)![0].length;
+
+function spaceAfter(text: string): number {
+  let at = text.length;
+  while (at > 0 && isSpace(text.charCodeAt(at - 1))) at--;
+  return text.length - at;
+}
