@@ -84,6 +84,8 @@ export class XmlReader {
   /** An empty element is still to be closed. */
   private closing = false;
   private finished = false;
+  /** It is in the middle of something that is passed over, or in a CDATA section. */
+  private isWithin = false;
   private doctype: string;
   private readonly names: XmlNames;
   private readonly elements: XmlElements;
@@ -135,16 +137,18 @@ export class XmlReader {
 
   /** The next token. */
   next(): number {
-    const { window, passage, text } = this;
-    if (window.isDamaged) return Token.more;
-    if (this.finished) return Token.end;
+    const { window } = this;
     if (this.closing) {
       this.closing = false;
-      return this.close();
+      if (!window.isDamaged) return this.close();
     }
+    if (window.isDamaged) return Token.more;
+    if (this.finished) return Token.end;
     for (;;) {
-      if (!passage.pass()) return this.more(passage.isInElement ? `<${this.name.text}>` : "a comment");
-      if (text.inCdata) return text.readCdata() ? this.textToken() : this.more("a CDATA section");
+      if (this.isWithin) {
+        const token = this.within();
+        if (token !== -1) return token;
+      }
       const { bytes, end } = window;
       let { at } = window;
       if (this.afterTag) while (at < end && isSpace(bytes[at]!)) at++;
@@ -152,7 +156,7 @@ export class XmlReader {
       if (at >= end) return window.last ? this.finish() : Token.more;
       if (bytes[at] !== lessThan) {
         if (this.depth === 0) return this.fail(at, "text outside of the root element");
-        return text.read() ? this.textToken() : Token.more;
+        return this.text.read() ? this.textToken() : Token.more;
       }
       if (at + 1 >= end) return this.more("a tag");
       const second = bytes[at + 1]!;
@@ -161,6 +165,15 @@ export class XmlReader {
       const token = second === question ? this.instruction() : this.declaration();
       if (token !== -1) return token;
     }
+  }
+
+  /** Passes over what is not wanted, and reads what a CDATA section has; -1 where that is done. */
+  private within(): number {
+    const { passage, text } = this;
+    if (!passage.pass()) return this.more(passage.isInElement ? `<${this.name.text}>` : "a comment");
+    this.isWithin = text.inCdata;
+    if (!text.inCdata) return -1;
+    return text.readCdata() ? this.textToken() : this.more("a CDATA section");
   }
 
   private textToken(): number {
@@ -183,12 +196,15 @@ export class XmlReader {
    * that are never within others of their name, and where somebody else sees to it that the content is well-formed.
    */
   passOver(): void {
-    if (!this.closing) this.passage.toEndOf(this.name.bytes);
+    if (this.closing) return;
+    this.passage.toEndOf(this.name.bytes);
+    this.isWithin = true;
   }
 
   private instruction(): number {
     this.window.at += 2;
     this.passage.past(instructionEnd);
+    this.isWithin = true;
     return -1;
   }
 
@@ -199,12 +215,13 @@ export class XmlReader {
     if (sameBytes(commentOpening, bytes, at)) {
       window.at += commentOpening.length;
       this.passage.past(commentEnd);
+      this.isWithin = true;
       return -1;
     }
     if (sameBytes(cdataOpening, bytes, at)) {
       if (this.depth === 0) return this.fail(at, "text outside of the root element");
       window.at += cdataOpening.length;
-      this.text.inCdata = true;
+      this.text.inCdata = this.isWithin = true;
       this.afterTag = false;
       return -1;
     }
