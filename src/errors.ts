@@ -163,6 +163,11 @@ export const registry = {
     (e) =>
       `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832 with --source-crs or --target-crs`,
   ),
+  "crs-mistaken": entry<{ option: string; text: string; reason?: string }>(
+    "usage",
+    (e) =>
+      `${e.option}: "${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832`,
+  ),
   "crs-no-operation": entry<{ from: string; to: string; reason: string }>(
     "unsupported",
     (e) => `no way from ${e.from} to ${e.to} that is sure to be right: ${e.reason}`,

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
-import { crsContext } from "../crs/index.js";
 import { fault, GeoferryError } from "../errors.js";
 import { FileSource, isZip, readHead } from "../io/source.js";
 import type { Format } from "../plugin/format.js";
 import { fieldsOf, parseGeometryType } from "../stages/index.js";
+import { askedCrs } from "./asked-crs.js";
 import { parseReaderOptions } from "./inputs.js";
 import { parseRejectLimit } from "./rejects.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -12,14 +12,14 @@ import { checkedBox, targetCrs } from "./shape.js";
 /**
  * What is wrong with a request by itself, whatever the inputs hold and the outputs are: told before anything else, so that
  * nobody is asked to overwrite a file only to hear of a mistyped option then.
- * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-unknown
+ * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-mistaken
  */
 export async function checkRequest(request: ConvertRequest, host: Host): Promise<void> {
   const { where, geometryType, maxRejects, sourceCrs, bbox, reproject } = request;
   if (where !== undefined) fieldsOf(where);
   if (geometryType !== undefined) parseGeometryType(geometryType);
   parseRejectLimit(maxRejects);
-  if (sourceCrs !== undefined) await crsContext.parse(sourceCrs);
+  if (sourceCrs !== undefined) await askedCrs("--source-crs", sourceCrs);
   const target = await targetCrs(request);
   if (bbox && reproject !== false) checkedBox(bbox, target);
   await checkReader(request, host);

@@ -1,10 +1,11 @@
 /** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
-import { areaOfUse, crsContext, isWgs84 } from "../crs/index.js";
+import { areaOfUse, isWgs84 } from "../crs/index.js";
 import { Spool } from "../io/spool.js";
 import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
 import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
 import { suspectSwap } from "../stages/swapped-order.js";
+import { askedCrs } from "./asked-crs.js";
 import { chooseExecutor } from "./choose-executor.js";
 import { inOrder } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
@@ -73,7 +74,7 @@ async function inspectLayer(
   gathered: Gathered,
 ): Promise<LayerReport> {
   const { layer, source } = open;
-  const crs = request.sourceCrs === undefined ? layer.crs : await crsContext.parse(request.sourceCrs);
+  const crs = request.sourceCrs === undefined ? layer.crs : await askedCrs("--source-crs", request.sourceCrs);
   const refine = layer.fields === null;
   const summariser = new Summariser(refine);
   const problems: Reject[] = [];

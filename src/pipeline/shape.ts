@@ -4,6 +4,7 @@ import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsAsValues, fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
+import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
 import type { Gathered } from "./report.js";
 import type { ConvertRequest } from "./request.js";
@@ -21,10 +22,10 @@ export interface Shape {
 /** The CRS that the output shall have; null where coordinates are carried untouched. */
 export async function targetCrs(request: ConvertRequest): Promise<Crs | null> {
   if (request.reproject === false) return null;
-  return request.targetCrs === undefined ? crsContext.wgs84 : crsContext.parse(request.targetCrs);
+  return request.targetCrs === undefined ? crsContext.wgs84 : askedCrs("--target-crs", request.targetCrs);
 }
 
-/** @throws crs-unknown, crs-no-operation, option-invalid */
+/** @throws crs-unknown, crs-mistaken, crs-no-operation, option-invalid */
 export async function planShape(
   open: OpenLayer,
   request: ConvertRequest,
@@ -69,7 +70,7 @@ async function planCrs(
   gathered: Gathered,
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<Shape, "crs" | "assumed">> {
-  const said = request.sourceCrs === undefined ? open.layer.crs : await crsContext.parse(request.sourceCrs);
+  const said = request.sourceCrs === undefined ? open.layer.crs : await askedCrs("--source-crs", request.sourceCrs);
   if (said !== null && open.layer.crs !== null && said !== open.layer.crs && !(await isSame(said, open.layer.crs))) {
     const [given, own] = [said, open.layer.crs].map((crs) => crs.id ?? crs.name);
     const example = `the input is in ${own} by its own account, and was taken to be in ${given}, as --source-crs asks`;
