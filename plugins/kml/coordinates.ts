@@ -10,18 +10,51 @@ const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[;|/]/.test(character) ? Sort.separator : Sort.other;
 });
 
+const [comma, minus, point, zero, nine] = [0x2c, 0x2d, 0x2e, 0x30, 0x39];
+/** As many digits, and powers of ten, are exact in a double, so that their quotient is the nearest one. */
+const mostDigits = 15;
+const powers = Float64Array.from({ length: mostDigits + 1 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * Puts the plain decimal at `bytes[from]` into `numbers[at]`, which makes no object of it.
+ * @returns where it ends; 0 where it is none, has an exponent, or more digits than are exact
+ */
+function putDecimal(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
+  const start = bytes[from] === minus ? from + 1 : from;
+  let value = 0;
+  let dot = -1;
+  let i = start;
+  for (; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte >= zero && byte <= nine) value = 10 * value + (byte - zero);
+    else if (byte === point && dot < 0) dot = i;
+    else break;
+  }
+  const whole = (dot < 0 ? i : dot) - start;
+  const decimals = dot < 0 ? 0 : i - dot - 1;
+  const isPlain = whole > 0 && whole + decimals <= mostDigits && (dot < 0 || decimals > 0);
+  if (!isPlain || (whole > 1 && bytes[start] === zero)) return 0;
+  value /= powers[decimals]!;
+  numbers[at] = start > from ? -value : value;
+  return i;
+}
+
 /** Positions of one feature, one after another: three numbers each, NaN for a height that is not there. */
 export class Positions {
   numbers = new Float64Array(384);
   count = 0;
 
+  /** Makes room for one more. */
+  reserve(): void {
+    if (this.count * 3 + 3 <= this.numbers.length) return;
+    const grown = new Float64Array(this.numbers.length * 2);
+    grown.set(this.numbers);
+    this.numbers = grown;
+  }
+
   add(x: number, y: number, z: number): void {
+    this.reserve();
     const at = this.count * 3;
-    if (at + 3 > this.numbers.length) {
-      const grown = new Float64Array(this.numbers.length * 2);
-      grown.set(this.numbers);
-      this.numbers = grown;
-    }
     const { numbers } = this;
     numbers[at] = x;
     numbers[at + 1] = y;
@@ -70,6 +103,11 @@ export class CoordinateParser {
     for (;;) {
       i = this.skip(bytes, i, to);
       if (i >= to) break;
+      const end = this.plain(bytes, i, to);
+      if (end > 0) {
+        i = end;
+        continue;
+      }
       i = this.readChain(bytes, i, to);
       if (i < 0) return this.problem(bytes, -1 - i, to);
       const { length } = this;
@@ -83,6 +121,31 @@ export class CoordinateParser {
       } else if (!this.partChain()) return `${length} numbers in a row that no rule parts into positions`;
     }
     return lonely === 0 ? null : this.finishLonely(lonely, this.positions.count - first);
+  }
+
+  /**
+   * Adds a position as the standard writes it, with plain decimals: as nearly all are.
+   * @returns where it ends; 0, with nothing added, where it is to be read by all the rules
+   */
+  private plain(bytes: Uint8Array, from: number, to: number): number {
+    const { positions } = this;
+    positions.reserve();
+    const { numbers } = positions;
+    const at = positions.count * 3;
+    let i = putDecimal(bytes, from, to, numbers, at);
+    if (i === 0 || bytes[i] !== comma) return 0;
+    i = putDecimal(bytes, i + 1, to, numbers, at + 1);
+    if (i === 0) return 0;
+    if (i < to && bytes[i] === comma) {
+      i = putDecimal(bytes, i + 1, to, numbers, at + 2);
+      if (i === 0) return 0;
+    } else numbers[at + 2] = Number.NaN;
+    // A comma behind blanks would go on with the same position.
+    const end = i;
+    while (i < to && sorts[bytes[i]!] === Sort.space) i++;
+    if (i < to && (i === end || sorts[bytes[i]!] !== Sort.number)) return 0;
+    positions.count++;
+    return i;
   }
 
   private readonly lonely = new Float64Array(3);
