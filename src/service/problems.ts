@@ -9,7 +9,8 @@ interface Entry<D> {
   readonly status: number;
   readonly message: (details: D) => string;
 }
-const entry = <D = object>(status: number, message: (details: D) => string): Entry<D> => ({ status, message });
+const entry = <D>(status: number, message: (details: D) => string): Entry<D> => ({ status, message });
+const plain = (status: number, message: string): Entry<object> => ({ status, message: () => message });
 
 type Reason = { readonly reason: string };
 
@@ -17,10 +18,10 @@ export const problems = {
   "bad-request": entry<Reason>(400, (e) => `The request cannot be read: ${e.reason}.`),
   "bad-query": entry<Reason>(400, (e) => `The query of the address is wrong: ${e.reason}.`),
   "bad-header": entry<{ name: string } & Reason>(400, (e) => `The header ${e.name} is wrong: ${e.reason}.`),
-  "body-missing": entry(400, () => "The request needs a body of JSON; it has none."),
-  "content-type-missing": entry(
+  "body-missing": plain(400, "The request needs a body of JSON; it has none."),
+  "content-type-missing": plain(
     400,
-    () => "The request has a body but no Content-Type; send Content-Type: application/json.",
+    "The request has a body but no Content-Type; send Content-Type: application/json.",
   ),
   "bad-json": entry<Reason>(400, (e) => `The body is not JSON in UTF-8: ${e.reason}.`),
   "bad-gzip": entry<Reason>(400, (e) => `The body is not gzip, though its Content-Encoding says so: ${e.reason}.`),
@@ -28,33 +29,30 @@ export const problems = {
     400,
     (e) => `The body nests objects and arrays more than ${e.limit} levels deep.`,
   ),
-  "not-authenticated": entry(
+  "not-authenticated": plain(
     401,
-    () => "This needs an access token: get one from /token and send it as Authorization: Bearer <token>.",
+    "This needs an access token: get one from /token and send it as Authorization: Bearer <token>.",
   ),
-  "invalid-token": entry(
-    401,
-    () => "The access token is unknown, has expired or was revoked; get a new one from /token.",
-  ),
-  "not-owner": entry(403, () => "Only the owner of this map may change it."),
+  "invalid-token": plain(401, "The access token is unknown, has expired or was revoked; get a new one from /token."),
+  "not-owner": plain(403, "Only the owner of this map may change it."),
   "not-found": entry<{ path: string }>(404, (e) => `There is nothing at ${e.path}.`),
-  "map-not-found": entry(404, () => "There is no such map, or it is another account's and private."),
-  "feature-not-found": entry(404, () => "There is no such feature on this map."),
+  "map-not-found": plain(404, "There is no such map, or it is another account's and private."),
+  "feature-not-found": plain(404, "There is no such feature on this map."),
   "method-not-allowed": entry<{ method: string; allow: string }>(
     405,
     (e) => `${e.method} is not possible here; ${e.allow} are.`,
   ),
-  "request-timeout": entry(408, () => "The request took too long to arrive."),
-  "idempotency-in-flight": entry(
+  "request-timeout": plain(408, "The request took too long to arrive."),
+  "idempotency-in-flight": plain(
     409,
-    () => "A request with this Idempotency-Key is being carried out; repeat it in a moment.",
+    "A request with this Idempotency-Key is being carried out; repeat it in a moment.",
   ),
-  "precondition-failed": entry(412, () => "The map has changed: its ETag is none of those in If-Match. Read it again."),
+  "precondition-failed": plain(412, "The map has changed: its ETag is none of those in If-Match. Read it again."),
   "body-too-large": entry<{ limit: number }>(
     413,
     (e) => `The body has more than ${e.limit} bytes (counted after decompression); send fewer features at once.`,
   ),
-  "address-too-long": entry(414, () => "The address of the request is too long."),
+  "address-too-long": plain(414, "The address of the request is too long."),
   "unsupported-media-type": entry<{ type: string }>(
     415,
     (e) => `A body of ${e.type} is not understood; send application/json or application/geo+json, in UTF-8.`,
@@ -73,19 +71,19 @@ export const problems = {
     (e) =>
       `Nothing was changed: ${e.count === 1 ? "a feature has" : `${e.count} features have`} no usable ${e.key}, so what is to be deleted cannot be told.`,
   ),
-  "all-failed": entry(422, () => "None of the features could be written; nothing was changed."),
+  "all-failed": plain(422, "None of the features could be written; nothing was changed."),
   refused: entry<{ count: number }>(
     422,
     (e) => `Nothing was changed, as Prefer: handling=strict asks: ${e.count} of the features could not be written.`,
   ),
-  "idempotency-key-used": entry(
+  "idempotency-key-used": plain(
     422,
-    () => "This Idempotency-Key was used for another request; take a new key for each request.",
+    "This Idempotency-Key was used for another request; take a new key for each request.",
   ),
   "rate-limited": entry<{ seconds: number }>(429, (e) => `Too many requests; go on in ${e.seconds} s.`),
-  "headers-too-large": entry(431, () => "The headers of the request are too large."),
-  internal: entry(500, () => "The service failed at this request; its log tells more under the request's id."),
-  "store-unavailable": entry(503, () => "The service cannot reach its database; try again later."),
+  "headers-too-large": plain(431, "The headers of the request are too large."),
+  internal: plain(500, "The service failed at this request; its log tells more under the request's id."),
+  "store-unavailable": plain(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, Entry<never>>>;
 
 export type ProblemCode = keyof typeof problems;

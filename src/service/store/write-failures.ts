@@ -1,17 +1,11 @@
+import { memberPath } from "../path.js";
 import type { Failure } from "./contract.js";
-
-/** Where a property stands below a feature: `properties.ref`, `properties["a b"]`. */
-export function propertyPath(name: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
-    ? `properties.${name}`
-    : `properties[${JSON.stringify(name)}]`;
-}
 
 /** What a feature is matched by, for people; `field` is null where it is the id. */
 const identity = (field: string | null): { readonly path: string; readonly words: string } =>
   field === null
     ? { path: "id", words: "this id" }
-    : { path: propertyPath(field), words: `this value of the property ${JSON.stringify(field)}` };
+    : { path: memberPath("properties", field), words: `this value of the property ${JSON.stringify(field)}` };
 
 export function namedTwice(field: string | null): Failure {
   const { path, words } = identity(field);

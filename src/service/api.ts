@@ -1,0 +1,94 @@
+/** /api: the features of maps, and maps. */
+import compress from "@fastify/compress";
+import cors from "@fastify/cors";
+import rateLimit from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { authenticate, bearerOf, limited, ownerOnly } from "./auth/bearer.js";
+import { readJson } from "./body.js";
+import { gzipTag } from "./conditions.js";
+import { readingRoutes } from "./features/reading.js";
+import { writingRoutes } from "./features/writing.js";
+import { problem } from "./problems.js";
+import type { Settings } from "./settings.js";
+import type { Store } from "./store/contract.js";
+import { validatorCompiler } from "./validation.js";
+
+export interface ApiOptions {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly publicUrl: string | null;
+  readonly now: () => number;
+  readonly notFound: (request: FastifyRequest) => Error;
+}
+
+/** What a script of another site may read of an answer (Fetch standard, 3.3.4). */
+const exposed = [
+  "ETag",
+  "Link",
+  "Location",
+  "Retry-After",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Preference-Applied",
+  "Idempotency-Replayed",
+  "X-Request-Id",
+];
+
+export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
+  const { store, settings, publicUrl, now, notFound } = options;
+  scope.setValidatorCompiler(validatorCompiler);
+  // Answers are made to fit; the schemas of answers are for readers.
+  scope.setSerializerCompiler(() => JSON.stringify);
+  await scope.register(cors, {
+    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    exposedHeaders: exposed,
+    maxAge: 7200,
+    strictPreflight: false,
+  });
+  await compressAnswers(scope, settings);
+  await scope.register(rateLimit, { global: false });
+  takeJson(scope, settings);
+  scope.setNotFoundHandler((request) => {
+    throw notFound(request);
+  });
+
+  const check = scope.createRateLimit({
+    max: settings.requestsPerMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request: FastifyRequest) => bearerOf(request).account,
+  });
+  const known = authenticate(store, now);
+  const counted = limited("account", check);
+  readingRoutes(scope, { store, publicUrl, admit: [known, counted] });
+  writingRoutes(scope, { store, now, admit: [known, ownerOnly, counted] });
+}
+
+async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {
+  await scope.register(compress, { encodings: ["gzip"], threshold: gzipBytes, globalDecompression: false });
+  // Behind the hook that compresses.
+  scope.addHook("onRoute", (route) => {
+    const before = route.onSend === undefined ? [] : [route.onSend].flat();
+    route.onSend = [
+      ...before,
+      async (_request, reply, payload) => {
+        const tag = reply.getHeader("etag");
+        const gzip = reply.getHeader("content-encoding") === "gzip";
+        if (gzip && typeof tag === "string" && !tag.endsWith('-gzip"')) reply.header("etag", gzipTag(tag));
+        return payload;
+      },
+    ];
+  });
+}
+
+function takeJson(scope: FastifyInstance, settings: Settings): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", async (request: FastifyRequest, stream: AsyncIterable<Buffer>) => {
+    if (request.is404) return undefined;
+    const { bytes, json } = await readJson(request.headers, stream, settings);
+    request.bytes = bytes;
+    return json;
+  });
+  scope.addHook("preValidation", async (request) => {
+    if (request.bytes === null && request.routeOptions.schema?.body) throw problem("body-missing", {});
+  });
+}

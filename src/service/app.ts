@@ -1,0 +1,69 @@
+/** The service as a function of its store: everything but listening, so that tests need no port. */
+import type { SecureContextOptions } from "node:tls";
+import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
+import { v7 as newId } from "uuid";
+import { api } from "./api.js";
+import { answerClientErrors } from "./client-errors.js";
+import { asProblem, handleErrors, sendProblem } from "./errors.js";
+import { rememberPaths } from "./known-paths.js";
+import { defaultSettings, type Settings } from "./settings.js";
+import type { Store } from "./store/contract.js";
+
+export interface AppDependencies {
+  readonly store: Store;
+  readonly settings?: Partial<Settings>;
+  /** As clients see it, behind a proxy: `https://maps.example.org`. Else what each request says. */
+  readonly publicUrl?: string | null;
+  /** Whose `X-Forwarded-*` headers are believed. */
+  readonly trustProxy?: FastifyServerOptions["trustProxy"];
+  readonly tls?: SecureContextOptions | null;
+  readonly logger?: FastifyServerOptions["logger"];
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Pages may be registered on what it gives, before it is ready. */
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { store, publicUrl = null, now = Date.now } = dependencies;
+  const settings = { ...defaultSettings, ...dependencies.settings };
+  const app = fastify(serverOptions(dependencies, settings)) as unknown as FastifyInstance;
+  const notFound = rememberPaths(app);
+  handleErrors(app);
+  // Each part takes the bodies that it understands, and no other.
+  app.removeAllContentTypeParsers();
+  app.setNotFoundHandler((request) => {
+    throw notFound(request);
+  });
+  app.decorateRequest("bearer", null);
+  app.decorateRequest("map", null);
+  app.decorateRequest("bytes", null);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
+  });
+  app.register(api, { prefix: "/api", store, settings, publicUrl, now, notFound });
+  return app;
+}
+
+function serverOptions(dependencies: AppDependencies, settings: Settings): FastifyServerOptions {
+  const { logger = false, trustProxy = false, tls } = dependencies;
+  const limits = {
+    maxHeaderSize: settings.headerBytes,
+    headersTimeout: settings.headerSeconds * 1000,
+    connectionsCheckingInterval: Math.min(5000, settings.headerSeconds * 500),
+  };
+  const options = {
+    logger,
+    trustProxy,
+    requestTimeout: settings.requestSeconds * 1000,
+    keepAliveTimeout: settings.idleSeconds * 1000,
+    bodyLimit: settings.bodyBytes,
+    genReqId: () => newId(),
+    requestIdHeader: false as const,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 100 },
+    frameworkErrors: ((error, request, reply) =>
+      sendProblem(reply, asProblem(error, request))) satisfies FastifyServerOptions["frameworkErrors"],
+    clientErrorHandler: answerClientErrors,
+    ...(tls ? { https: { ...limits, ...tls } } : { http: limits }),
+  };
+  return options;
+}

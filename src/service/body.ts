@@ -1,0 +1,118 @@
+/**
+ * Reads the body of a request: gzip or not, JSON (RFC 8259) in UTF-8. Sizes are measured after decompression, and what
+ * is too large is not read further.
+ */
+import { constants, createGunzip } from "node:zlib";
+import { type Problem, problem } from "./problems.js";
+import type { Settings } from "./settings.js";
+
+/** What the service takes as JSON (RFC 8259, RFC 7946). */
+const mediaTypes: readonly string[] = ["application/json", "application/geo+json"];
+
+interface Headers {
+  readonly "content-type"?: string | undefined;
+  readonly "content-encoding"?: string | undefined;
+  readonly "content-length"?: string | undefined;
+}
+
+export interface Body {
+  /** As they were sent, decompressed. */
+  readonly bytes: Buffer;
+  readonly json: unknown;
+}
+
+/** Throws 415, 413 and 400 problems, in this order. */
+export async function readJson(headers: Headers, stream: AsyncIterable<Buffer>, settings: Settings): Promise<Body> {
+  const gzip = checkHeaders(headers, settings.bodyBytes);
+  const bytes = await (gzip ? inflate(stream, settings.bodyBytes) : collect(stream, settings.bodyBytes));
+  if (bytes.length === 0) throw problem("body-missing", {});
+  if (headers["content-type"] === undefined) throw problem("content-type-missing", {});
+  if (deeperThan(bytes, settings.bodyDepth)) throw problem("nested-too-deeply", { limit: settings.bodyDepth });
+  return { bytes, json: parse(bytes) };
+}
+
+/** Whether it is compressed. */
+function checkHeaders(headers: Headers, limit: number): boolean {
+  const type = headers["content-type"];
+  if (type !== undefined && !isJson(type)) throw problem("unsupported-media-type", { type });
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  const gzip = encoding === "gzip" || encoding === "x-gzip";
+  if (!gzip && encoding !== "identity") {
+    // RFC 9110, 15.5.16: what would be understood.
+    throw problem("unsupported-encoding", { encoding }, { headers: { "accept-encoding": "gzip" } });
+  }
+  if (Number(headers["content-length"]) > limit) throw problem("body-too-large", { limit });
+  return gzip;
+}
+
+/** JSON is UTF-8 wherever it is exchanged (RFC 8259, 8.1): another charset is another type. */
+function isJson(contentType: string): boolean {
+  const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
+  return mediaTypes.includes(type) && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
+}
+
+async function collect(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > limit) throw problem("body-too-large", { limit });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** A bomb is put out at the limit: no more than a chunk behind it is inflated. */
+async function inflate(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 });
+  const feed = async () => {
+    let sent = 0;
+    for await (const chunk of stream) {
+      sent += chunk.length;
+      if (sent > limit) throw problem("body-too-large", { limit });
+      if (!gunzip.write(chunk)) await new Promise((resolve) => gunzip.once("drain", resolve).once("close", resolve));
+      if (gunzip.destroyed) return;
+    }
+    gunzip.end();
+  };
+  feed().catch((error: Error) => gunzip.destroy(error));
+  try {
+    return await collect(gunzip, limit);
+  } catch (error) {
+    throw asGzipProblem(error);
+  }
+}
+
+function asGzipProblem(error: unknown): Problem | unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return code in constants ? problem("bad-gzip", { reason: (error as Error).message }, { cause: error }) : error;
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Told before parsing, which would build five million arrays out of 10 MiB of brackets. A hot loop: plain and long. */
+function deeperThan(bytes: Buffer, limit: number): boolean {
+  let depth = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === quote) {
+      for (i++; i < bytes.length && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++;
+    } else if (byte === openBrace || byte === openBracket) {
+      if (++depth > limit) return true;
+    } else if (byte === closeBrace || byte === closeBracket) depth--;
+  }
+  return false;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** JSON.parse keeps `__proto__` and `constructor` as the ordinary members that they are. */
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (error) {
+    throw problem("bad-json", { reason: (error as Error).message }, { cause: error });
+  }
+}

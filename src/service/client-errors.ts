@@ -1,0 +1,28 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { v7 as newId } from "uuid";
+import { type Problem, problem } from "./problems.js";
+
+/** What Node tells of a request that never became one. */
+const known: Readonly<Record<string, () => Problem>> = {
+  HPE_HEADER_OVERFLOW: () => problem("headers-too-large", {}),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => problem("headers-too-large", {}),
+  ERR_HTTP_REQUEST_TIMEOUT: () => problem("request-timeout", {}),
+};
+
+/** Answers where there is no request to answer to: headers too large, too slow, or no HTTP. */
+export function answerClientErrors(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const found = known[error.code ?? ""]?.() ?? problem("bad-request", { reason: "it is not HTTP/1.1" });
+  const body = JSON.stringify(found.toWire(newId()));
+  const head = [
+    `HTTP/1.1 ${found.statusCode} ${STATUS_CODES[found.statusCode]}`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

@@ -1,0 +1,42 @@
+/** Makes a problem of whatever went wrong, and tells it (RFC 9457). */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Problem, problem } from "./problems.js";
+
+/** Codes of Fastify that have a problem of their own. */
+const known: Readonly<Record<string, (request: FastifyRequest) => Problem>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ headers }) =>
+    problem("unsupported-media-type", { type: headers["content-type"] ?? "no type" }),
+  // A path that is no path leads nowhere.
+  FST_ERR_BAD_URL: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
+  FST_ERR_MAX_PARAM_LENGTH: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
+};
+
+export const pathOf = (url: string | undefined): string => (url ?? "").split("?", 1)[0]!.slice(0, 200);
+
+export function asProblem(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  const { code = "", statusCode, message } = error as Partial<FastifyError>;
+  if (Object.hasOwn(known, code)) return known[code]!(request);
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return problem("bad-request", { reason: message ?? code }, { cause: error });
+  }
+  return problem("internal", {}, { cause: error });
+}
+
+export function sendProblem(reply: FastifyReply, found: Problem): FastifyReply {
+  return reply
+    .code(found.statusCode)
+    .headers({ "x-request-id": reply.request.id, ...found.headers })
+    .header("cache-control", "no-store")
+    .removeHeader("etag")
+    .type("application/problem+json")
+    .send(JSON.stringify(found.toWire(reply.request.id)));
+}
+
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    const found = asProblem(error, request);
+    if (found.statusCode >= 500) request.log.error({ err: error }, found.message);
+    return sendProblem(reply, found);
+  });
+}

@@ -1,0 +1,69 @@
+/** GET of the features of a map (Map Features Service Interface, 4.2). */
+import type { FastifyInstance, onRequestAsyncHookHandler } from "fastify";
+import type { Static } from "typebox";
+import { pageSize } from "../../remote/wire.js";
+import { baseUrl } from "../address.js";
+import { mapOf } from "../auth/bearer.js";
+import { allowedRevisions, checkRevision, entityTag, isKnown } from "../conditions.js";
+import { operation } from "../operation.js";
+import { problem } from "../problems.js";
+import type { FeatureStore, Page, PageQuestion } from "../store/contract.js";
+import * as schemas from "./schemas.js";
+
+export interface ReadingRoutes {
+  readonly store: Pick<FeatureStore, "page">;
+  readonly publicUrl: string | null;
+  /** Hooks for who reads. */
+  readonly admit: readonly onRequestAsyncHookHandler[];
+}
+
+type Query = Static<typeof schemas.PageQuery>;
+
+export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit }: ReadingRoutes): void {
+  scope.get<{ Querystring: Query }>("/v1/maps/:mapId/features", {
+    onRequest: [...admit],
+    schema: operation({
+      id: "getFeatures",
+      summary: "Retrieve features",
+      description: "Pages are in a fixed order of creation. `Link: rel=next` leads on; it costs the same at any depth.",
+      params: schemas.MapParams,
+      querystring: schemas.PageQuery,
+      answers: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
+      problems: [400, 401, 404, 412, 429],
+    }),
+    handler: async (request, reply) => {
+      const { id, revision } = mapOf(request);
+      const question = pageQuestion(id, request.query);
+      reply.header("cache-control", "private, no-cache");
+      checkRevision(allowedRevisions(request.headers["if-match"]), revision);
+      if (isKnown(request.headers["if-none-match"], revision)) {
+        return reply.code(304).header("etag", entityTag(revision)).send();
+      }
+      const page = await store.page(question);
+      if (!page) throw problem("map-not-found", {});
+      reply.header("etag", entityTag(page.revision));
+      if (page.more)
+        reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
+      return reply.type("application/geo+json").send(collectionOf(page));
+    },
+  });
+}
+
+/** No map has so many pages; their features are still counted by safe integers. */
+const lastPage = 2 ** 40;
+
+function pageQuestion(map: string, { page, per_page: size = pageSize.default, after }: Query): PageQuestion {
+  if (after === undefined) return { map, size, page: Math.min(page ?? 1, lastPage) };
+  if (page !== undefined) throw problem("bad-query", { reason: "page and after exclude each other" });
+  return { map, size, after: Math.min(after, Number.MAX_SAFE_INTEGER) };
+}
+
+/** RFC 8288. By the place of the last feature: no feature is missed or seen twice where others come and go. */
+const nextLink = (address: string, { last }: Page, { size }: PageQuestion): string =>
+  `<${address}?after=${last}&per_page=${size}>; rel="next"`;
+
+const head = Buffer.from('{"type":"FeatureCollection","features":[');
+const tail = Buffer.from("]}");
+
+/** The store's bytes as they are. */
+const collectionOf = ({ text }: Page): Buffer => Buffer.concat([head, text, tail]);

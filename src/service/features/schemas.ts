@@ -1,0 +1,158 @@
+/**
+ * What requests and answers look like (Map Features Service Interface, 2): JSON Schemas that validate requests and
+ * that /openapi.json shows. Features are validated one by one by `feature.ts`, which tells the place of a mistake; a
+ * test holds it against the schemas here.
+ */
+import { type TSchema, Type } from "typebox";
+import { featuresPerRequest, pageSize } from "../../remote/wire.js";
+
+const text = { description: "Unicode text without U+0000 and lone surrogates" };
+
+export const Id = Type.String({ format: "uuid", description: "UUID, assigned by the service" });
+
+const position = Type.Unsafe<number[]>({
+  type: "array",
+  description: "Longitude and latitude in degrees (WGS 84), and height in metres (RFC 7946, 3.1.1)",
+  prefixItems: [
+    { type: "number", minimum: -180, maximum: 180 },
+    { type: "number", minimum: -90, maximum: 90 },
+    { type: "number" },
+  ],
+  items: false,
+  minItems: 2,
+  maxItems: 3,
+});
+const empty = Type.Unsafe<never[]>({ type: "array", maxItems: 0 });
+const atLeast = (items: TSchema, minItems: number) => Type.Array(items, { minItems });
+const ring = atLeast(position, 4);
+
+/** `coordinates` by the type of geometry (RFC 7946, 3.1.2 – 3.1.7); an empty array is a geometry without positions. */
+const coordinates = {
+  Point: Type.Union([position, empty]),
+  MultiPoint: Type.Array(position),
+  LineString: Type.Union([atLeast(position, 2), empty]),
+  MultiLineString: Type.Array(atLeast(position, 2)),
+  Polygon: Type.Array(ring),
+  MultiPolygon: Type.Array(atLeast(ring, 1)),
+};
+
+const simpleGeometries = Object.entries(coordinates).map(([type, of]) =>
+  Type.Object({ type: Type.Literal(type), coordinates: of }),
+);
+
+export const Geometry = Type.Unsafe<object>({
+  anyOf: [
+    ...simpleGeometries,
+    {
+      type: "object",
+      required: ["type", "geometries"],
+      properties: {
+        type: { type: "string", const: "GeometryCollection" },
+        geometries: { type: "array", items: { type: "object" } },
+      },
+    },
+  ],
+});
+
+const Properties = Type.Record(Type.String(text), Type.Unknown(), {
+  description: "Any members; integers must be smaller than 2^53 in amount, texts without U+0000 and lone surrogates",
+});
+
+const geometryOrNull = Type.Union([Geometry, Type.Null()]);
+
+/** As it is sent (2.2). */
+export const Feature = Type.Object({
+  type: Type.Literal("Feature"),
+  id: Type.Optional(Type.Unknown({ description: "UUID; matches an existing feature in a synchronisation" })),
+  geometry: geometryOrNull,
+  properties: Properties,
+});
+
+/** As it is given back. */
+export const StoredFeature = Type.Object({
+  type: Type.Literal("Feature"),
+  id: Id,
+  geometry: geometryOrNull,
+  properties: Properties,
+});
+
+/** As PATCH takes it. */
+export const FeatureChange = Type.Object({
+  type: Type.Optional(Type.Literal("Feature")),
+  id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+  geometry: Type.Optional(geometryOrNull),
+  properties: Type.Optional(Properties),
+});
+
+/** As DELETE takes it. */
+export const FeatureName = Type.Object({
+  id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+  properties: Type.Optional(Properties),
+});
+
+/** The wrapper of section 2.3, around features of one kind. */
+export const collection = (feature: TSchema) =>
+  Type.Object({
+    type: Type.Optional(Type.Literal("FeatureCollection")),
+    remoteField: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        pattern: "^[^\\u0000\\ud800-\\udfff]*$",
+        description: "Name of the property that identifies a feature",
+      }),
+    ),
+    features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: featuresPerRequest }),
+  });
+
+export const Page = Type.Object({
+  type: Type.Literal("FeatureCollection"),
+  features: Type.Array(StoredFeature),
+});
+
+const failures = Type.Array(Type.Object({ id: Id, path: Type.String(), message: Type.String() }));
+
+/** Section 2.4. */
+export const OperationResult = Type.Object({
+  success: Type.Array(Type.Object({ id: Id, message: Type.String() })),
+  failed: failures,
+  deleted: Type.Optional(Type.Integer({ minimum: 0, description: "Features that a synchronisation deleted" })),
+});
+
+/** Section 4.2; `after` is what `Link: rel="next"` has in it. */
+export const PageQuery = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize.most, default: pageSize.default })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "Goes on behind an earlier page; not with `page`" })),
+});
+
+export const MapParams = Type.Object({ mapId: Type.String({ format: "uuid" }) });
+export const FeatureParams = Type.Object({
+  mapId: Type.String({ format: "uuid" }),
+  featureId: Type.String({ format: "uuid" }),
+});
+
+const ifMatch = Type.Optional(
+  Type.String({ description: "ETags, one of which the map must have: else 412 (RFC 9110, 13.1.1)" }),
+);
+const prefer = Type.Optional(Type.String({ description: "`handling=strict`: all or nothing (RFC 7240)" }));
+
+export const WriteHeaders = Type.Object({ "if-match": ifMatch, prefer });
+export const WriteOnceHeaders = Type.Object({
+  "if-match": ifMatch,
+  prefer,
+  "idempotency-key": Type.Optional(
+    Type.String({ description: "The same request with the same key is carried out once within 24 hours" }),
+  ),
+});
+
+export const ProblemBody = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  message: Type.String(),
+  code: Type.String(),
+  requestId: Type.String(),
+  failed: Type.Optional(failures),
+});

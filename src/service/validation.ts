@@ -1,0 +1,62 @@
+/** Validates requests by the schemas of their routes, the same that /openapi.json shows. */
+import type { FastifySchemaCompiler } from "fastify";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
+import { featuresPerRequest } from "../remote/wire.js";
+import { isObject } from "./features/feature.js";
+import { type Problem, problem } from "./problems.js";
+
+/** Of path and headers nothing is refused: what they name is there or not, and each header is read where it is used. */
+const accepted = (value: unknown) => ({ value });
+
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  if (httpPart === "querystring") return queryValidator(schema);
+  return httpPart === "body" ? bodyValidator(schema) : accepted;
+};
+
+function queryValidator(schema: TSchema) {
+  const validator = Compile(schema);
+  return (sent: unknown) => {
+    const value = withNumbers(schema, sent);
+    return validator.Check(value) ? { value } : { error: badQuery(validator.Errors(value)) };
+  };
+}
+
+function bodyValidator(schema: TSchema) {
+  const validator = Compile(envelope(schema));
+  return (value: unknown) => (validator.Check(value) ? { value } : { error: badBody(value, validator.Errors(value)) });
+}
+
+/** Features are validated one by one (`features/feature.ts`): the mistakes of one are no reason to refuse the others. */
+function envelope(schema: TSchema): TSchema {
+  const { properties } = schema as { properties?: { features?: object } };
+  if (!properties?.features) return schema;
+  return { ...schema, properties: { ...properties, features: { ...properties.features, items: {} } } } as TSchema;
+}
+
+/** Texts of a query that are integers or booleans, where the schema asks for them: `1`, not `1.0`, `1e2` or nothing. */
+function withNumbers(schema: TSchema, query: unknown): unknown {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const convert = (name: string, text: unknown): unknown => {
+    const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
+    if (type === "integer" && typeof text === "string" && /^-?\d+$/.test(text)) return Number(text);
+    if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+    return text;
+  };
+  return Object.fromEntries(Object.entries(query as object).map(([name, text]) => [name, convert(name, text)]));
+}
+
+const reasonOf = ({ instancePath, message }: TLocalizedValidationError): string =>
+  `${instancePath.slice(1).replaceAll("/", ".") || "it"} ${message}`;
+
+const badQuery = (errors: readonly TLocalizedValidationError[]): Problem =>
+  problem("bad-query", { reason: reasonOf(errors[0]!) });
+
+function badBody(value: unknown, errors: readonly TLocalizedValidationError[]): Problem {
+  const features = isObject(value) ? value.features : undefined;
+  if (Array.isArray(features) && features.length > featuresPerRequest) {
+    return problem("too-many-features", { count: features.length, limit: featuresPerRequest });
+  }
+  return problem("invalid-body", { reason: reasonOf(errors[0]!) });
+}
