@@ -113,7 +113,7 @@ describe("a plugin of others, installed from npm", () => {
       "sird=no",
     );
     expect(wrong.status).toBe(2);
-    expect(wrong.stderr).toContain('wkt has no option "sird"; it has srid');
+    expect(wrong.stderr).toContain('wkt has no option "sird"; did you mean "srid"');
   });
 
   test.each([1, 2])("rejects what it cannot read, with its line, on %i workers", (workers) => {
