@@ -19,7 +19,7 @@ const notes = {
 } as const;
 const losses = {
   "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
-  "degenerate-part": "a track segment of one point beside others was left out; --in shortLines=yes keeps it for GPX",
+  "degenerate-part": "a track segment of one point beside others was left out; only GPX has a place for it",
   "height-invalid": "an ele that is no number was left out",
   "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
 } as const;

@@ -44,7 +44,8 @@ export async function convert(
   const update = await openUpdate(request, writer, host, spool);
   await using existing = await openExisting(request, writer, host, spool);
   const gathered = new Gathered();
-  await using inputs = await openInputs(request.inputs, request, host, spool);
+  const { shortLines = false } = writer.accepts;
+  await using inputs = await openInputs(request.inputs, { ...request, shortLines }, host, spool);
   for (const found of inputs.findings) gathered.add(found);
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);

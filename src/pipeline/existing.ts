@@ -25,7 +25,8 @@ export async function openExisting(
   if (!request.append || output === "-" || !existsSync(output) || updatesInPlace(request, writer)) return null;
   const refuse = (reason: string) => fault("unsupported", { source: output, reason });
   if (writer.accepts.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
-  const open = await openInputs([output], { from: writer.format.id }, host, spool, true);
+  const { shortLines = false } = writer.accepts;
+  const open = await openInputs([output], { from: writer.format.id, shortLines }, host, spool, true);
   if (open.layers.length === 1) return open;
   await open[Symbol.asyncDispose]();
   throw refuse("it has several layers; appending needs one");

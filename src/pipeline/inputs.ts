@@ -45,7 +45,16 @@ export function parseReaderOptions(
   return { options: parseOptions(id, table, isOwn ? { ...given, fid } : given), fid: isOwn ? undefined : fid };
 }
 
-type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes">;
+type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes"> & {
+  /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
+  readonly shortLines?: boolean;
+};
+
+/** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
+function optionsFor({ reader }: Format, { readerOptions = {}, shortLines }: InputRequest) {
+  const hasChoice = shortLines === true && reader?.options.shortLines?.type === "boolean";
+  return hasChoice ? { shortLines: "yes", ...readerOptions } : readerOptions;
+}
 
 /**
  * Opens every layer of the inputs, or those asked for.
@@ -67,7 +76,7 @@ export async function openInputs(
   async function openSource(source: FileSource): Promise<void> {
     const format = request.from ? registry.get(request.from) : await registry.identify(source);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
-    const { options, fid } = parseReaderOptions(format, request.readerOptions ?? {});
+    const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
     const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
     contexts.push(context);
     const reader = await format.reader.load();

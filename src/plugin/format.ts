@@ -101,7 +101,7 @@ export interface Accepts {
   readonly families?: readonly { readonly name: string; readonly types: readonly GeometryType[] }[];
   /**
    * Lines of one position have a place, which a track segment of GPX has. Elsewhere they are left out, as are rings of
-   * fewer than four positions everywhere.
+   * fewer than four positions everywhere. A reader with a boolean option `shortLines` is asked to keep them then.
    */
   readonly shortLines?: boolean;
   readonly nullGeometry: boolean;
