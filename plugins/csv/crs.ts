@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { GeometryBuilder } from "../../src/model/geometry.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { Crs } from "../../src/model/layer.js";
 import type { ReadContext, Source } from "../../src/plugin/format.js";
 import type { Notices } from "./first-record.js";

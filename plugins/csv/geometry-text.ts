@@ -1,4 +1,5 @@
-import type { Geometry, GeometryBuilder } from "../../src/model/geometry.js";
+import type { Geometry } from "../../src/model/geometry.js";
+import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { WkbReader } from "../shared/wkb.js";
 import { GeometryTextError, WktReader } from "../shared/wkt.js";
 

@@ -1,4 +1,5 @@
-import { GeometryBuilder, type GeometryColumn, Kind } from "../../src/model/geometry.js";
+import { type GeometryColumn, Kind } from "../../src/model/geometry.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { GeometryTextError } from "../shared/wkt.js";
 import { parseAngle } from "./angles.js";

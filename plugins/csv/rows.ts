@@ -1,7 +1,7 @@
 import { fault, type Place } from "../../src/errors.js";
 import { Batch } from "../../src/model/batch.js";
 import type { Field } from "../../src/model/field.js";
-import { GeometryBuilder } from "../../src/model/geometry.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { CellColumn, CellNumbers } from "./columns.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";

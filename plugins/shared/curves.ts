@@ -1,4 +1,4 @@
-import type { GeometryBuilder } from "../../src/model/geometry.js";
+import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 
 /** Positions of a curve before they become a ring: x, y, z, m, four numbers each, NaN for what one has not. */
 export type CurvePoints = number[];

@@ -1,4 +1,4 @@
-import type { GeometryBuilder } from "../../src/model/geometry.js";
+import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { CurvePoints } from "./curves.js";
 import { comma, open, shut, WktTokens } from "./wkt-tokens.js";
 

@@ -1,4 +1,5 @@
-import { type GeometryBuilder, Kind } from "../../src/model/geometry.js";
+import { Kind } from "../../src/model/geometry.js";
+import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { addPoints, type CurvePoints, close, isArcString, join, linearise } from "./curves.js";
 import { WktPositions } from "./wkt-positions.js";
 import { isLetter, open, shut } from "./wkt-tokens.js";

@@ -1,6 +1,7 @@
 import { type Column, jsonValueAt, Presence, takeColumn } from "./column.js";
 import type { Field } from "./field.js";
-import { type Geometry, type GeometryColumn, geometryAt, takeGeometries } from "./geometry.js";
+import { type Geometry, type GeometryColumn, geometryAt } from "./geometry.js";
+import { takeGeometries } from "./geometry-builder.js";
 import { isBorrowed } from "./memory.js";
 
 /** An RFC 7946 Feature, in the coordinates of its layer. */

@@ -3,7 +3,9 @@
  * begins (RFC 7946, 3.1.4 and 3.1.6; OGC 06-103r4, 6.1.7 and 6.1.11; so too the Shapefile Technical Description, KML
  * and GeoPackage).
  */
-import { type GeometryBuilder, type GeometryColumn, Kind } from "./geometry.js";
+
+import { type GeometryColumn, Kind } from "./geometry.js";
+import type { GeometryBuilder } from "./geometry-builder.js";
 
 const leastRing = 4;
 

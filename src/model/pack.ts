@@ -1,7 +1,7 @@
 import { Batch, type Feature } from "./batch.js";
 import { type BytesBuilder, type Column, columnBuilder, pushValue, type Value } from "./column.js";
 import { type Field, type FieldType, unite } from "./field.js";
-import { GeometryBuilder } from "./geometry.js";
+import { GeometryBuilder } from "./geometry-builder.js";
 
 /** The type of a JSON value, null for null and undefined. */
 export function typeOfValue(value: unknown): FieldType | null {

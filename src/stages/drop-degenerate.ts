@@ -1,6 +1,6 @@
 import type { Batch } from "../model/batch.js";
 import { isSound, SoundCopy } from "../model/degenerate.js";
-import { GeometryBuilder } from "../model/geometry.js";
+import { GeometryBuilder } from "../model/geometry-builder.js";
 import { keepRows } from "./rows.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";

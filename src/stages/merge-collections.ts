@@ -1,5 +1,6 @@
 import type { Batch } from "../model/batch.js";
-import { GeometryBuilder, type GeometryColumn, Kind } from "../model/geometry.js";
+import { type GeometryColumn, Kind } from "../model/geometry.js";
+import { GeometryBuilder } from "../model/geometry-builder.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 

@@ -1,4 +1,5 @@
-import { type GeometryBuilder, type GeometryType, Kind } from "../model/geometry.js";
+import { type GeometryType, Kind } from "../model/geometry.js";
+import type { GeometryBuilder } from "../model/geometry-builder.js";
 import { Random } from "./random.js";
 
 /** Which numbers the positions have beside x and y; `some-z` gives a height to every second feature only. */

@@ -1,7 +1,8 @@
 import { Batch } from "../model/batch.js";
 import { type Column, columnBuilder, pushValue, type Value } from "../model/column.js";
 import type { Field, FieldType } from "../model/field.js";
-import { GeometryBuilder, type GeometryType } from "../model/geometry.js";
+import type { GeometryType } from "../model/geometry.js";
+import { GeometryBuilder } from "../model/geometry-builder.js";
 import { type Dimensions, GeometrySampler } from "./sample-geometries.js";
 import { edgeValues } from "./sample-values.js";
 

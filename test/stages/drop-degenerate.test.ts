@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Batch } from "../../src/model/batch.js";
 import type { Geometry, Position } from "../../src/model/geometry.js";
-import { GeometryBuilder, Kind } from "../../src/model/geometry.js";
+import { Kind } from "../../src/model/geometry.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { applyStage, batchOf } from "./batches.js";
 
 const [a, b, c]: Position[] = [

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Batch, Feature } from "../../src/model/batch.js";
 import type { Geometry } from "../../src/model/geometry.js";
-import { GeometryBuilder, Kind } from "../../src/model/geometry.js";
+import { Kind } from "../../src/model/geometry.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { packFeatures } from "../../src/model/pack.js";
 import { buildStage } from "../../src/stages/build.js";
 import { applyStage, batchOf, Heard } from "./batches.js";

@@ -1,4 +1,5 @@
-import { GeometryBuilder, type GeometryColumn, Kind } from "../../model/geometry.js";
+import { type GeometryColumn, Kind } from "../../model/geometry.js";
+import { GeometryBuilder } from "../../model/geometry-builder.js";
 import type { Geos } from "./geos.js";
 import { problemOf } from "./validity.js";
 import { addPiece, findPieces, wkbOf } from "./wkb.js";

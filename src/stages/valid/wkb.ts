@@ -1,4 +1,5 @@
-import { type GeometryBuilder, type GeometryColumn, Kind, positionRange } from "../../model/geometry.js";
+import { type GeometryColumn, Kind, positionRange } from "../../model/geometry.js";
+import type { GeometryBuilder } from "../../model/geometry-builder.js";
 
 /*
  * Well-known binary (OGC 06-103r4, clause 8) between the packed columns and GEOS: lines and polygons only, two or

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { roundedAway } from "../../../plugins/shared/rounding.js";
-import { type Geometry, GeometryBuilder, type Position } from "../../../src/model/geometry.js";
+import type { Geometry, Position } from "../../../src/model/geometry.js";
+import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
 
 function lost(decimals: number, ...geometries: (Geometry | null)[]) {
   const builder = new GeometryBuilder();

@@ -5,7 +5,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { TextBuffer } from "../../../plugins/shared/numbers.js";
 import { WkbReader, WkbWriter } from "../../../plugins/shared/wkb.js";
 import { GeometryTextError, WktReader, WktWriter } from "../../../plugins/shared/wkt.js";
-import { type Geometry, GeometryBuilder, type GeometryColumn, geometryAt } from "../../../src/model/geometry.js";
+import { type Geometry, type GeometryColumn, geometryAt } from "../../../src/model/geometry.js";
+import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
 import { Scratch } from "../../support/recording.js";
 
 const scratch = new Scratch();

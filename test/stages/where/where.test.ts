@@ -6,7 +6,7 @@ import { GeoferryError } from "../../../src/errors.js";
 import { Batch } from "../../../src/model/batch.js";
 import type { Value } from "../../../src/model/column.js";
 import type { FieldType } from "../../../src/model/field.js";
-import { GeometryBuilder } from "../../../src/model/geometry.js";
+import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
 import { fieldsOf } from "../../../src/stages/where/index.js";
 import { applyStage, batchOf, columnOf } from "../batches.js";
 

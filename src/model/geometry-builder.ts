@@ -1,0 +1,309 @@
+import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
+import { borrowDoubles, giveBack, isBorrowed, isLittleEndian } from "./memory.js";
+
+/** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
+function lend(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
+  const used = values.subarray(0, count);
+  if (isBorrowed(values.buffer) && 2 * count > values.length) return used;
+  const copy = borrowDoubles(count);
+  copy.set(used);
+  return copy;
+}
+
+/** Of fewer positions, copying number by number is cheaper than the call that copies all. */
+const leastCopied = 40;
+
+function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
+  const grown = borrowDoubles(Math.max(needed, array.length * 2));
+  grown.set(array);
+  giveBack(array.buffer);
+  return grown;
+}
+
+function growInts(array: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(Math.max(needed, array.length * 2));
+  grown.set(array);
+  return grown;
+}
+
+/**
+ * Builds a GeometryColumn feature by feature:
+ * `begin(Kind.Polygon)`, then `part()`, `ring()`, `position(x, y)` …, then `end()`.
+ * For kinds of one part and one ring, `line(kind)` opens all three at once. `none()` adds a null geometry.
+ */
+export class GeometryBuilder {
+  private kinds = new Uint8Array(1024);
+  private parts = new Uint32Array(1025);
+  private rings = new Uint32Array(1025);
+  private positions = new Uint32Array(1025);
+  private xy = new Float64Array(2048);
+  private z: Float64Array<ArrayBuffer> | null = null;
+  private m: Float64Array<ArrayBuffer> | null = null;
+  private memberBuilder: GeometryBuilder | null = null;
+  private memberOffsets = new Uint32Array(0);
+
+  /** Features finished. */
+  length = 0;
+  /** Positions added, over all features. */
+  positionCount = 0;
+  /** Whether the column finished last has the memory of `xy`. */
+  private lent = false;
+  private partCount = 0;
+  private ringCount = 0;
+
+  begin(kind: number): void {
+    if (this.length === this.kinds.length) {
+      const grown = new Uint8Array(this.length * 2);
+      grown.set(this.kinds);
+      this.kinds = grown;
+    }
+    this.kinds[this.length] = kind;
+  }
+
+  part(): void {
+    this.partCount++;
+    if (this.partCount >= this.rings.length) this.rings = growInts(this.rings, this.partCount + 1);
+    this.rings[this.partCount] = this.ringCount;
+  }
+
+  ring(): void {
+    this.ringCount++;
+    if (this.ringCount >= this.positions.length) this.positions = growInts(this.positions, this.ringCount + 1);
+    this.positions[this.ringCount] = this.positionCount;
+    this.rings[this.partCount] = this.ringCount;
+  }
+
+  position(x: number, y: number): void {
+    const at = this.positionCount * 2;
+    if (at + 2 > this.xy.length) this.xy = growFloats(this.xy, at + 2);
+    this.xy[at] = x;
+    this.xy[at + 1] = y;
+    if (this.z) this.setZ(Number.NaN);
+    if (this.m) this.setM(Number.NaN);
+    this.positionCount++;
+    this.positions[this.ringCount] = this.positionCount;
+  }
+
+  /**
+   * `count` positions of x and y, as little-endian doubles in `view` from `from` on.
+   * @returns false where x + y of one is NaN: the feature is to be cancelled then
+   */
+  positionsFrom(view: DataView, from: number, count: number): boolean {
+    const first = this.positionCount * 2;
+    const end = first + count * 2;
+    if (end > this.xy.length) this.xy = growFloats(this.xy, end);
+    const { xy } = this;
+    if (count < leastCopied || !isLittleEndian) {
+      for (let at = first, source = from; at < end; at += 2, source += 16) {
+        xy[at] = view.getFloat64(source, true);
+        xy[at + 1] = view.getFloat64(source + 8, true);
+      }
+    } else {
+      const size = 16 * count;
+      const source = new Uint8Array(view.buffer, view.byteOffset + from, size);
+      new Uint8Array(xy.buffer, xy.byteOffset + 8 * first, size).set(source);
+    }
+    for (let at = first; at < end; at += 2) if (Number.isNaN(xy[at]! + xy[at + 1]!)) return false;
+    if (this.z || this.m) this.fillDimensions(end / 2);
+    this.positionCount = end / 2;
+    this.positions[this.ringCount] = this.positionCount;
+    return true;
+  }
+
+  /** The positions up to `end`, just added, have neither height nor measure. */
+  private fillDimensions(end: number): void {
+    for (; this.positionCount < end; this.positionCount++) {
+      if (this.z) this.setZ(Number.NaN);
+      if (this.m) this.setM(Number.NaN);
+    }
+  }
+
+  /** A position with height, measure or both; NaN stands for "has none". */
+  positionZM(x: number, y: number, z: number, m: number): void {
+    this.position(x, y);
+    this.positionCount--;
+    if (!Number.isNaN(z)) this.setZ(z);
+    if (!Number.isNaN(m)) this.setM(m);
+    this.positionCount++;
+  }
+
+  private setZ(value: number): void {
+    const at = this.positionCount;
+    if (!this.z) this.z = new Float64Array(Math.max(1024, this.xy.length / 2)).fill(Number.NaN, 0, at);
+    else if (at >= this.z.length) this.z = growFloats(this.z, Math.max(at + 1, this.xy.length / 2));
+    this.z[at] = value;
+  }
+
+  private setM(value: number): void {
+    const at = this.positionCount;
+    if (!this.m) this.m = new Float64Array(Math.max(1024, this.xy.length / 2)).fill(Number.NaN, 0, at);
+    else if (at >= this.m.length) this.m = growFloats(this.m, Math.max(at + 1, this.xy.length / 2));
+    this.m[at] = value;
+  }
+
+  /** Opens a feature of one part with one ring: a Point, LineString or MultiPoint. */
+  line(kind: number): void {
+    this.begin(kind);
+    this.part();
+    this.ring();
+  }
+
+  point(x: number, y: number): void {
+    this.line(Kind.Point);
+    this.position(x, y);
+    this.end();
+  }
+
+  /** Ends the feature begun last. */
+  end(): void {
+    this.length++;
+    if (this.length >= this.parts.length) this.parts = growInts(this.parts, this.length + 1);
+    this.parts[this.length] = this.partCount;
+    if (this.memberBuilder) this.closeMembers();
+  }
+
+  none(): void {
+    this.begin(Kind.none);
+    this.end();
+  }
+
+  /** The builder for the members of the GeometryCollection begun last; each is a feature of its own there. */
+  collection(): GeometryBuilder {
+    if (!this.memberBuilder) {
+      this.memberBuilder = new GeometryBuilder();
+      this.memberOffsets = new Uint32Array(Math.max(1025, this.length + 2));
+    }
+    return this.memberBuilder;
+  }
+
+  private closeMembers(): void {
+    if (this.length >= this.memberOffsets.length) this.memberOffsets = growInts(this.memberOffsets, this.length + 1);
+    this.memberOffsets[this.length] = this.memberBuilder!.length;
+  }
+
+  /** What a feature added since its `begin` is taken back: for a feature found to be damaged halfway. */
+  cancel(): void {
+    this.partCount = this.parts[this.length]!;
+    this.ringCount = this.rings[this.partCount]!;
+    this.positionCount = this.positions[this.ringCount]!;
+    if (this.memberBuilder) this.memberBuilder.truncate(this.memberOffsets[this.length]!);
+  }
+
+  private truncate(length: number): void {
+    this.length = length;
+    this.cancel();
+  }
+
+  /** GeoJSON's geometry object, or null; positions of more than three numbers keep the first three. */
+  geojson(geometry: Geometry | null): void {
+    if (geometry === null) {
+      this.none();
+      return;
+    }
+    this.begin(Kind[geometry.type]);
+    switch (geometry.type) {
+      case "Point":
+        if (geometry.coordinates.length > 0) this.singlePart([[geometry.coordinates]]);
+        break;
+      case "LineString":
+      case "MultiPoint":
+        if (geometry.coordinates.length > 0) this.singlePart([geometry.coordinates]);
+        break;
+      case "Polygon":
+      case "MultiLineString":
+        if (geometry.coordinates.length > 0) this.singlePart(geometry.coordinates);
+        break;
+      case "MultiPolygon":
+        for (const polygon of geometry.coordinates) this.singlePart(polygon);
+        break;
+      case "GeometryCollection": {
+        const members = this.collection();
+        for (const member of geometry.geometries) members.geojson(member);
+        break;
+      }
+    }
+    this.end();
+  }
+
+  private singlePart(rings: readonly Position[][]): void {
+    this.part();
+    for (const ring of rings) {
+      this.ring();
+      for (const p of ring) {
+        if (p.length > 2) this.positionZM(p[0]!, p[1]!, p[2]!, Number.NaN);
+        else this.position(p[0]!, p[1]!);
+      }
+    }
+  }
+
+  /** Copies feature `i` of `column`. */
+  copy(column: GeometryColumn, i: number): void {
+    this.begin(column.kinds[i]!);
+    for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) this.copyPart(column, p);
+    if (column.kinds[i] === Kind.GeometryCollection) {
+      const members = this.collection();
+      if (column.members && column.memberOffsets) {
+        for (let k = column.memberOffsets[i]!; k < column.memberOffsets[i + 1]!; k++) members.copy(column.members, k);
+      }
+    }
+    this.end();
+  }
+
+  copyPart(column: GeometryColumn, p: number): void {
+    this.part();
+    for (let r = column.ringOffsets[p]!; r < column.ringOffsets[p + 1]!; r++) this.copyRing(column, r);
+  }
+
+  copyRing(column: GeometryColumn, r: number): void {
+    this.ring();
+    this.copyPositions(column, column.positionOffsets[r]!, column.positionOffsets[r + 1]!);
+  }
+
+  copyPositions(column: GeometryColumn, from: number, to: number): void {
+    const { xy, z, m } = column;
+    for (let k = from; k < to; k++) {
+      if (z || m) this.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
+      else this.position(xy[2 * k]!, xy[2 * k + 1]!);
+    }
+  }
+
+  /** Empties the builder after `finish`, so that its room serves the next features. */
+  reset(): void {
+    this.length = 0;
+    this.positionCount = 0;
+    this.partCount = 0;
+    this.ringCount = 0;
+    if (this.lent) this.xy = borrowDoubles(this.xy.length);
+    this.lent = false;
+    this.z = null;
+    this.m = null;
+    this.memberBuilder = null;
+  }
+
+  /** The column of all features so far; the builder must not be used after, unless by `reset`. */
+  finish(): GeometryColumn {
+    const { length, partCount, ringCount, positionCount } = this;
+    const xy = lend(this.xy, positionCount * 2);
+    this.lent = xy.buffer === this.xy.buffer;
+    return {
+      length,
+      kinds: this.kinds.slice(0, length),
+      partOffsets: this.parts.slice(0, length + 1),
+      ringOffsets: this.rings.slice(0, partCount + 1),
+      positionOffsets: this.positions.slice(0, ringCount + 1),
+      xy,
+      z: this.z ? this.z.slice(0, positionCount) : null,
+      m: this.m ? this.m.slice(0, positionCount) : null,
+      boxes: null,
+      members: this.memberBuilder ? this.memberBuilder.finish() : null,
+      memberOffsets: this.memberBuilder ? this.memberOffsets.slice(0, length + 1) : null,
+    };
+  }
+}
+
+/** The features `rows` of the column, in that order. */
+export function takeGeometries(column: GeometryColumn, rows: Uint32Array): GeometryColumn {
+  const builder = new GeometryBuilder();
+  for (const row of rows) builder.copy(column, row);
+  return builder.finish();
+}
