@@ -1,16 +1,9 @@
 import type { Ellipsoid, Parameters, Projection } from "./definition.js";
-import {
-  eccentricitySquared,
-  type Kernel,
-  lambertConic,
-  mercator,
-  mercatorScale,
-  transverseMercator,
-  webMercator,
-} from "./kernels.js";
+import { eccentricitySquared, type Kernel, lambertConic, mercator, mercatorScale, webMercator } from "./kernels.js";
 import { cassini, equidistantConic, equidistantCylindrical } from "./meridian-kernels.js";
 import type { MethodId } from "./methods.js";
 import { robinson } from "./robinson.js";
+import { transverseMercator } from "./transverse-mercator.js";
 
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
