@@ -1,4 +1,5 @@
 import type { Area } from "./area.js";
+import { datumKey } from "./datum-key.js";
 import {
   type Datum,
   type Definition,
@@ -13,22 +14,7 @@ import { methodByCode } from "./method-names.js";
 import { methodOf } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
 import { plain } from "./plain-name.js";
-
-/** One registered operation between two datums, as the table has it. */
-export interface RegisteredOperation {
-  readonly source: string;
-  readonly target: string;
-  readonly code: string;
-  readonly name: string;
-  /** Metres, or null where EPSG does not know. */
-  readonly accuracy: number | null;
-  /** Its area is described as offshore: not for a position that another one serves as well. */
-  readonly offshore: boolean;
-  readonly area: Area | null;
-  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for one that needs a grid. */
-  readonly values: readonly number[];
-  readonly grid: string | null;
-}
+import { operationsIn, type RegisteredOperation, readArea, sameShift } from "./registered-operations.js";
 
 type Lines = ReadonlyMap<string, readonly string[]>;
 const read = (text: string): Lines =>
@@ -41,9 +27,6 @@ const read = (text: string): Lines =>
         return [cells[0]!, cells];
       }),
   );
-const readArea = (cell: string): Area | null =>
-  cell === "" ? null : (cell.split(",").map(Number) as [number, number, number, number]);
-
 /** "25832" for EPSG's, "E102100" for ESRI's. */
 const codeOf = (id: string): string | null => {
   const found = /^(EPSG|ESRI):(\d+)$/.exec(id);
@@ -275,57 +258,12 @@ export class Registry {
   }
 }
 
-/** Of the lines in which `marked` stands, the first such place being where it must. */
-function operationsIn(text: string, marked: string): RegisteredOperation[] {
-  const found: RegisteredOperation[] = [];
-  for (let at = text.indexOf(marked); at >= 0; at = text.indexOf(marked, at + 1)) {
-    const start = text.lastIndexOf("\n", at) + 1;
-    const [source, target, code, name, accuracy, area, values] = text
-      .slice(marked.startsWith("\n") ? at + 1 : start, text.indexOf("\n", at + 1))
-      .split("|");
-    if (!marked.includes(`|${target}|`)) continue;
-    const grid = values!.startsWith("@") ? values!.slice(1) : null;
-    found.push({
-      source: source!,
-      target: target!,
-      code: code!,
-      name: name!,
-      accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
-      offshore: accuracy!.endsWith("~"),
-      area: readArea(area!),
-      values: grid === null ? values!.split(",").map(Number) : [],
-      grid,
-    });
-  }
-  return found;
-}
-
-/** Metres, arc-seconds and ppm to which definitions round the numbers of an operation. */
-const rounding: readonly number[] = [6e-3, 6e-3, 6e-3, 6e-4, 6e-4, 6e-4, 6e-3];
-
-const sameShift = (a: readonly number[], b: readonly number[]): boolean =>
-  b.length <= 7 && rounding.every((digit, index) => Math.abs((a[index] ?? 0) - (b[index] ?? 0)) <= digit);
-
 function add(names: Map<string, string[]>, key: string, id: string, last = true): void {
   const had = names.get(key);
   if (!had) names.set(key, [id]);
   else if (last) had.push(id);
   else had.unshift(id);
 }
-
-/** `D_WGS_1984`, `WGS_1984`, `World Geodetic System 1984 ensemble` … without what only one dialect adds. */
-function datumKey(name: string): string {
-  const key = plain(name.replace(/^D_/i, "").replace(/ ensemble$/i, ""));
-  return datumSpellings[key] ?? key;
-}
-/** Spellings in circulation that the table does not list. */
-const datumSpellings: Readonly<Record<string, string>> = {
-  wgs84: "worldgeodeticsystem1984",
-  wgs1984: "worldgeodeticsystem1984",
-  worldgeodeticsystem84: "worldgeodeticsystem1984",
-  etrs1989: "europeanterrestrialreferencesystem1989",
-  etrs89: "europeanterrestrialreferencesystem1989",
-};
 
 let loaded: Promise<Registry> | null = null;
 

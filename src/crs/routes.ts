@@ -1,6 +1,7 @@
 import { type Area, commonParts, inArea, nearArea, sizeOf } from "./area.js";
 import type { Datum } from "./definition.js";
-import type { RegisteredOperation, Registry } from "./registry.js";
+import type { RegisteredOperation } from "./registered-operations.js";
+import type { Registry } from "./registry.js";
 
 const zero: readonly number[] = [0];
 export const wgs84Datum = "6326";

@@ -1,0 +1,15 @@
+import { plain } from "./plain-name.js";
+
+/** `D_WGS_1984`, `WGS_1984`, `World Geodetic System 1984 ensemble` … without what only one dialect adds. */
+export function datumKey(name: string): string {
+  const key = plain(name.replace(/^D_/i, "").replace(/ ensemble$/i, ""));
+  return datumSpellings[key] ?? key;
+}
+/** Spellings in circulation that the table does not list. */
+const datumSpellings: Readonly<Record<string, string>> = {
+  wgs84: "worldgeodeticsystem1984",
+  wgs1984: "worldgeodeticsystem1984",
+  worldgeodeticsystem84: "worldgeodeticsystem1984",
+  etrs1989: "europeanterrestrialreferencesystem1989",
+  etrs89: "europeanterrestrialreferencesystem1989",
+};
