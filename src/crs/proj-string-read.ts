@@ -8,8 +8,9 @@ import {
   metre,
   type Unit,
 } from "./definition.js";
-import { type MethodId, methodOf } from "./methods.js";
+import { methodOf } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
+import { readMethod } from "./proj-string-method.js";
 import type { Registry } from "./registry.js";
 
 /** Codes of the ellipsoids and datums that PROJ knows by name (`proj -le`, `proj -ld`). */
@@ -199,102 +200,3 @@ function readMeridian(text: string | undefined): Meridian | null {
   const degrees = meridians[text.toLowerCase()] ?? (text === "" ? Number.NaN : Number(text));
   return Number.isFinite(degrees) ? { name: text, degrees } : null;
 }
-
-type Values = Partial<Record<ParameterKey, number>>;
-
-function readMethod(kind: string, words: Map<string, string>): { method: MethodId; values: Values } | null {
-  const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
-  const lat0 = number("lat_0");
-  const origin: Values = { lat0, lon0: number("lon_0"), x0: number("x_0"), y0: number("y_0") };
-  const k = number("k_0") ?? number("k");
-  const lat1 = number("lat_1");
-  const lat2 = number("lat_2");
-  const parallel = number("lat_ts");
-  const scaled: Values = { ...origin, k };
-  switch (kind) {
-    case "utm": {
-      const zone = number("zone");
-      if (zone === undefined || !Number.isInteger(zone) || zone < 1 || zone > 60) return null;
-      return {
-        method: "transverse-mercator",
-        values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: words.has("south") ? 1e7 : 0 },
-      };
-    }
-    case "tmerc":
-    case "etmerc":
-      return { method: "transverse-mercator", values: scaled };
-    case "lcc":
-      if (lat1 === undefined) return null;
-      if (lat2 !== undefined && lat2 !== lat1)
-        return k === undefined || k === 1
-          ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2 } }
-          : { method: "lambert-conic-michigan", values: { ...origin, lat1, lat2, ellipsoidScale: k } };
-      if (lat0 === undefined || lat0 === lat1)
-        return { method: "lambert-conic-1sp", values: { ...scaled, lat0: lat1 } };
-      return k === undefined || k === 1
-        ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2: lat1 } }
-        : null;
-    case "merc":
-      if (lat0 !== undefined && lat0 !== 0) return null;
-      if (parallel !== undefined && parallel !== 0)
-        return k === undefined || k === 1 ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
-      return { method: "mercator-a", values: scaled };
-    case "aea":
-      return lat1 === undefined ? null : { method: "albers", values: { ...origin, lat1, lat2: lat2 ?? lat1 } };
-    case "eqdc":
-      return lat1 === undefined
-        ? null
-        : { method: "equidistant-conic", values: { ...origin, lat1, lat2: lat2 ?? lat1 } };
-    case "stere":
-      if (Math.abs(lat0 ?? 0) !== 90)
-        return parallel === undefined ? { method: "stereographic", values: scaled } : null;
-      if (parallel === undefined || Math.abs(parallel) === 90)
-        return { method: "polar-stereographic-a", values: scaled };
-      return Math.sign(parallel) === Math.sign(lat0!) && (k === undefined || k === 1)
-        ? { method: "polar-stereographic-b", values: { ...origin, lat1: parallel } }
-        : null;
-    case "sterea":
-      return { method: "oblique-stereographic", values: scaled };
-    case "omerc": {
-      const azimuth = number("alpha");
-      const lon0 = number("lonc");
-      if (azimuth === undefined || lon0 === undefined) return null;
-      const values = { ...scaled, lon0, azimuth, gamma: number("gamma") ?? azimuth };
-      return {
-        method: words.has("no_uoff") || words.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
-        values,
-      };
-    }
-    case "somerc":
-      return { method: "oblique-mercator-b", values: { ...scaled, azimuth: 90, gamma: 90 } };
-    case "eqc":
-      return lat0 === undefined || lat0 === 0
-        ? { method: "equidistant-cylindrical-spherical", values: { ...origin, lat1: parallel ?? 0 } }
-        : null;
-    case "cea":
-      return lat0 === undefined || lat0 === 0
-        ? { method: "equal-area-cylindrical", values: { ...origin, lat1: parallel ?? 0 } }
-        : null;
-    default: {
-      const method = simple[kind];
-      return method === undefined || k !== undefined ? null : { method, values: origin };
-    }
-  }
-}
-
-const simple: Readonly<Record<string, MethodId>> = {
-  cass: "cassini",
-  poly: "polyconic",
-  nzmg: "new-zealand",
-  laea: "lambert-azimuthal",
-  aeqd: "azimuthal-equidistant",
-  ortho: "orthographic",
-  gnom: "gnomonic",
-  eqearth: "equal-earth",
-  mill: "miller",
-  moll: "mollweide",
-  robin: "robinson",
-  sinu: "sinusoidal",
-  eck6: "eckert-6",
-  vandg: "van-der-grinten",
-};

@@ -1,0 +1,138 @@
+import type { MethodId } from "./methods.js";
+import type { ParameterKey } from "./parameters.js";
+
+type Values = Partial<Record<ParameterKey, number>>;
+
+/** The method that a PROJ string names, and its parameters by our keys. */
+interface Read {
+  readonly method: MethodId;
+  readonly values: Values;
+}
+
+/** The numbers of a PROJ string. */
+interface Given {
+  readonly words: ReadonlyMap<string, string>;
+  readonly number: (key: string) => number | undefined;
+  /** Without the scale. */
+  readonly origin: Values;
+  readonly k: number | undefined;
+  /** There is no scale, or one that does nothing. */
+  readonly isUnscaled: boolean;
+}
+
+/** Reads `+proj=…` and its parameters; null where the method is not known, or would have to be guessed at. */
+export function readMethod(kind: string, words: ReadonlyMap<string, string>): Read | null {
+  const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
+  const origin: Values = { lat0: number("lat_0"), lon0: number("lon_0"), x0: number("x_0"), y0: number("y_0") };
+  const k = number("k_0") ?? number("k");
+  const given: Given = { words, number, origin, k, isUnscaled: k === undefined || k === 1 };
+  if (Object.hasOwn(readers, kind)) return readers[kind]!(given);
+  if (!Object.hasOwn(simple, kind) || k !== undefined) return null;
+  return { method: simple[kind]!, values: origin };
+}
+
+const scaled =
+  (method: MethodId) =>
+  ({ origin, k }: Given): Read => ({ method, values: { ...origin, k } });
+
+/** A cylinder that touches, or cuts at the parallel of true scale; centred on the equator only. */
+const cylinder =
+  (method: MethodId) =>
+  ({ origin, number }: Given): Read | null =>
+    (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: number("lat_ts") ?? 0 } } : null;
+
+/** A cone through two parallels, or one that is named once. */
+const cone =
+  (method: MethodId) =>
+  ({ origin, number }: Given): Read | null => {
+    const lat1 = number("lat_1");
+    return lat1 === undefined ? null : { method, values: { ...origin, lat1, lat2: number("lat_2") ?? lat1 } };
+  };
+
+const readers: Readonly<Record<string, (given: Given) => Read | null>> = {
+  utm,
+  tmerc: scaled("transverse-mercator"),
+  etmerc: scaled("transverse-mercator"),
+  lcc: lambert,
+  merc: mercator,
+  aea: cone("albers"),
+  eqdc: cone("equidistant-conic"),
+  stere: stereographic,
+  sterea: scaled("oblique-stereographic"),
+  omerc: obliqueMercator,
+  somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
+  eqc: cylinder("equidistant-cylindrical-spherical"),
+  cea: cylinder("equal-area-cylindrical"),
+};
+
+function utm({ number, words }: Given): Read | null {
+  const zone = number("zone");
+  if (zone === undefined || !Number.isInteger(zone) || zone < 1 || zone > 60) return null;
+  return {
+    method: "transverse-mercator",
+    values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: words.has("south") ? 1e7 : 0 },
+  };
+}
+
+function lambert({ number, origin, k, isUnscaled }: Given): Read | null {
+  const lat1 = number("lat_1");
+  const lat2 = number("lat_2");
+  if (lat1 === undefined) return null;
+  if (lat2 !== undefined && lat2 !== lat1) {
+    return isUnscaled
+      ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2 } }
+      : { method: "lambert-conic-michigan", values: { ...origin, lat1, lat2, ellipsoidScale: k } };
+  }
+  if (origin.lat0 === undefined || origin.lat0 === lat1) {
+    return { method: "lambert-conic-1sp", values: { ...origin, k, lat0: lat1 } };
+  }
+  return isUnscaled ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2: lat1 } } : null;
+}
+
+function mercator({ number, origin, k, isUnscaled }: Given): Read | null {
+  if ((origin.lat0 ?? 0) !== 0) return null;
+  const parallel = number("lat_ts") ?? 0;
+  if (parallel === 0) return { method: "mercator-a", values: { ...origin, k } };
+  return isUnscaled ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
+}
+
+function stereographic({ number, origin, k, isUnscaled }: Given): Read | null {
+  const lat0 = origin.lat0 ?? 0;
+  const parallel = number("lat_ts");
+  if (Math.abs(lat0) !== 90) {
+    return parallel === undefined ? { method: "stereographic", values: { ...origin, k } } : null;
+  }
+  if (parallel === undefined || Math.abs(parallel) === 90) {
+    return { method: "polar-stereographic-a", values: { ...origin, k } };
+  }
+  const isOwnPole = Math.sign(parallel) === Math.sign(lat0);
+  return isOwnPole && isUnscaled ? { method: "polar-stereographic-b", values: { ...origin, lat1: parallel } } : null;
+}
+
+function obliqueMercator({ number, words, origin, k }: Given): Read | null {
+  const azimuth = number("alpha");
+  const lon0 = number("lonc");
+  if (azimuth === undefined || lon0 === undefined) return null;
+  return {
+    method: words.has("no_uoff") || words.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
+    values: { ...origin, k, lon0, azimuth, gamma: number("gamma") ?? azimuth },
+  };
+}
+
+/** Methods that take an origin and nothing else. */
+const simple: Readonly<Record<string, MethodId>> = {
+  cass: "cassini",
+  poly: "polyconic",
+  nzmg: "new-zealand",
+  laea: "lambert-azimuthal",
+  aeqd: "azimuthal-equidistant",
+  ortho: "orthographic",
+  gnom: "gnomonic",
+  eqearth: "equal-earth",
+  mill: "miller",
+  moll: "mollweide",
+  robin: "robinson",
+  sinu: "sinusoidal",
+  eck6: "eckert-6",
+  vandg: "van-der-grinten",
+};
