@@ -98,8 +98,10 @@ class GpxLayer implements Layer {
   }
 
   async *splits(): AsyncGenerator<GpxSplit> {
-    for (const name of this.blueprint.metadata) {
-      this.context.notice("metadata-left-out", name, "what a GPX file says of itself has no place in its features");
+    const { metadata } = this.blueprint;
+    if (metadata.length > 0) {
+      const example = `what the file says of itself has no place in its features: ${metadata.join(", ")}`;
+      this.context.notice("metadata-left-out", undefined, example);
     }
     for (const gap of this.blueprint.gaps) this.context.giveUp(gap);
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;

@@ -248,7 +248,8 @@ class Surveyor implements Visitor {
   }
 
   metadata(name: XmlName): void {
-    if (name.local !== "name") this.left.add(name.local);
+    // The layer has the name, and the features tell their bounds.
+    if (name.local !== "name" && name.local !== "bounds") this.left.add(name.local);
     else if (this.name === "") this.name = this.reader.content.text();
   }
 
