@@ -62,7 +62,7 @@ export class FeatureReader {
   begin(code: number, id: string | null): void {
     this.record.reset(id);
     this.geometry.reset();
-    this.stack.length = 0;
+    while (this.stack.length > 0) this.stack.pop();
     this.stack.push(code);
     this.root = code;
     this.styleDepth = 0;

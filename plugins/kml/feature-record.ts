@@ -33,7 +33,7 @@ export class FeatureRecord {
     this.id = id;
     this.count = 0;
     this.schema = "";
-    this.usedSchemas.length = 0;
+    while (this.usedSchemas.length > 0) this.usedSchemas.pop();
     this.length = 0;
     this.shapes.reset();
   }

@@ -1,7 +1,7 @@
 import { type FieldSummary, type FieldType, fieldTypes, temporalType, uniqueName } from "../../src/model/index.js";
 import { elementFields, isElementField } from "./element-fields.js";
 import { type FeatureRecord, Form, Source } from "./feature-record.js";
-import { isOfType, looksLike, meeting, widened } from "./field-types.js";
+import { isOfType, Looks, looksLike, meeting, widened } from "./field-types.js";
 import type { StyleProperties } from "./style-reader.js";
 
 /** A Schema of the document. Plain data. */
@@ -109,7 +109,8 @@ export class FieldSurvey {
     if (record.sources[at] === Source.data) {
       const [from, to] = [record.from[at]!, record.to[at]!];
       use.inData = true;
-      use.looks |= looksLike(record.bytes, from, to);
+      // What looks like nothing else is text, whatever follows.
+      if ((use.looks & Looks.other) === 0) use.looks |= looksLike(record.bytes, from, to);
       if (to - from > use.maxBytes) use.maxBytes = to - from;
       const own = this.schemas.get(record.schemas[at]!)?.own.get(use.name);
       if (own && use.ownTypeFits && from < to) use.ownTypeFits = isOfType(own, record.textAt(at));

@@ -1,4 +1,4 @@
-import { Batch, GeometryBuilder, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
+import { Batch, GeometryBuilder, giveBack, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
 import type { XmlStart } from "../shared/xml.js";
 import type { Container } from "./document-reader.js";
 import type { FeatureRecord } from "./feature-record.js";
@@ -82,9 +82,10 @@ export class LayerSurvey {
   private sumUp(): void {
     if (this.waiting === 0) return;
     const geometry = this.geometry.finish();
-    this.geometry.reset();
     const nothing = { ids: null, fields: [], columns: [], records: null, firstRecord: 1 };
     this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
     this.waiting = 0;
+    giveBack(geometry.xy.buffer);
+    this.geometry.reset();
   }
 }

@@ -46,8 +46,9 @@ export class Shapes {
     this.problem = null;
     this.closed = 0;
     this.singles = 0;
-    this.roots.length = 0;
-    this.open.length = 0;
+    // Setting the length of an array, even to what it is, takes longer than all else here.
+    while (this.roots.length > 0) this.roots.pop();
+    while (this.open.length > 0) this.open.pop();
   }
 
   begin(shape: number): void {
