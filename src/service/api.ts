@@ -8,6 +8,7 @@ import { readJson } from "./body.js";
 import { gzipTag } from "./conditions.js";
 import { readingRoutes } from "./features/reading.js";
 import { writingRoutes } from "./features/writing.js";
+import { mapRoutes } from "./maps.js";
 import { problem } from "./problems.js";
 import type { Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
@@ -59,8 +60,11 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   });
   const known = authenticate(store, now);
   const counted = limited("account", check);
-  readingRoutes(scope, { store, publicUrl, admit: [known, counted] });
-  writingRoutes(scope, { store, now, admit: [known, ownerOnly, counted] });
+  const readers = [known, counted];
+  const owners = [known, ownerOnly, counted];
+  readingRoutes(scope, { store, publicUrl, admit: readers });
+  writingRoutes(scope, { store, now, admit: owners });
+  mapRoutes(scope, { store, publicUrl, now, readers, owners });
 }
 
 async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {

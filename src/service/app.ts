@@ -3,9 +3,11 @@ import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { v7 as newId } from "uuid";
 import { api } from "./api.js";
+import { tokenEndpoint } from "./auth/token-endpoint.js";
 import { answerClientErrors } from "./client-errors.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
 import { rememberPaths } from "./known-paths.js";
+import { describeRoutes, serveDescription } from "./openapi.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
 
@@ -40,7 +42,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
   });
+  describeRoutes(app, { publicUrl });
+  app.register(tokenEndpoint, { store, settings, publicUrl, now });
   app.register(api, { prefix: "/api", store, settings, publicUrl, now, notFound });
+  app.register(async (scope) => serveDescription(scope));
   return app;
 }
 

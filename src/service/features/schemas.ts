@@ -12,6 +12,7 @@ export const Id = Type.String({ format: "uuid", description: "UUID, assigned by 
 
 const position = Type.Unsafe<number[]>({
   type: "array",
+  title: "Position",
   description: "Longitude and latitude in degrees (WGS 84), and height in metres (RFC 7946, 3.1.1)",
   prefixItems: [
     { type: "number", minimum: -180, maximum: 180 },
@@ -41,6 +42,7 @@ const simpleGeometries = Object.entries(coordinates).map(([type, of]) =>
 );
 
 export const Geometry = Type.Unsafe<object>({
+  title: "Geometry",
   anyOf: [
     ...simpleGeometries,
     {
@@ -61,34 +63,46 @@ const Properties = Type.Record(Type.String(text), Type.Unknown(), {
 const geometryOrNull = Type.Union([Geometry, Type.Null()]);
 
 /** As it is sent (2.2). */
-export const Feature = Type.Object({
-  type: Type.Literal("Feature"),
-  id: Type.Optional(Type.Unknown({ description: "UUID; matches an existing feature in a synchronisation" })),
-  geometry: geometryOrNull,
-  properties: Properties,
-});
+export const Feature = Type.Object(
+  {
+    type: Type.Literal("Feature"),
+    id: Type.Optional(Type.Unknown({ description: "UUID; matches an existing feature in a synchronisation" })),
+    geometry: geometryOrNull,
+    properties: Properties,
+  },
+  { title: "Feature" },
+);
 
 /** As it is given back. */
-export const StoredFeature = Type.Object({
-  type: Type.Literal("Feature"),
-  id: Id,
-  geometry: geometryOrNull,
-  properties: Properties,
-});
+export const StoredFeature = Type.Object(
+  {
+    type: Type.Literal("Feature"),
+    id: Id,
+    geometry: geometryOrNull,
+    properties: Properties,
+  },
+  { title: "StoredFeature" },
+);
 
 /** As PATCH takes it. */
-export const FeatureChange = Type.Object({
-  type: Type.Optional(Type.Literal("Feature")),
-  id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
-  geometry: Type.Optional(geometryOrNull),
-  properties: Type.Optional(Properties),
-});
+export const FeatureChange = Type.Object(
+  {
+    type: Type.Optional(Type.Literal("Feature")),
+    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+    geometry: Type.Optional(geometryOrNull),
+    properties: Type.Optional(Properties),
+  },
+  { title: "FeatureChange" },
+);
 
 /** As DELETE takes it. */
-export const FeatureName = Type.Object({
-  id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
-  properties: Type.Optional(Properties),
-});
+export const FeatureName = Type.Object(
+  {
+    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+    properties: Type.Optional(Properties),
+  },
+  { title: "FeatureName" },
+);
 
 /** The wrapper of section 2.3, around features of one kind. */
 export const collection = (feature: TSchema) =>
@@ -105,19 +119,25 @@ export const collection = (feature: TSchema) =>
     features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: featuresPerRequest }),
   });
 
-export const Page = Type.Object({
-  type: Type.Literal("FeatureCollection"),
-  features: Type.Array(StoredFeature),
-});
+export const Page = Type.Object(
+  {
+    type: Type.Literal("FeatureCollection"),
+    features: Type.Array(StoredFeature),
+  },
+  { title: "Page" },
+);
 
 const failures = Type.Array(Type.Object({ id: Id, path: Type.String(), message: Type.String() }));
 
 /** Section 2.4. */
-export const OperationResult = Type.Object({
-  success: Type.Array(Type.Object({ id: Id, message: Type.String() })),
-  failed: failures,
-  deleted: Type.Optional(Type.Integer({ minimum: 0, description: "Features that a synchronisation deleted" })),
-});
+export const OperationResult = Type.Object(
+  {
+    success: Type.Array(Type.Object({ id: Id, message: Type.String() })),
+    failed: failures,
+    deleted: Type.Optional(Type.Integer({ minimum: 0, description: "Features that a synchronisation deleted" })),
+  },
+  { title: "OperationResult" },
+);
 
 /** Section 4.2; `after` is what `Link: rel="next"` has in it. */
 export const PageQuery = Type.Object({
@@ -146,13 +166,16 @@ export const WriteOnceHeaders = Type.Object({
   ),
 });
 
-export const ProblemBody = Type.Object({
-  type: Type.String(),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
-  message: Type.String(),
-  code: Type.String(),
-  requestId: Type.String(),
-  failed: Type.Optional(failures),
-});
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    message: Type.String(),
+    code: Type.String(),
+    requestId: Type.String(),
+    failed: Type.Optional(failures),
+  },
+  { title: "Problem" },
+);

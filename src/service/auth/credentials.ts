@@ -1,0 +1,24 @@
+import { v7 as newId } from "uuid";
+import type { Credential, PeopleStore } from "../store/contract.js";
+import { hashSecret, newSecret } from "./secrets.js";
+
+/** Makes a client id and a secret, which is told here and never again (Map Features Service Interface, 4.1). */
+export async function createCredential(
+  store: Pick<PeopleStore, "addCredential" | "audit">,
+  { account, name, now, address }: { account: string; name: string; now: number; address: string | null },
+): Promise<{ readonly credential: Credential; readonly clientSecret: string }> {
+  const clientSecret = newSecret("clientSecret");
+  const credential: Credential = {
+    id: newId(),
+    account,
+    name,
+    clientId: newSecret("clientId"),
+    created: now,
+    lastUsed: null,
+    revoked: null,
+  };
+  await store.addCredential({ ...credential, secretHash: hashSecret(clientSecret) });
+  const detail = { clientId: credential.clientId };
+  await store.audit({ at: now, account, map: null, action: "credential-created", detail, address });
+  return { credential, clientSecret };
+}

@@ -1,0 +1,156 @@
+/** Maps themselves: an extension of the Map Features Service Interface. */
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import { type Static, Type } from "typebox";
+import { v7 as newId } from "uuid";
+import type { WireMap } from "../remote/wire.js";
+import { baseUrl } from "./address.js";
+import { bearerOf, mapOf } from "./auth/bearer.js";
+import { Id, MapParams } from "./features/schemas.js";
+import { operation } from "./operation.js";
+import { problem } from "./problems.js";
+import type { Store, StoredMap } from "./store/contract.js";
+
+export interface MapRoutes {
+  readonly store: Store;
+  readonly publicUrl: string | null;
+  readonly now: () => number;
+  /** Hooks for who reads a map and who changes it. */
+  readonly readers: readonly onRequestAsyncHookHandler[];
+  readonly owners: readonly onRequestAsyncHookHandler[];
+}
+
+export const MapName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "^(?! )[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]+(?<! )$",
+  description: "Without spaces around it and without control characters",
+});
+const NewMap = Type.Object({ name: MapName, private: Type.Optional(Type.Boolean({ default: false })) });
+const MapChange = Type.Object(
+  { name: Type.Optional(MapName), private: Type.Optional(Type.Boolean()) },
+  { minProperties: 1 },
+);
+const MapQuery = Type.Object({
+  readable: Type.Optional(
+    Type.Boolean({ default: false, description: "Those of other accounts that are not private, too" }),
+  ),
+});
+const MapBody = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    private: Type.Boolean(),
+    owner: Type.Object({ email: Type.String() }),
+    features: Type.Integer({ minimum: 0 }),
+    revision: Type.Integer({ minimum: 0, description: "Grows with every write that changed something" }),
+    created: Type.String({ format: "date-time" }),
+  },
+  { title: "Map" },
+);
+const MapList = Type.Object({ maps: Type.Array(MapBody) });
+
+const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, created }: StoredMap): WireMap => ({
+  id,
+  name,
+  private: hidden,
+  owner: { email: ownerEmail },
+  features,
+  revision,
+  created: new Date(created).toISOString(),
+});
+
+export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
+  const { store, publicUrl, now, readers, owners } = options;
+  const audit = (request: FastifyRequest, action: string, map: string, detail: Record<string, string | boolean>) =>
+    store.audit({ at: now(), account: bearerOf(request).account, map, action, detail, address: request.ip });
+
+  scope.get<{ Querystring: Static<typeof MapQuery> }>("/v1/maps", {
+    onRequest: [...readers],
+    schema: operation({
+      id: "getMaps",
+      summary: "The account's maps, by name",
+      querystring: MapQuery,
+      answers: { 200: { schema: MapList } },
+      problems: [400, 401, 429],
+      extension: true,
+    }),
+    handler: async (request) => {
+      const { account } = bearerOf(request);
+      const maps = await store.maps({ account, readable: request.query.readable ?? false });
+      return { maps: maps.map(toWire) };
+    },
+  });
+
+  scope.post<{ Body: Static<typeof NewMap> }>("/v1/maps", {
+    onRequest: [...readers],
+    schema: operation({
+      id: "createMap",
+      summary: "Create a map",
+      body: NewMap,
+      answers: { 201: { schema: MapBody } },
+      problems: [400, 401, 413, 415, 422, 429],
+      extension: true,
+    }),
+    handler: async (request, reply) => {
+      const { name, private: hidden = false } = request.body;
+      const { account: owner, email: ownerEmail } = bearerOf(request);
+      const map = { id: newId(), owner, name, private: hidden, created: now() };
+      await store.addMap(map);
+      await audit(request, "map-created", map.id, { name, private: hidden });
+      reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${map.id}`);
+      return toWire({ ...map, ownerEmail, features: 0, revision: 0 });
+    },
+  });
+
+  scope.get("/v1/maps/:mapId", {
+    onRequest: [...readers],
+    schema: operation({
+      id: "getMap",
+      summary: "One map",
+      params: MapParams,
+      answers: { 200: { schema: MapBody } },
+      problems: [401, 404, 429],
+      extension: true,
+    }),
+    handler: async (request) => toWire(mapOf(request)),
+  });
+
+  scope.patch<{ Body: Static<typeof MapChange> }>("/v1/maps/:mapId", {
+    onRequest: [...owners],
+    schema: operation({
+      id: "changeMap",
+      summary: "Rename a map, or make it private or public",
+      params: MapParams,
+      body: MapChange,
+      answers: { 200: { schema: MapBody } },
+      problems: [400, 401, 403, 404, 413, 415, 422, 429],
+      extension: true,
+    }),
+    handler: async (request) => {
+      const { name, private: hidden } = request.body;
+      const change = { ...(name !== undefined && { name }), ...(hidden !== undefined && { private: hidden }) };
+      const changed = await store.changeMap({ id: mapOf(request).id, ...change });
+      if (!changed) throw problem("map-not-found", {});
+      await audit(request, "map-changed", changed.id, change);
+      return toWire(changed);
+    },
+  });
+
+  scope.delete("/v1/maps/:mapId", {
+    onRequest: [...owners],
+    schema: operation({
+      id: "deleteMap",
+      summary: "Delete a map with all its features; answers with what it was",
+      params: MapParams,
+      answers: { 200: { schema: MapBody } },
+      problems: [401, 403, 404, 429],
+      extension: true,
+    }),
+    handler: async (request) => {
+      const map = mapOf(request);
+      if (!(await store.deleteMap(map.id))) throw problem("map-not-found", {});
+      await audit(request, "map-deleted", map.id, { name: map.name });
+      return toWire(map);
+    },
+  });
+}
