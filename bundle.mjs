@@ -18,6 +18,7 @@ const entries = [
   "src/testing/index",
   "src/pipeline/worker",
   "plugins/geopackage/query-process",
+  "src/service/store/sqlite/thread",
   ...formats.map((name) => `plugins/${name}/index`),
 ];
 

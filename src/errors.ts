@@ -221,6 +221,20 @@ export const registry = {
     (e) => `${e.format} is more than one file or needs to go back in it, so it cannot go to stdout; give a file name`,
   ),
 
+  "store-unavailable": entry<{ store: string; reason: string }>(
+    "unavailable",
+    (e) => `${e.store}: the store does not answer: ${e.reason}; try again later`,
+  ),
+  "store-newer": entry<{ store: string; version: number; known: number }>(
+    "unsupported",
+    (e) =>
+      `${e.store}: a later geoferry made or changed it (its schema is version ${e.version}, this geoferry knows ${e.known}); use that one`,
+  ),
+  "store-foreign": entry<{ store: string }>(
+    "input",
+    (e) => `${e.store}: holds another program's data; name another place with --data or --database`,
+  ),
+
   "guard-empty": entry<{ output: string }>(
     "guard",
     (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,

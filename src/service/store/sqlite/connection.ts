@@ -1,0 +1,72 @@
+import { closeSync, openSync } from "node:fs";
+import Sqlite, { type Database, type Statement } from "better-sqlite3";
+import { migrate } from "./migrations.js";
+
+/** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
+const patience = 30_000;
+/** Kilobytes of pages that a connection keeps. */
+const cache = 64 * 1024;
+/** Bytes of the log that are kept for the next writes once a great one has passed. */
+const logKept = 64 << 20;
+
+/** A database with its prepared statements. */
+export class Connection {
+  private readonly statements = new Map<string, Statement<unknown[], unknown>>();
+
+  constructor(readonly database: Database) {}
+
+  private prepared(sql: string): Statement<unknown[], unknown> {
+    const known = this.statements.get(sql);
+    if (known) return known;
+    const statement = this.database.prepare<unknown[], unknown>(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
+  /** The first row; undefined where there is none. What its columns hold is the caller's to know. */
+  get<Row>(sql: string, ...values: readonly unknown[]): Row | undefined {
+    return this.prepared(sql).get(...values) as Row | undefined;
+  }
+
+  all<Row>(sql: string, ...values: readonly unknown[]): Row[] {
+    return this.prepared(sql).all(...values) as Row[];
+  }
+
+  /** How many rows it changed. */
+  run(sql: string, ...values: readonly unknown[]): number {
+    return this.prepared(sql).run(...values).changes;
+  }
+
+  /** For loops: what is prepared is looked up once. */
+  statement<Values extends unknown[], Row = unknown>(sql: string): Statement<Values, Row> {
+    return this.prepared(sql) as Statement<Values, Row>;
+  }
+
+  close(): void {
+    this.database.close();
+  }
+}
+
+/** @throws SqliteError, and what `migrate` throws */
+export function connect(path: string, role: "writer" | "reader"): Connection {
+  // Passwords' hashes and people's addresses: for nobody else. Its journals get the same rights from SQLite.
+  if (role === "writer") closeSync(openSync(path, "a", 0o600));
+  const database = new Sqlite(path, { readonly: role === "reader", fileMustExist: true, timeout: patience });
+  try {
+    database.pragma(`cache_size = -${cache}`);
+    database.pragma("trusted_schema = OFF");
+    database.pragma("temp_store = MEMORY");
+    if (role === "writer") {
+      database.pragma("journal_mode = WAL");
+      // What was acknowledged survives the loss of power: in WAL, "NORMAL" would not sync with each commit.
+      database.pragma("synchronous = FULL");
+      database.pragma(`journal_size_limit = ${logKept}`);
+      database.pragma("foreign_keys = ON");
+      migrate(database, path);
+    }
+    return new Connection(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

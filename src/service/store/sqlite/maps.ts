@@ -1,0 +1,67 @@
+import type { Bearer, StoredMap } from "../contract.js";
+import type { Connection } from "./connection.js";
+import type { Operations } from "./operations.js";
+
+type MapRow = Omit<StoredMap, "private"> & { readonly private: number };
+
+const select = `SELECT m.id, m.owner, a.email AS ownerEmail, m.name, m.private, m.created, m.features, m.revision
+  FROM maps m JOIN accounts a ON a.id = m.owner`;
+const stored = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
+
+function mapOf(db: Connection, id: string): StoredMap | null {
+  const row = db.get<MapRow>(`${select} WHERE m.id = ?`, id);
+  return row ? stored(row) : null;
+}
+
+export function mapReading(db: Connection): Operations<"map" | "maps" | "access"> {
+  return {
+    map: (id) => mapOf(db, id),
+    maps: ({ account, readable }) =>
+      db
+        .all<MapRow>(`${select} WHERE m.owner = ? ${readable ? "OR m.private = 0" : ""} ORDER BY m.name, m.id`, account)
+        .map(stored),
+    access: ({ tokenHash, map, now }) => ({
+      bearer:
+        db.get<Bearer>(
+          `SELECT c.account, a.email, c.id AS credential, t.expires FROM tokens t
+          JOIN credentials c ON c.number = t.credential JOIN accounts a ON a.id = c.account
+          WHERE t.hash = ? AND t.expires > ? AND c.revoked IS NULL`,
+          tokenHash,
+          now,
+        ) ?? null,
+      map: map === null ? null : mapOf(db, map),
+    }),
+  };
+}
+
+export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | "deleteMap"> {
+  return {
+    addMap: ({ id, owner, name, private: hidden, created }) => {
+      db.run(
+        "INSERT INTO maps (id, owner, name, private, created) VALUES (?, ?, ?, ?, ?)",
+        id,
+        owner,
+        name,
+        hidden ? 1 : 0,
+        created,
+      );
+    },
+    changeMap: ({ id, name = null, private: hidden }) => {
+      db.run(
+        `UPDATE maps SET name = coalesce(@name, name), private = coalesce(@hidden, private), revision = revision + 1
+        WHERE id = @id AND (name <> @name OR private <> @hidden)`,
+        { id, name, hidden: hidden === undefined ? null : Number(hidden) },
+      );
+      return mapOf(db, id);
+    },
+    deleteMap: (id) => {
+      const number = db.get<{ number: number }>("DELETE FROM maps WHERE id = ? RETURNING number", id)?.number;
+      if (number === undefined) return false;
+      db.run("DELETE FROM features WHERE place >= ? << 40 AND place < ? << 40", number, number + 1);
+      db.run("DELETE FROM bucket_counts WHERE map = ?", number);
+      db.run("DELETE FROM feature_keys WHERE field IN (SELECT number FROM key_fields WHERE map = ?)", number);
+      db.run("DELETE FROM key_fields WHERE map = ?", number);
+      return true;
+    },
+  };
+}

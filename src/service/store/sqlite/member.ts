@@ -1,0 +1,79 @@
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { fault, fromPlainError } from "../../../errors.js";
+import type { Question } from "./operations.js";
+import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
+
+// Always the built file: a worker cannot run TypeScript.
+const threadPath = createRequire(import.meta.url).resolve("#sqlite-store");
+
+interface Waiting {
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** The other end of a thread of the store. */
+export class Member {
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, Waiting>();
+  private readonly exited: Promise<void>;
+  private ended: unknown;
+  private asked = 0;
+
+  private constructor(role: ThreadRole, opened: Waiting) {
+    this.worker = new Worker(threadPath, { workerData: role });
+    this.worker.on("message", (reply: ThreadReply) => {
+      if ("ready" in reply) return reply.ready ? opened.resolve(null) : opened.reject(fromPlainError(reply.error));
+      const waiting = this.waiting.get(reply.id);
+      this.waiting.delete(reply.id);
+      if ("error" in reply) waiting?.reject(fromPlainError(reply.error));
+      else waiting?.resolve(reply.answer);
+    });
+    const end = (cause: unknown) => {
+      this.ended ??= fault("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
+      opened.reject(this.ended);
+      for (const { reject } of this.waiting.values()) reject(this.ended);
+      this.waiting.clear();
+    };
+    this.worker.on("error", end);
+    this.exited = new Promise((resolve) => {
+      this.worker.on("exit", (code) => {
+        end(code);
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves once the database is open. */
+  static async start(role: ThreadRole): Promise<Member> {
+    let member: Member | undefined;
+    await new Promise<unknown>((resolve, reject) => {
+      member = new Member(role, { resolve, reject });
+    });
+    return member!;
+  }
+
+  /** How many questions it has not answered yet. */
+  get load(): number {
+    return this.waiting.size;
+  }
+
+  ask(question: Question, values: readonly unknown[]): Promise<unknown> {
+    if (this.ended) return Promise.reject(this.ended);
+    const id = this.asked++;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.send({ id, question, values });
+    });
+  }
+
+  private send(request: ThreadRequest): void {
+    this.worker.postMessage(request);
+  }
+
+  /** After all that was asked is answered. */
+  async close(): Promise<void> {
+    if (!this.ended) this.send({ close: true });
+    await this.exited;
+  }
+}

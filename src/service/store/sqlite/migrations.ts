@@ -1,0 +1,152 @@
+import type { Database } from "better-sqlite3";
+import { fault } from "../../../errors.js";
+
+/**
+ * What brings a database from one version of its schema to the next; never changed once it was released. A feature's
+ * `place` is its map's number and its `seq` in one integer, `map << 40 | seq`, so that rows lie in the file by map and
+ * order of creation without an index beside them.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL UNIQUE,
+    password_hash TEXT NOT NULL,
+    created INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE credentials (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    client_id TEXT NOT NULL UNIQUE,
+    secret_hash BLOB NOT NULL,
+    created INTEGER NOT NULL,
+    last_used INTEGER,
+    revoked INTEGER
+  ) STRICT;
+  CREATE INDEX credentials_of_account ON credentials (account);
+
+  CREATE TABLE tokens (
+    hash BLOB PRIMARY KEY,
+    credential INTEGER NOT NULL REFERENCES credentials,
+    expires INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tokens_of_credential ON tokens (credential);
+  CREATE INDEX tokens_by_end ON tokens (expires);
+
+  CREATE TABLE sessions (
+    hash BLOB PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts,
+    created INTEGER NOT NULL,
+    expires INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_of_account ON sessions (account);
+
+  CREATE TABLE setup_token (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    hash BLOB NOT NULL,
+    expires INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE attempts (
+    name TEXT PRIMARY KEY,
+    count INTEGER NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Entries outlive what they name.
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    account TEXT,
+    map TEXT,
+    action TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    address TEXT
+  ) STRICT;
+  CREATE INDEX audit_of_account ON audit (account);
+  CREATE INDEX audit_of_map ON audit (map);
+
+  CREATE TABLE maps (
+    number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number < 1 << 23),
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    private INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    features INTEGER NOT NULL DEFAULT 0,
+    revision INTEGER NOT NULL DEFAULT 0,
+    next INTEGER NOT NULL DEFAULT 1 CHECK (next <= 1 << 40)
+  ) STRICT;
+  CREATE INDEX maps_of_owner ON maps (owner);
+
+  CREATE TABLE features (
+    place INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    geometry TEXT NOT NULL,
+    properties TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX feature_ids ON features (place >> 40, id);
+
+  CREATE TABLE bucket_counts (
+    map INTEGER NOT NULL,
+    level TEXT NOT NULL,
+    bucket INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (map, level, bucket)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE key_fields (
+    number INTEGER PRIMARY KEY,
+    map INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    used INTEGER NOT NULL,
+    UNIQUE (map, name)
+  ) STRICT;
+
+  CREATE TABLE feature_keys (
+    field INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (field, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX feature_keys_by_digest ON feature_keys (field, digest);
+
+  CREATE TABLE outcomes (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    outcome TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX outcomes_by_time ON outcomes (at);
+  `,
+];
+
+/** Says in the file's header whose it is: "gFry". */
+const applicationId = 0x67467279;
+
+/**
+ * Brings a database up to this version of geoferry, in one transaction that other processes wait for.
+ * @throws store-foreign where it is another program's, store-newer where a later geoferry has changed it
+ */
+export function migrate(database: Database, path: string): void {
+  database
+    .transaction(() => {
+      const version = database.pragma("user_version", { simple: true }) as number;
+      const owner = database.pragma("application_id", { simple: true }) as number;
+      const tables = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
+      if (owner !== applicationId && (owner !== 0 || tables > 0)) throw fault("store-foreign", { store: path });
+      if (version > migrations.length) {
+        throw fault("store-newer", { store: path, version, known: migrations.length });
+      }
+      for (const migration of migrations.slice(version)) database.exec(migration);
+      database.pragma(`application_id = ${applicationId}`);
+      database.pragma(`user_version = ${migrations.length}`);
+    })
+    .immediate();
+}

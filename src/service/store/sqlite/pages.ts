@@ -1,0 +1,88 @@
+import { type BucketLevel, bucketBehind, bucketBits, bucketStart } from "../buckets.js";
+import type { Page, PageQuestion } from "../contract.js";
+import type { Connection } from "./connection.js";
+
+interface Texts {
+  readonly text: Uint8Array | null;
+  readonly count: number;
+  readonly last: number | null;
+}
+
+/**
+ * Reads a page as it goes out. SQLite itself puts the text together from the texts that are stored, in one buffer:
+ * no JSON is parsed, no feature becomes an object.
+ */
+export function readPage(db: Connection, question: PageQuestion): Page | null {
+  return db.database.transaction(() => {
+    const map = db.get<{ number: number; features: number; revision: number }>(
+      "SELECT number, features, revision FROM maps WHERE id = ?",
+      question.map,
+    );
+    if (!map) return null;
+    const { revision } = map;
+    const start =
+      question.after === undefined
+        ? startOf(db, map.number, (question.page - 1) * question.size)
+        : { from: question.after + 1, skip: 0 };
+    const found = start && textsFrom(db, map.number, start, question.size);
+    if (!found?.text) return { text: new Uint8Array(), count: 0, last: null, more: false, revision };
+    return {
+      text: found.text,
+      count: found.count,
+      last: found.last,
+      more: hasMore(db, map.number, found.last!),
+      revision,
+    };
+  })();
+}
+
+/** From which `seq` on, and how many features to step over there; null behind the last. */
+interface Start {
+  readonly from: number;
+  readonly skip: number;
+}
+
+function startOf(db: Connection, map: number, skip: number): Start | null {
+  const coarse = bucketBehind(counts(db, map, "coarse", 0, Number.MAX_SAFE_INTEGER), skip);
+  if (!coarse) return null;
+  const first = coarse.bucket * 2 ** (bucketBits.coarse - bucketBits.fine);
+  const last = first + 2 ** (bucketBits.coarse - bucketBits.fine) - 1;
+  const fine = bucketBehind(counts(db, map, "fine", first, last), coarse.skip);
+  return fine && { from: bucketStart(fine.bucket, "fine"), skip: fine.skip };
+}
+
+function counts(
+  db: Connection,
+  map: number,
+  level: BucketLevel,
+  first: number,
+  last: number,
+): Iterable<{ bucket: number; count: number }> {
+  return db
+    .statement<[number, string, number, number], { bucket: number; count: number }>(
+      "SELECT bucket, count FROM bucket_counts WHERE map = ? AND level = ? AND bucket BETWEEN ? AND ? ORDER BY bucket",
+    )
+    .iterate(map, level, first, last);
+}
+
+function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts {
+  return db.get<Texts>(
+    `SELECT count(*) AS count, max(place) & 0xFFFFFFFFFF AS last, CAST(group_concat(
+        '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
+        ORDER BY place) AS BLOB) AS text
+    FROM (
+      SELECT place, id, geometry, properties FROM features
+      WHERE place >= @map << 40 | @from AND place < (@map + 1) << 40 ORDER BY place LIMIT @size OFFSET @skip
+    )`,
+    { map, from, skip, size },
+  )!;
+}
+
+function hasMore(db: Connection, map: number, last: number): boolean {
+  return (
+    db.get("SELECT 1 FROM features WHERE place > @map << 40 | @last AND place < (@map + 1) << 40 LIMIT 1", {
+      map,
+      last,
+    }) !== undefined
+  );
+}

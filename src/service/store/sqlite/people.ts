@@ -1,0 +1,194 @@
+import type { Account, AuditEntry, Credential, Session } from "../contract.js";
+import { emailKey } from "../email-key.js";
+import type { Connection } from "./connection.js";
+import type { Operations } from "./operations.js";
+
+const account = "id, email, password_hash AS passwordHash, created";
+const credential = "id, account, name, client_id AS clientId, created, last_used AS lastUsed, revoked";
+
+export function peopleReading(
+  db: Connection,
+): Operations<
+  "accountByEmail" | "accountById" | "accounts" | "credentialByClientId" | "credentials" | "session" | "auditOf"
+> {
+  return {
+    accountByEmail: (email) =>
+      db.get<Account>(`SELECT ${account} FROM accounts WHERE email_key = ?`, emailKey(email)) ?? null,
+    accountById: (id) => db.get<Account>(`SELECT ${account} FROM accounts WHERE id = ?`, id) ?? null,
+    accounts: () => db.all<Account>(`SELECT ${account} FROM accounts ORDER BY email_key`),
+    credentialByClientId: (clientId) =>
+      db.get<Credential & { secretHash: Uint8Array }>(
+        `SELECT ${credential}, secret_hash AS secretHash FROM credentials WHERE client_id = ?`,
+        clientId,
+      ) ?? null,
+    credentials: (owner) =>
+      db.all<Credential>(
+        `SELECT ${credential} FROM credentials WHERE account = ? ORDER BY created DESC, number DESC`,
+        owner,
+      ),
+    session: ({ hash, now }) =>
+      db.get<Session>(
+        `SELECT s.account, a.email, s.created, s.expires FROM sessions s JOIN accounts a ON a.id = s.account
+        WHERE s.hash = ? AND s.expires > ?`,
+        hash,
+        now,
+      ) ?? null,
+    auditOf: ({ map, account: of, limit }) => auditOf(db, { map, account: of }, limit),
+  };
+}
+
+function auditOf(
+  db: Connection,
+  of: { readonly map: string | undefined; readonly account: string | undefined },
+  limit: number,
+): AuditEntry[] {
+  const asked = Object.entries(of).filter(([, id]) => id !== undefined);
+  const where = asked.length > 0 ? `WHERE ${asked.map(([column]) => `${column} = ?`).join(" AND ")}` : "";
+  const rows = db.all<Omit<AuditEntry, "detail"> & { detail: string }>(
+    `SELECT at, account, map, action, detail, address FROM audit ${where} ORDER BY number DESC LIMIT ?`,
+    ...asked.map(([, id]) => id),
+    limit,
+  );
+  return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+}
+
+export function addAudit(db: Connection, { at, account: by, map, action, detail, address }: AuditEntry): void {
+  db.run(
+    "INSERT INTO audit (at, account, map, action, detail, address) VALUES (?, ?, ?, ?, ?, ?)",
+    at,
+    by,
+    map,
+    action,
+    JSON.stringify(detail),
+    address,
+  );
+}
+
+export function peopleWriting(
+  db: Connection,
+): Operations<
+  | "addAccount"
+  | "setPassword"
+  | "addCredential"
+  | "revokeCredential"
+  | "addToken"
+  | "revokeToken"
+  | "addSession"
+  | "extendSession"
+  | "endSession"
+  | "setSetupToken"
+  | "useSetupToken"
+  | "countAttempt"
+  | "forgetAttempts"
+  | "audit"
+> {
+  return {
+    addAccount: ({ id, email, passwordHash, created }) =>
+      db.run(
+        "INSERT INTO accounts (id, email, email_key, password_hash, created) VALUES (?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING",
+        id,
+        email,
+        emailKey(email),
+        passwordHash,
+        created,
+      ) === 1,
+    setPassword: ({ account: of, passwordHash }) => {
+      db.run("UPDATE accounts SET password_hash = ? WHERE id = ?", passwordHash, of);
+      db.run("DELETE FROM sessions WHERE account = ?", of);
+    },
+    ...credentialWriting(db),
+    ...sessionWriting(db),
+    countAttempt: ({ names, now, window }) => {
+      const counted = names.map((name) => countOne(db, name, now, window));
+      return counted.sort((a, b) => b.count - a.count || b.until - a.until)[0] ?? { count: 0, until: now };
+    },
+    forgetAttempts: (names) => {
+      for (const name of names) db.run("DELETE FROM attempts WHERE name = ?", name);
+    },
+    audit: (entry) => addAudit(db, entry),
+  };
+}
+
+function credentialWriting(
+  db: Connection,
+): Operations<"addCredential" | "revokeCredential" | "addToken" | "revokeToken"> {
+  return {
+    addCredential: ({ id, account: of, name, clientId, secretHash, created, lastUsed, revoked }) => {
+      db.run(
+        "INSERT INTO credentials (id, account, name, client_id, secret_hash, created, last_used, revoked) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        id,
+        of,
+        name,
+        clientId,
+        secretHash,
+        created,
+        lastUsed,
+        revoked,
+      );
+    },
+    revokeCredential: ({ account: of, credential: id, now }) => {
+      const revoked = db.run(
+        "UPDATE credentials SET revoked = ? WHERE id = ? AND account = ? AND revoked IS NULL",
+        now,
+        id,
+        of,
+      );
+      if (revoked === 0) return false;
+      db.run("DELETE FROM tokens WHERE credential = (SELECT number FROM credentials WHERE id = ?)", id);
+      return true;
+    },
+    addToken: ({ hash, credential: id, created, expires }) => {
+      db.run(
+        "INSERT INTO tokens (hash, credential, expires) SELECT ?, number, ? FROM credentials WHERE id = ?",
+        hash,
+        expires,
+        id,
+      );
+      db.run("UPDATE credentials SET last_used = max(coalesce(last_used, 0), ?) WHERE id = ?", created, id);
+    },
+    revokeToken: ({ hash, clientId }) => {
+      db.run(
+        "DELETE FROM tokens WHERE hash = ? AND credential = (SELECT number FROM credentials WHERE client_id = ?)",
+        hash,
+        clientId,
+      );
+    },
+  };
+}
+
+function sessionWriting(
+  db: Connection,
+): Operations<"addSession" | "extendSession" | "endSession" | "setSetupToken" | "useSetupToken"> {
+  return {
+    addSession: ({ hash, account: of, created, expires }) => {
+      db.run("INSERT INTO sessions (hash, account, created, expires) VALUES (?, ?, ?, ?)", hash, of, created, expires);
+    },
+    extendSession: ({ hash, expires }) => {
+      db.run("UPDATE sessions SET expires = ? WHERE hash = ?", expires, hash);
+    },
+    endSession: (hash) => {
+      db.run("DELETE FROM sessions WHERE hash = ?", hash);
+    },
+    setSetupToken: ({ hash, expires }) => {
+      db.run("INSERT OR REPLACE INTO setup_token (one, hash, expires) VALUES (1, ?, ?)", hash, expires);
+    },
+    useSetupToken: ({ hash, now }) =>
+      db.run(
+        "DELETE FROM setup_token WHERE hash = ? AND expires > ? AND NOT EXISTS (SELECT 1 FROM accounts)",
+        hash,
+        now,
+      ) === 1,
+  };
+}
+
+/** A window that has ended begins anew. */
+function countOne(db: Connection, name: string, now: number, window: number): { count: number; until: number } {
+  return db.get<{ count: number; until: number }>(
+    `INSERT INTO attempts (name, count, until) VALUES (@name, 1, @end)
+    ON CONFLICT (name) DO UPDATE SET
+      count = CASE WHEN until > @now THEN count + 1 ELSE 1 END,
+      until = CASE WHEN until > @now THEN until ELSE @end END
+    RETURNING count, until`,
+    { name, now, end: now + window },
+  )!;
+}

@@ -1,0 +1,19 @@
+import type { PlainError } from "../../../errors.js";
+import type { Question } from "./operations.js";
+
+/** What a thread of the store is started with. */
+export interface ThreadRole {
+  readonly path: string;
+  readonly role: "writer" | "reader";
+}
+
+export type ThreadRequest =
+  | { readonly id: number; readonly question: Question; readonly values: readonly unknown[] }
+  | { readonly close: true };
+
+export type ThreadReply =
+  /** The database is open, or could not be opened. */
+  | { readonly ready: true }
+  | { readonly ready: false; readonly error: PlainError }
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly error: PlainError };

@@ -1,0 +1,102 @@
+/**
+ * The entry of a thread with a connection of its own: one writes, others read beside it (write-ahead log). SQLite
+ * answers at once, and would hold up everything else in the thread of the service.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { fault, toPlainError } from "../../../errors.js";
+import { write } from "../write.js";
+import { type Connection, connect } from "./connection.js";
+import { mapReading, mapWriting } from "./maps.js";
+import type { Question } from "./operations.js";
+import { readPage } from "./pages.js";
+import { peopleReading, peopleWriting } from "./people.js";
+import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
+import { upkeep } from "./upkeep.js";
+import { writeTransaction } from "./write-transaction.js";
+
+const { path, role } = workerData as ThreadRole;
+const port = parentPort!;
+
+type Answering = Readonly<Record<string, (...values: never[]) => unknown>>;
+
+const reading = (db: Connection): Answering => ({
+  ...peopleReading(db),
+  ...mapReading(db),
+  page: (question: Parameters<typeof readPage>[1]) => readPage(db, question),
+  ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
+});
+
+const writing = (db: Connection): Answering => {
+  const tx = writeTransaction(db);
+  return {
+    ...peopleWriting(db),
+    ...mapWriting(db),
+    ...upkeep(db),
+    write: (request: Parameters<typeof write>[1]) => write(tx, request),
+  };
+};
+
+/** What SQLite refuses for reasons outside of the program is told as such; all else is a bug. */
+const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|FULL|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)/;
+
+function told(error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return outside.test(code)
+    ? fault("store-unavailable", { store: path, reason: (error as Error).message }, error)
+    : error;
+}
+
+async function inTransaction(db: Connection, work: () => unknown): Promise<unknown> {
+  db.run("BEGIN IMMEDIATE");
+  try {
+    const answer = await work();
+    db.run("COMMIT");
+    return answer;
+  } catch (error) {
+    // Some errors have ended the transaction already.
+    if (db.database.inTransaction) db.run("ROLLBACK");
+    throw error;
+  }
+}
+
+const reply = (message: ThreadReply, transferred: readonly ArrayBuffer[] = []): void =>
+  port.postMessage(message, transferred);
+
+/** The text of a page goes over without a copy. */
+const transferable = (answer: unknown): ArrayBuffer[] => {
+  const text = typeof answer === "object" && answer !== null && "text" in answer ? answer.text : null;
+  return text instanceof Uint8Array && text.length > 0 ? [text.buffer as ArrayBuffer] : [];
+};
+
+function serve(db: Connection): void {
+  const answering = role === "writer" ? writing(db) : reading(db);
+  const answer = async (question: Question, values: readonly unknown[]): Promise<unknown> => {
+    const work = () => answering[question]!(...(values as never[]));
+    return role === "writer" ? inTransaction(db, work) : work();
+  };
+  let last: Promise<void> = Promise.resolve();
+  port.on("message", (request: ThreadRequest) => {
+    last = last.then(async () => {
+      if ("close" in request) {
+        db.close();
+        port.close();
+        return;
+      }
+      const { id } = request;
+      try {
+        const found = await answer(request.question, request.values);
+        reply({ id, answer: found }, transferable(found));
+      } catch (error) {
+        reply({ id, error: toPlainError(told(error)) });
+      }
+    });
+  });
+}
+
+try {
+  serve(connect(path, role));
+  reply({ ready: true });
+} catch (error) {
+  reply({ ready: false, error: toPlainError(told(error)) });
+  port.close();
+}

@@ -1,0 +1,43 @@
+/**
+ * What every store of the service must do. A store passes with
+ *
+ *     storeContract("sqlite", async () => openSqliteStore(newPath()));
+ *
+ * where the function opens an empty store, which the suite closes.
+ */
+import { afterEach, describe } from "vitest";
+import type { Store } from "../../../src/service/store/contract.js";
+import { describeConcurrency } from "./contract/concurrency.js";
+import { describeIdempotency } from "./contract/idempotency.js";
+import { describeKeys } from "./contract/keys.js";
+import { describeMaps } from "./contract/maps.js";
+import { describeModel } from "./contract/model.js";
+import { describePages } from "./contract/pages.js";
+import { describePeople } from "./contract/people.js";
+import { describeWrites } from "./contract/writes.js";
+
+/** Opens an empty store that is closed after the test. */
+export type Opening = () => Promise<Store>;
+
+export function storeContract(name: string, open: () => Promise<Store>): void {
+  describe(`the ${name} store`, () => {
+    const opened: Store[] = [];
+    const opening: Opening = async () => {
+      const store = await open();
+      opened.push(store);
+      return store;
+    };
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store[Symbol.asyncDispose]();
+    });
+
+    describePeople(opening);
+    describeMaps(opening);
+    describePages(opening);
+    describeWrites(opening);
+    describeKeys(opening);
+    describeIdempotency(opening);
+    describeConcurrency(opening);
+    describeModel(opening);
+  });
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { Opening } from "../contract.js";
+import { aMap, anAccount, carriedOut, type Done, featuresIn, numbered, readPages, scan, writing } from "../subject.js";
+
+export function describeConcurrency(open: Opening): void {
+  describe("writes to one map at once", () => {
+    test("follow each other: every revision is told once, and nothing is lost", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const requests = Array.from({ length: 24 }, (_, i) => writing(map, "create", numbered(20, 100 * i)));
+      const outcomes = await Promise.all(requests.map((request) => carriedOut(store, request)));
+      const revisions = outcomes.map(({ revision }) => revision).sort((a, b) => a - b);
+      expect(revisions).toEqual(requests.map((_, i) => i + 1));
+      const stored = await scan(store, map);
+      expect(stored).toHaveLength(24 * 20);
+      expect(await readPages(store, map, 50)).toEqual(stored);
+      // In the order of the revisions, each in one piece.
+      const inOrder = [...outcomes].sort((a, b) => a.revision - b.revision);
+      expect(stored.map(({ id }) => id)).toEqual(inOrder.flatMap(({ success }) => success.map(({ id }) => id)));
+    });
+
+    test("leave what one of them alone would have left, where each replaces all", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const put = (i: number) =>
+        writing(
+          map,
+          "synchronise",
+          Array.from({ length: 30 }, (_, ref) => ({
+            geometry: null,
+            properties: { ref: `${ref % (i + 1)}/${ref}`, by: i },
+          })),
+          { remoteField: "ref" },
+        );
+      const outcomes: Done[] = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => i).map((i) => carriedOut(store, put(i))),
+      );
+      const last = outcomes.reduce((a, b) => (a.revision > b.revision ? a : b));
+      const stored = await scan(store, map);
+      expect(new Set(stored.map(({ properties }) => properties.by))).toEqual(new Set([outcomes.indexOf(last)]));
+      expect(stored).toHaveLength(30);
+    });
+
+    test("never let two of them pass on the same revision", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, () => store.write(writing(map, "create", numbered(1), { revisions: [0] }))),
+      );
+      expect(outcomes.filter(({ kind }) => kind === "done")).toHaveLength(1);
+      expect(outcomes.filter(({ kind }) => kind === "other-revision")).toHaveLength(7);
+    });
+
+    test("are seen whole or not at all by whoever reads meanwhile", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const put = (by: number) =>
+        writing(
+          map,
+          "synchronise",
+          numbered(300).map((one) => ({ ...one, properties: { ref: one.properties, by } })),
+        );
+      await carriedOut(store, put(0));
+      let writes = true;
+      const writer = (async () => {
+        for (let by = 1; by <= 12; by++) await carriedOut(store, put(by));
+        writes = false;
+      })();
+      const seen = new Map<number, unknown>();
+      while (writes) {
+        const page = (await store.page({ map, size: 500, page: 1 }))!;
+        const authors = new Set(featuresIn(page.text).map(({ properties }) => properties.by));
+        expect(page.count).toBe(300);
+        expect(authors.size).toBe(1);
+        const [author] = authors;
+        if (seen.has(page.revision)) expect(seen.get(page.revision)).toBe(author);
+        seen.set(page.revision, author);
+      }
+      await writer;
+    });
+  });
+
+  describe("accounts that are made at once", () => {
+    test("get an email once", async () => {
+      const store = await open();
+      const made = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          await anAccount(store, "ada");
+          return (await store.accounts()).length;
+        }),
+      );
+      expect(Math.max(...made)).toBe(1);
+    });
+  });
+}

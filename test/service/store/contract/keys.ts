@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { keyDigest } from "../../../../src/service/key.js";
+import type { Store, WriteKind } from "../../../../src/service/store/contract.js";
+import type { Opening } from "../contract.js";
+import { aMap, carriedOut, type Done, featuresIn, type Sent, scan, writing } from "../subject.js";
+
+const whats = ({ success }: Done) => success.map(({ index, what }) => `${index} ${what}`);
+const kept = (properties: Record<string, unknown>): Sent => ({ geometry: null, properties });
+
+export function describeKeys(open: Opening): void {
+  /** A map with features of these properties, and a way to write to it by a field. */
+  const prepared = async (...properties: Record<string, unknown>[]) => {
+    const store = await open();
+    const map = await aMap(store);
+    const ids = (await carriedOut(store, writing(map, "create", properties.map(kept)))).success.map(({ id }) => id);
+    const by = (field: string, kind: WriteKind, ...sent: Sent[]) =>
+      carriedOut(store, writing(map, kind, sent, { remoteField: field }));
+    return { store, map, ids, by };
+  };
+
+  describe("a remote field", () => {
+    test("finds features that were there before its first use, and those that came later by other ways", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { other: 1 });
+      const first = await by("ref", "upsert", kept({ ref: "b", n: 1 }), kept({ ref: "c" }));
+      expect(whats(first)).toEqual(["0 updated", "1 created"]);
+      expect(first.success[0]!.id).toBe(ids[1]);
+      const [later] = (await carriedOut(store, writing(map, "create", [kept({ ref: "d" })]))).success;
+      const put = randomUUID();
+      const all = (await scan(store, map)).map(({ id, properties }) => ({ id, geometry: null, properties }));
+      await carriedOut(store, writing(map, "synchronise", [...all, { id: put, properties: { ref: "e" } }]));
+      const second = await by("ref", "update", kept({ ref: "d", n: 2 }), kept({ ref: "e", n: 3 }));
+      expect(second.success.map(({ id }) => id)).toEqual([later!.id, put]);
+      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([
+        { ref: "a" },
+        { ref: "b", n: 1 },
+        { other: 1 },
+        { ref: "c" },
+        { ref: "d", n: 2 },
+        { ref: "e", n: 3 },
+      ]);
+    });
+
+    test("follows a key that changes by id: the old one names nothing any more", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
+      await by("ref", "update", kept({ ref: "a" }));
+      await carriedOut(store, writing(map, "update", [{ id: ids[0]!, properties: { ref: "z" } }]));
+      await carriedOut(store, writing(map, "update", [{ id: ids[1]!, properties: { ref: null } }]));
+      const outcome = await by("ref", "update", kept({ ref: "a" }), kept({ ref: "z" }), kept({ ref: "b" }));
+      expect(whats(outcome)).toEqual(["1 updated"]);
+      expect(outcome.failed.map(({ index, path }) => `${index} ${path}`)).toEqual([
+        "0 properties.ref",
+        "2 properties.ref",
+      ]);
+      await carriedOut(store, writing(map, "synchronise", [{ id: ids[1]!, properties: { ref: "a" } }]));
+      expect(whats(await by("ref", "delete", kept({ ref: "a" })))).toEqual(["0 deleted"]);
+      expect(await scan(store, map)).toEqual([]);
+    });
+
+    test("tells text from numbers, and has one zero", async () => {
+      const { ids, by } = await prepared({ ref: "7" }, { ref: 7 }, { ref: "07" }, { ref: 0 }, { ref: 2 ** 53 - 1 });
+      const outcome = await by(
+        "ref",
+        "update",
+        kept({ ref: 7 }),
+        kept({ ref: "7" }),
+        kept({ ref: -0 }),
+        kept({ ref: 2 ** 53 - 1 }),
+        kept({ ref: "0" }),
+      );
+      expect(outcome.success.map(({ id }) => id)).toEqual([ids[1], ids[0], ids[3], ids[4]]);
+      expect(outcome.failed.map(({ index }) => index)).toEqual([4]);
+    });
+
+    test("does not find what is no key: null, true, lists, fractions, empty text, names further down", async () => {
+      const values = [null, true, ["a"], { ref: "a" }, 1.5, "", 2 ** 53];
+      const { store, map, by } = await prepared(...values.map((ref) => ({ ref })), {
+        deep: { ref: "a" },
+        "a.ref": "a",
+      });
+      const outcome = await by("ref", "upsert", kept({ ref: "a" }), kept({ ref: "true" }), kept({ ref: 1 }));
+      expect(whats(outcome)).toEqual(["0 created", "1 created", "2 created"]);
+      expect(await scan(store, map)).toHaveLength(values.length + 4);
+    });
+
+    test.each(["__proto__", "constructor", "toString", "$.a[0]", "a.b", 'quote"', "ключ", "%_", "'; --", " "])(
+      "may have the name %j",
+      async (name) => {
+        const store = await open();
+        const map = await aMap(store);
+        const text = (value: string) => `{${JSON.stringify(name)}:${JSON.stringify(value)},"n":1}`;
+        const request = (kind: WriteKind, ...values: string[]) => {
+          const plain = writing(
+            map,
+            kind,
+            values.map(() => ({})),
+          );
+          const items = plain.items.map((item, i) => ({
+            ...item,
+            key: keyDigest(values[i]!),
+            geometry: "null",
+            properties: text(values[i]!),
+          }));
+          return { ...plain, remoteField: name, items };
+        };
+        await carriedOut(store, { ...request("create", "a", "b"), remoteField: null });
+        await carriedOut(store, writing(map, "create", [kept({ n: 1 })]));
+        expect(whats(await carriedOut(store, request("synchronise", "b", "c")))).toEqual(["0 updated", "1 created"]);
+        const page = (await store.page({ map, size: 10, page: 1 }))!;
+        const stored = featuresIn(page.text);
+        expect(stored.map(({ properties }) => Object.entries(properties))).toEqual([
+          [
+            [name, "b"],
+            ["n", 1],
+          ],
+          [
+            [name, "c"],
+            ["n", 1],
+          ],
+        ]);
+        expect(whats(await carriedOut(store, request("delete", "c", "b")))).toEqual(["0 deleted", "1 deleted"]);
+      },
+    );
+
+    test("that is twice in a request fails in all copies, and protects what it names", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { ref: "c" });
+      for (const kind of ["upsert", "update", "delete", "synchronise"] as const) {
+        const outcome = await by("ref", kind, kept({ ref: "a", n: 1 }), kept({ ref: "b" }), kept({ ref: "a", n: 2 }));
+        expect(outcome.failed.map(({ index, id, path }) => [index, id, path])).toEqual([
+          [0, ids[0], "properties.ref"],
+          [2, ids[0], "properties.ref"],
+        ]);
+      }
+      const stored = (await scan(store, map)).map(({ properties }) => properties);
+      expect(stored).toEqual([{ ref: "a" }, { ref: "b" }]);
+    });
+
+    test("that is twice on the map: PUT updates the oldest and removes the rest", async () => {
+      const { store, map, ids, by } = await prepared(
+        { ref: "a", n: 1 },
+        { ref: "b" },
+        { ref: "a", n: 2 },
+        { ref: "a" },
+      );
+      const outcome = await by("ref", "synchronise", kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
+      expect(outcome.success.map(({ id }) => id)).toEqual([ids[0], ids[1]]);
+      expect(outcome.deleted).toBe(2);
+      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "a", n: 9 }, { ref: "b" }]);
+    });
+
+    test("that is twice on the map: PATCH and POST fail, DELETE removes all", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a", n: 1 }, { ref: "b" }, { ref: "a", n: 2 });
+      for (const kind of ["update", "upsert"] as const) {
+        const outcome = await by("ref", kind, kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
+        expect(whats(outcome)).toEqual(["1 updated"]);
+        expect(outcome.failed).toMatchObject([{ index: 0, id: ids[0], path: "properties.ref" }]);
+        expect(outcome.failed[0]!.message).toContain("2 features");
+      }
+      const outcome = await by("ref", "delete", kept({ ref: "a" }));
+      expect(outcome.success).toEqual([
+        { index: 0, id: ids[0], what: "deleted" },
+        { index: 0, id: ids[2], what: "deleted" },
+      ]);
+      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
+    });
+
+    test("that is twice on the map is protected whole by a feature that failed", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a", n: 1 }, { ref: "b" }, { ref: "a", n: 2 });
+      const failure = { path: "geometry", message: "None." };
+      const outcome = await by("ref", "synchronise", { ...kept({ ref: "a" }), failure }, kept({ ref: "c" }));
+      expect(outcome.failed).toEqual([{ index: 0, id: ids[0], ...failure }]);
+      expect(outcome.deleted).toBe(1);
+      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([
+        { ref: "a", n: 1 },
+        { ref: "a", n: 2 },
+        { ref: "c" },
+      ]);
+    });
+
+    test("matches where ids are sent too: a new feature gets the id if it is free, any other keeps its own", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
+      const free = randomUUID();
+      const sent = [
+        { id: free, ...kept({ ref: "c" }) },
+        { id: ids[1]!, ...kept({ ref: "a" }) },
+        { id: ids[0]!, ...kept({ ref: "d" }) },
+        { id: free, ...kept({ ref: "e" }) },
+      ];
+      const outcome = await by("ref", "synchronise", ...sent);
+      expect(whats(outcome)).toEqual(["0 created", "1 updated", "2 created", "3 created"]);
+      const stored = await scan(store, map);
+      expect(stored.map(({ properties }) => properties.ref)).toEqual(["a", "c", "d", "e"]);
+      expect(stored.slice(0, 2).map(({ id }) => id)).toEqual([ids[0], free]);
+      for (const { id } of stored.slice(2)) expect([...ids, free]).not.toContain(id);
+      const again = await by("ref", "synchronise", ...sent);
+      expect(again).toMatchObject({ deleted: 0, revision: outcome.revision });
+    });
+
+    test("is one of many: what was forgotten for others is read again", async () => {
+      const names = Array.from({ length: 12 }, (_, i) => `field ${i}`);
+      const properties = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+      const { store, map, ids, by } = await prepared(properties(1), properties(2));
+      const found = async (name: string, value: number, id: string) => {
+        const outcome = await by(name, "update", kept({ [name]: value }));
+        expect(outcome.success.map((one) => one.id)).toEqual([id]);
+      };
+      for (const name of names) await found(name, 1, ids[0]!);
+      // The keys change while some of the fields are forgotten.
+      const changed = { id: ids[0]!, properties: properties(3) };
+      await carriedOut(store, writing(map, "update", [changed]));
+      for (const name of [...names].reverse()) await found(name, 3, ids[0]!);
+      for (const name of names) await found(name, 2, ids[1]!);
+      const [first] = names as [string];
+      const none = await store.write(writing(map, "update", [kept({ [first]: 1 })], { remoteField: first }));
+      expect(none).toMatchObject({ kind: "done", success: [] });
+    });
+
+    test("of one map finds nothing on another", async () => {
+      const { store, by } = await prepared({ ref: "a" });
+      await by("ref", "update", kept({ ref: "a" }));
+      const other = await aMap(store);
+      const outcome = await store.write(writing(other, "update", [kept({ ref: "a" })], { remoteField: "ref" }));
+      expect(outcome).toMatchObject({ kind: "done", success: [] });
+    });
+
+    test("is read of a map of several thousand features", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      await fillByRef(store, map, 3500);
+      const refs = [0, 999, 1000, 1001, 1999, 2000, 3499, 3500];
+      const sent = refs.map((ref) => kept({ ref }));
+      const outcome = await carriedOut(store, writing(map, "delete", sent, { remoteField: "ref" }));
+      expect(outcome.success.map(({ index }) => refs[index])).toEqual(refs.slice(0, -1));
+      expect(outcome.failed.map(({ index }) => refs[index])).toEqual([3500]);
+    });
+  });
+}
+
+async function fillByRef(store: Store, map: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1000) {
+    const sent = Array.from({ length: Math.min(1000, count - i) }, (_, k) => kept({ ref: i + k }));
+    await carriedOut(store, writing(map, "create", sent));
+  }
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Opening } from "../contract.js";
+import { aMap, anAccount, carriedOut, featuresIn, noon, numbered, scan, writing } from "../subject.js";
+
+export function describeMaps(open: Opening): void {
+  describe("maps", () => {
+    test("begin empty, at revision 0", async () => {
+      const store = await open();
+      const ada = await anAccount(store);
+      const id = randomUUID();
+      await store.addMap({ id, owner: ada, name: "Orte", private: true, created: noon });
+      expect(await store.map(id)).toEqual({
+        id,
+        owner: ada,
+        ownerEmail: "ada@example.org",
+        name: "Orte",
+        private: true,
+        created: noon,
+        features: 0,
+        revision: 0,
+      });
+      expect(await store.map(randomUUID())).toBeNull();
+    });
+
+    test("are listed by the bytes of their names, then by id: one's own, and readable ones of others", async () => {
+      const store = await open();
+      const [ada, bob] = [await anAccount(store, "ada"), await anAccount(store, "bob")];
+      const add = async (owner: string, name: string, hidden: boolean) => {
+        const id = randomUUID();
+        await store.addMap({ id, owner, name, private: hidden, created: noon });
+        return id;
+      };
+      const hers = [await add(ada, "b", true), await add(ada, "Z", false)];
+      const [shared, hidden] = [await add(bob, "ä", false), await add(bob, "a", true)];
+      const twins = [await add(ada, "a", true), await add(ada, "a", true)].sort();
+      const listed = async (account: string, readable: boolean) =>
+        (await store.maps({ account, readable })).map(({ id }) => id);
+      expect(await listed(ada, false)).toEqual([hers[1], ...twins, hers[0]]);
+      expect(await listed(ada, true)).toEqual([hers[1], ...twins, hers[0], shared]);
+      expect(await listed(bob, true)).toEqual([hers[1], hidden, shared]);
+      expect(await listed(randomUUID(), true)).toEqual([hers[1], shared]);
+    });
+
+    test("grow a revision with every change, and with none where nothing changes", async () => {
+      const store = await open();
+      const id = await aMap(store);
+      expect(await store.changeMap({ id, name: "Lieux", private: true })).toMatchObject({
+        name: "Lieux",
+        private: true,
+        revision: 1,
+      });
+      expect(await store.changeMap({ id, name: "Lieux" })).toMatchObject({ private: true, revision: 1 });
+      expect(await store.changeMap({ id, private: false })).toMatchObject({ name: "Lieux", revision: 2 });
+      expect(await store.changeMap({ id })).toMatchObject({ private: false, revision: 2 });
+      expect(await store.changeMap({ id: randomUUID(), name: "x" })).toBeNull();
+    });
+
+    test("go with all that is on them, and leave others alone", async () => {
+      const store = await open();
+      const ada = await anAccount(store);
+      const [gone, next] = [await aMap(store, ada), await aMap(store, ada)];
+      const upsert = { remoteField: "ref" } as const;
+      await carriedOut(store, writing(gone, "upsert", numbered(30), upsert));
+      await carriedOut(store, writing(next, "upsert", numbered(30), upsert));
+      expect(await store.deleteMap(gone)).toBe(true);
+      expect(await store.deleteMap(gone)).toBe(false);
+      expect(await store.map(gone)).toBeNull();
+      expect(await store.page({ map: gone, size: 10, page: 1 })).toBeNull();
+      expect(await store.page({ map: gone, size: 10, after: 0 })).toBeNull();
+      expect(await store.write(writing(gone, "create", numbered(1)))).toEqual({ kind: "no-map" });
+      expect((await scan(store, next)).map(({ properties }) => properties.ref)).toEqual(numbered(30).map((_, i) => i));
+      // The next map does not meet what was left of the one before.
+      const fresh = await aMap(store, ada);
+      expect((await carriedOut(store, writing(fresh, "upsert", numbered(3), upsert))).success).toMatchObject([
+        { what: "created" },
+        { what: "created" },
+        { what: "created" },
+      ]);
+      expect(featuresIn((await store.page({ map: fresh, size: 10, page: 1 }))!.text)).toHaveLength(3);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { keyDigest } from "../../../../src/service/key.js";
+import type { Store, WriteItem, WriteOutcome, WriteRequest } from "../../../../src/service/store/contract.js";
+import type { Opening } from "../contract.js";
+import { type Fate, type PlainItem, PlainMap, type PlainRequest, type Properties } from "../plain-model.js";
+import { aMap, featuresIn, noon, readPages, scan, writing } from "../subject.js";
+
+const pool = Array.from({ length: 6 }, () => randomUUID());
+
+const anId = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...pool) },
+  // One of the map, whichever is there when the request is made.
+  { weight: 3, arbitrary: fc.nat({ max: 12 }).map((i) => `#${i}`) },
+  { weight: 2, arbitrary: fc.constant(null) },
+);
+const aKey = fc.constantFrom("a", "b", "1", 1, 2, 0, -1, "é");
+const aName = fc.constantFrom("ref", "code", "__proto__");
+
+/** `fromEntries` makes `__proto__` a property like any other. */
+const someProperties: fc.Arbitrary<Properties> = fc
+  .uniqueArray(
+    fc.tuple(
+      fc.oneof(aName, fc.constantFrom("title", "constructor", "1")),
+      fc.oneof({ weight: 4, arbitrary: aKey }, { weight: 1, arbitrary: fc.constantFrom(null, true, "", 1.5, ["a"]) }),
+    ),
+    { selector: ([name]) => name, maxLength: 4 },
+  )
+  .map((entries) => Object.fromEntries(entries));
+const aGeometry = fc.constantFrom(null, { type: "Point", coordinates: [1, 2] }, { type: "Point", coordinates: [3, 4] });
+
+const anItem: fc.Arbitrary<PlainItem> = fc.record({
+  id: anId,
+  geometry: aGeometry,
+  properties: someProperties,
+  bad: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+});
+
+const aRequest: fc.Arbitrary<PlainRequest> = fc
+  .record({
+    kind: fc.constantFrom("create", "upsert", "synchronise", "update", "delete"),
+    field: fc.option(aName, { freq: 2 }),
+    items: fc.array(fc.tuple(anItem, aKey, fc.nat({ max: 3 })), { maxLength: 7 }),
+    strict: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+    behind: fc.option(fc.nat({ max: 1 }), { freq: 5 }),
+  })
+  .map(({ kind, field, items, strict, behind }) => {
+    const remoteField = kind === "create" ? null : kind === "upsert" ? (field ?? "ref") : field;
+    return {
+      kind,
+      remoteField,
+      strict,
+      behind,
+      items: items.map(([item, key, absent]) => shaped(item, key, absent, kind, remoteField)),
+    };
+  });
+
+/** An item as this kind of request has it: with a usable key where keys match, and with parts left away by PATCH. */
+function shaped(item: PlainItem, key: unknown, absent: number, kind: string, remoteField: string | null): PlainItem {
+  const { geometry, ...rest } = item;
+  const entries = Object.entries(item.properties!);
+  const keyed =
+    remoteField === null
+      ? item.properties!
+      : Object.fromEntries([...entries.filter(([name]) => name !== remoteField), [remoteField, key]]);
+  if (kind === "update" && absent === 1) return { ...rest, properties: keyed };
+  if (kind === "update" && absent === 2 && remoteField === null) return { id: item.id, bad: item.bad, geometry };
+  return { ...item, properties: keyed };
+}
+
+/** "#3" is the fourth feature of the map, if it has one. */
+function settled(request: PlainRequest, map: PlainMap): PlainRequest {
+  const items = request.items.map((item) => {
+    if (!item.id?.startsWith("#")) return item;
+    return { ...item, id: map.features[Number(item.id.slice(1))]?.id ?? null };
+  });
+  return { ...request, items };
+}
+
+const failure = { path: "geometry", message: "It is wrong." };
+
+function sent(map: string, request: PlainRequest, revision: number): WriteRequest {
+  const { kind, remoteField, strict, behind } = request;
+  const items = request.items.map(
+    ({ id, geometry, properties, bad }, index): WriteItem => ({
+      index,
+      id,
+      key: remoteField === null ? null : keyDigest(properties![remoteField] as string | number),
+      ...(geometry === undefined ? {} : { geometry: JSON.stringify(geometry) }),
+      ...(properties === undefined ? {} : { properties: JSON.stringify(properties) }),
+      ...(bad ? { failure } : {}),
+    }),
+  );
+  const revisions = behind === null ? null : [revision - behind];
+  return { ...writing(map, kind, []), remoteField, items, strict, revisions, now: noon };
+}
+
+/** What an outcome says of each item. */
+function fatesIn(outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>, count: number): Fate[] {
+  const success = outcome.kind === "done" ? outcome.success : [];
+  return Array.from({ length: count }, (_, index): Fate => {
+    const failed = outcome.failed.find((one) => one.index === index);
+    const mine = success.filter((one) => one.index === index);
+    if (failed) return { what: "failed", id: failed.id };
+    const [first] = mine;
+    if (first?.what === "deleted") return { what: "deleted", ids: mine.map(({ id }) => id) };
+    return { what: first?.what as "created" | "updated", id: first?.id ?? "" };
+  });
+}
+
+async function step(store: Store, map: string, model: PlainMap, asked: PlainRequest): Promise<void> {
+  const request = settled(asked, model);
+  const outcome = await store.write(sent(map, request, model.revision));
+  const success = outcome.kind === "done" ? outcome.success : [];
+  const idOf = (index: number) => success.find((one) => one.index === index)?.id ?? "";
+  const expected = model.write(request, idOf);
+  expect(outcome.kind).toBe(expected.kind);
+  if (expected.kind === "other-revision") {
+    expect(outcome).toEqual({ kind: "other-revision", revision: model.revision });
+  } else {
+    const fates = fatesIn(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request.items.length);
+    const known = expected.fates.map((fate, i) =>
+      expected.kind === "done" && fate.what === "created" ? { ...fate, id: fate.id || idOf(i) } : fate,
+    );
+    const refused = expected.kind === "refused";
+    expect(refused ? fates.filter(({ what }) => what === "failed") : fates).toEqual(
+      refused ? known.filter(({ what }) => what === "failed") : known,
+    );
+    if (expected.kind === "done") {
+      expect(outcome).toMatchObject({ deleted: expected.deleted, revision: model.revision, replayed: false });
+      const places = success.map(({ index }) => index);
+      expect(places).toEqual([...places].sort((a, b) => a - b));
+    }
+  }
+}
+
+async function compare(store: Store, map: string, model: PlainMap, size: number): Promise<void> {
+  const wanted = JSON.stringify(
+    model.features.map(({ id, geometry, properties }) => ({ type: "Feature", id, geometry, properties })),
+  );
+  expect(JSON.stringify(await scan(store, map, size))).toBe(wanted);
+  expect(JSON.stringify(await readPages(store, map, size))).toBe(wanted);
+  expect(await store.map(map)).toMatchObject({ features: model.features.length, revision: model.revision });
+  const last = Math.max(1, Math.ceil(model.features.length / size));
+  const page = (await store.page({ map, size, page: last }))!;
+  expect(page).toMatchObject({ more: false, revision: model.revision });
+  expect(featuresIn(page.text)).toHaveLength(page.count);
+}
+
+export function describeModel(open: Opening): void {
+  test("any sequence of requests leaves what a plain list of features would hold, with the same answers", async () => {
+    const store = await open();
+    const requests = fc.array(aRequest, { minLength: 1, maxLength: 14, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(requests, fc.integer({ min: 1, max: 9 }), async (asked, size) => {
+        const model = new PlainMap();
+        const map = await aMap(store);
+        for (const request of asked) {
+          await step(store, map, model, request);
+          await compare(store, map, model, size);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+}

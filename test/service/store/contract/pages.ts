@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../../../src/service/store/contract.js";
+import type { Opening } from "../contract.js";
+import { aMap, carriedOut, featuresIn, numbered, readPages, scan, textOf, writing } from "../subject.js";
+
+const refs = (features: readonly { readonly properties: Readonly<Record<string, unknown>> }[]) =>
+  features.map(({ properties }) => properties.ref);
+
+/** Creates features whose `ref` is their number, a thousand at a time. */
+async function fill(store: Store, map: string, count: number, from = 0): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i += 1000) {
+    const request = writing(map, "create", numbered(Math.min(1000, count - i), from + i));
+    ids.push(...(await carriedOut(store, request)).success.map(({ id }) => id));
+  }
+  return ids;
+}
+
+async function remove(store: Store, map: string, ids: readonly string[]): Promise<void> {
+  for (let i = 0; i < ids.length; i += 1000) {
+    const named = ids.slice(i, i + 1000).map((id) => ({ id }));
+    await carriedOut(store, writing(map, "delete", named));
+  }
+}
+
+export function describePages(open: Opening): void {
+  describe("pages", () => {
+    test("give each feature's texts as they were stored, byte by byte", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const id = randomUUID();
+      const geometry = '{"type":"Point","coordinates":[-0.1,1e-7,12.50]}';
+      const properties =
+        '{"b":1,"a":"\\u0001 \\"quoted\\" \\\\ é \u{1f5fa} \u2028","__proto__":{"x":[]},"constructor":null,"":1e+21}';
+      const stub = randomUUID();
+      const request = writing(map, "synchronise", [{ id }, { id: stub }]);
+      const items = request.items.map((item) => ({ ...item, geometry: "null", properties: "{}" }));
+      items[0] = { ...items[0]!, geometry, properties };
+      await carriedOut(store, { ...request, items });
+      const page = (await store.page({ map, size: 500, page: 1 }))!;
+      expect(textOf(page.text)).toBe(
+        `{"type":"Feature","id":"${id}","geometry":${geometry},"properties":${properties}},` +
+          `{"type":"Feature","id":"${stub}","geometry":null,"properties":{}}`,
+      );
+      expect(page).toMatchObject({ count: 2, more: false, revision: 1 });
+    });
+
+    test("of an empty map and beyond the last have nothing", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const empty = (revision: number) => ({ count: 0, last: null, more: false, revision });
+      for (const question of [{ page: 1 }, { page: 7 }, { after: 0 }]) {
+        const page = (await store.page({ map, size: 10, ...question }))!;
+        expect(page).toMatchObject(empty(0));
+        expect(page.text).toHaveLength(0);
+      }
+      await fill(store, map, 20);
+      for (const question of [{ page: 3 }, { page: Number.MAX_SAFE_INTEGER }, { after: 1e9 }]) {
+        expect(await store.page({ map, size: 10, ...question })).toMatchObject(empty(1));
+      }
+      expect(await store.page({ map: randomUUID(), size: 10, page: 1 })).toBeNull();
+    });
+
+    test("say whether more is behind them, and go on from where they end", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      await fill(store, map, 25);
+      const first = (await store.page({ map, size: 10, page: 1 }))!;
+      expect(first).toMatchObject({ count: 10, more: true });
+      const second = (await store.page({ map, size: 10, after: first.last! }))!;
+      expect(second).toEqual(await store.page({ map, size: 10, page: 2 }));
+      expect(second.more).toBe(true);
+      expect(await store.page({ map, size: 10, page: 3 })).toMatchObject({ count: 5, more: false });
+      expect(await store.page({ map, size: 5, page: 5 })).toMatchObject({ count: 5, more: false });
+      expect(await store.page({ map, size: 25, page: 1 })).toMatchObject({ count: 25, more: false });
+    });
+
+    test("of one map have nothing of the maps beside it", async () => {
+      const store = await open();
+      const maps = [await aMap(store), await aMap(store), await aMap(store)];
+      for (const [i, map] of maps.entries()) await fill(store, map, 30, 100 * i);
+      for (const [i, map] of maps.entries()) {
+        expect(refs(await scan(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
+        expect(refs(await readPages(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
+      }
+    });
+
+    test("at depth are those of a full scan, after deletions all over the map", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const ids = await fill(store, map, 5200);
+      // All of one bucket of 1024, most of another, every third of the rest, and the very first and last.
+      const goes = (i: number) =>
+        i === 0 || i === 5199 || (i >= 1023 && i < 2047) || (i >= 2100 && i < 3000) || (i > 3000 && i % 3 === 0);
+      await remove(
+        store,
+        map,
+        ids.filter((_, i) => goes(i)),
+      );
+      await fill(store, map, 300, 5200);
+      const expected = Array.from({ length: 5500 }, (_, i) => i).filter((i) => i >= 5200 || !goes(i));
+      expect(refs(await scan(store, map))).toEqual(expected);
+      expect((await store.map(map))?.features).toBe(expected.length);
+      for (const size of [1, 7, 200, 500]) {
+        const pages = Math.ceil(expected.length / size);
+        const asked = size > 7 ? Array.from({ length: pages + 1 }, (_, i) => i + 1) : [1, 2, pages - 1, pages, 1000];
+        for (const number of asked) {
+          const page = (await store.page({ map, size, page: number }))!;
+          const wanted = expected.slice((number - 1) * size, number * size);
+          expect(refs(featuresIn(page.text))).toEqual(wanted);
+          expect(page).toMatchObject({ count: wanted.length, more: number * size < expected.length });
+        }
+      }
+    });
+
+    test("keep the order of creation when features change", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const ids = await fill(store, map, 50);
+      await carriedOut(store, writing(map, "update", [{ id: ids[40]!, properties: { ref: "later" } }]));
+      await carriedOut(store, writing(map, "delete", [{ id: ids[3]! }]));
+      await fill(store, map, 1, 50);
+      const order = (await scan(store, map, 9)).map(({ id }) => id);
+      expect(order.slice(0, -1)).toEqual(ids.filter((_, i) => i !== 3));
+      expect(order).toHaveLength(50);
+    });
+  });
+}

@@ -1,0 +1,140 @@
+/**
+ * A map of the service as a list of plain objects, written from the rules of the service alone and shared with no
+ * store: the slowest and simplest thing that answers as they must.
+ */
+import type { WriteKind } from "../../../src/service/store/contract.js";
+
+export type Properties = Readonly<Record<string, unknown>>;
+
+export interface PlainFeature {
+  id: string;
+  geometry: unknown;
+  properties: Properties;
+}
+
+export interface PlainItem {
+  readonly id: string | null;
+  readonly geometry?: unknown;
+  readonly properties?: Properties;
+  readonly bad: boolean;
+}
+
+export interface PlainRequest {
+  readonly kind: WriteKind;
+  readonly remoteField: string | null;
+  readonly items: readonly PlainItem[];
+  readonly strict: boolean;
+  /** Revisions behind the map's own; null for none named. */
+  readonly behind: number | null;
+}
+
+/** What becomes of an item. An id that the service chooses is the empty text until it is known. */
+export type Fate =
+  | { readonly what: "created" | "updated"; readonly id: string }
+  | { readonly what: "deleted"; readonly ids: readonly string[] }
+  | { readonly what: "failed"; readonly id: string };
+
+export type PlainOutcome =
+  | { readonly kind: "done"; readonly fates: readonly Fate[]; readonly deleted: number }
+  | { readonly kind: "refused"; readonly fates: readonly Fate[] }
+  | { readonly kind: "other-revision" };
+
+const nil = "00000000-0000-0000-0000-000000000000";
+
+function keyIn(properties: Properties | undefined, name: string): string | null {
+  const found = Object.entries(properties ?? {}).find(([key]) => key === name);
+  if (!found) return null;
+  const [, value] = found;
+  if (typeof value === "string" && value.length > 0) return `text ${value}`;
+  if (typeof value === "number" && Math.floor(value) === value && Math.abs(value) < 2 ** 53)
+    return `number ${value + 0}`;
+  return null;
+}
+
+export class PlainMap {
+  features: PlainFeature[] = [];
+  revision = 0;
+
+  private named(item: PlainItem, request: PlainRequest): PlainFeature[] {
+    if (request.kind === "create") return [];
+    const { remoteField } = request;
+    if (remoteField === null) return this.features.filter(({ id }) => id === item.id);
+    const key = keyIn(item.properties, remoteField);
+    return this.features.filter(({ properties }) => keyIn(properties, remoteField) === key);
+  }
+
+  private isRepeated(item: PlainItem, { kind, remoteField, items }: PlainRequest): boolean {
+    if (kind === "create") return false;
+    const name = (one: PlainItem) => (remoteField === null ? one.id : keyIn(one.properties, remoteField));
+    return name(item) !== null && items.filter((one) => name(one) === name(item)).length > 1;
+  }
+
+  private fateOf(item: PlainItem, request: PlainRequest, newIds: Set<string>): Fate {
+    const { kind } = request;
+    const named = this.named(item, request);
+    const failed: Fate = { what: "failed", id: named[0]?.id ?? item.id ?? nil };
+    if (item.bad || this.isRepeated(item, request)) return failed;
+    if (named.length === 0 && (kind === "update" || kind === "delete")) return failed;
+    if (named.length > 1 && (kind === "update" || kind === "upsert")) return failed;
+    if (kind === "delete") return { what: "deleted", ids: named.map(({ id }) => id) };
+    if (named[0]) return { what: "updated", id: named[0].id };
+    const wanted = kind === "synchronise" ? item.id : null;
+    if (wanted === null || newIds.has(wanted) || this.features.some(({ id }) => id === wanted)) {
+      return { what: "created", id: "" };
+    }
+    newIds.add(wanted);
+    return { what: "created", id: wanted };
+  }
+
+  /** `idOf`: the id that the service chose for the new feature at this place of the request. */
+  write(request: PlainRequest, idOf: (index: number) => string): PlainOutcome {
+    if (request.behind !== null && request.behind > 0) return { kind: "other-revision" };
+    const newIds = new Set<string>();
+    const fates = request.items.map((item) => this.fateOf(item, request, newIds));
+    const failing = fates.filter(({ what }) => what === "failed").length;
+    if (request.strict && failing > 0) return { kind: "refused", fates };
+    if (failing > 0 && failing === fates.length) return { kind: "done", fates, deleted: 0 };
+
+    const before = JSON.stringify(this.features);
+    let deleted = 0;
+    if (request.kind === "synchronise") {
+      const stays = new Set<string>();
+      request.items.forEach((item, i) => {
+        const fate = fates[i]!;
+        if (fate.what === "updated") stays.add(fate.id);
+        if (fate.what === "failed") for (const { id } of this.named(item, request)) stays.add(id);
+      });
+      const left = this.features.filter(({ id }) => stays.has(id));
+      deleted = this.features.length - left.length;
+      this.features = left;
+    }
+    request.items.forEach((item, i) => {
+      this.apply(item, fates[i]!, request.kind, idOf(i));
+    });
+    if (JSON.stringify(this.features) !== before) this.revision++;
+    return { kind: "done", fates, deleted };
+  }
+
+  private apply(item: PlainItem, fate: Fate, kind: WriteKind, chosen: string): void {
+    if (fate.what === "created") {
+      const { geometry = null, properties = {} } = item;
+      this.features.push({ id: fate.id || chosen, geometry, properties });
+    }
+    if (fate.what === "deleted") this.features = this.features.filter(({ id }) => !fate.ids.includes(id));
+    if (fate.what !== "updated") return;
+    const feature = this.features.find(({ id }) => id === fate.id)!;
+    if (item.geometry !== undefined) feature.geometry = item.geometry;
+    if (item.properties === undefined) return;
+    if (kind !== "update") {
+      feature.properties = item.properties;
+      return;
+    }
+    const entries = Object.entries(feature.properties)
+      .map(([name, value]): [string, unknown] => [
+        name,
+        Object.hasOwn(item.properties!, name) ? item.properties![name] : value,
+      ])
+      .concat(Object.entries(item.properties).filter(([name]) => !Object.hasOwn(feature.properties, name)));
+    feature.properties = Object.fromEntries(entries.filter(([, value]) => value !== null || false));
+  }
+}
