@@ -49,81 +49,100 @@ export function normaliseProjection(
 const defaults: Values = { lat0: 0, lon0: 0, x0: 0, y0: 0, k: 1 };
 
 function decide(name: string, values: Values, extra: Map<string, number>, extension: string | null): MethodId | null {
-  if (extension !== null) {
-    // GDAL's way to write EPSG:3857 in WKT1: a Mercator whose sphere stands in the extension.
-    const sphere =
-      /\+proj=merc\b/.test(extension) &&
-      /\+a=6378137(\.0*)?\s/.test(extension) &&
-      /\+b=6378137(\.0*)?(\s|$)/.test(extension);
-    if (!sphere || !name.startsWith("mercator")) return null;
-    delete values.k;
-    values.lat0 = 0;
-    return "web-mercator";
-  }
-  switch (name) {
-    case "lambertconformalconic":
-      return lambert(values);
-    case "lambertconformalconic2sp":
-    case "lambertconicconformal2sp":
-      return lambert(values);
-    case "mercator":
-      return values.lat1 === undefined ? mercatorA(values) : mercatorB(values);
-    case "mercator1sp":
-    case "mercatorvarianta":
-      return values.lat1 !== undefined && values.lat1 !== 0 ? null : mercatorA(values);
-    case "mercator2sp":
-    case "mercatorvariantb":
-      return mercatorB(values);
-    case "mercatorauxiliarysphere":
-      if (values.lat1 !== undefined && values.lat1 !== 0) return null;
-      delete values.lat1;
-      return extra.get("auxiliaryspheretype") === 0 || !extra.has("auxiliaryspheretype") ? "web-mercator" : null;
-    case "polarstereographic":
-      return polar(values);
-    case "stereographicnorthpole":
-    case "stereographicsouthpole":
-      values.lat1 ??= values.lat0;
-      delete values.lat0;
-      return "polar-stereographic-b";
-    case "krovak":
-    case "krovaknorthorientated":
-      if (values.azimuth !== undefined) values.colatitude = values.azimuth;
-      delete values.azimuth;
-      return name === "krovak" ? krovak(extra) : "krovak-north";
-    case "swissobliquecylindrical":
-      values.azimuth = 90;
-      values.gamma = 90;
-      return "oblique-mercator-b";
-    case "hotineobliquemercatorazimuthnaturalorigin":
-    case "hotineobliquemercatorazimuthcenter":
-      values.gamma ??= values.azimuth;
-      return normalAzimuth(values, methodByName(name));
-    case "rectifiedskeworthomorphicnaturalorigin":
-    case "rectifiedskeworthomorphiccenter":
-      values.gamma = extra.get("xyplanerotation");
-      extra.delete("xyplanerotation");
-      return normalAzimuth(values, methodByName(name));
-    case "platecarree":
-      values.lat1 ??= 0;
-      return "equidistant-cylindrical-spherical";
-    case "behrmann":
-      values.lat1 ??= 30;
-      return "equal-area-cylindrical";
-    case "bonne":
-      values.lat0 = values.lat1 ?? values.lat0;
-      delete values.lat1;
-      return values.lat0 === undefined ? null : "bonne";
-    case "cylindricalequalarea":
-    case "equirectangular":
-    case "equidistantcylindrical":
-    case "equidistantcylindricalspherical":
-    case "equidistantcylindricalellipsoidal":
-      values.lat1 ??= 0;
-      return methodByName(name);
-    default:
-      return methodByName(name);
-  }
+  if (extension !== null) return name.startsWith("mercator") ? sphericalMercator(values, extension) : null;
+  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+  return rule ? rule(values, extra, name) : methodByName(name);
 }
+
+/** GDAL's way to write EPSG:3857 in WKT1: a Mercator whose sphere stands in the extension. */
+function sphericalMercator(values: Values, extension: string): MethodId | null {
+  const isSphere =
+    /\+proj=merc\b/.test(extension) &&
+    /\+a=6378137(\.0*)?\s/.test(extension) &&
+    /\+b=6378137(\.0*)?(\s|$)/.test(extension);
+  if (!isSphere) return null;
+  delete values.k;
+  values.lat0 = 0;
+  return "web-mercator";
+}
+
+/** Decides by the parameters, and brings them to those of the method. */
+type Rule = (values: Values, extra: Map<string, number>, name: string) => MethodId | null;
+
+/** A parallel of true scale that is not given is the equator. */
+const equatorial: Rule = (values, _extra, name) => {
+  values.lat1 ??= 0;
+  return methodByName(name);
+};
+
+const byAzimuth: Rule = (values, _extra, name) => {
+  values.gamma ??= values.azimuth;
+  return normalAzimuth(values, methodByName(name));
+};
+
+/** ESRI tells the turn of the axes apart. */
+const rectified: Rule = (values, extra, name) => {
+  values.gamma = extra.get("xyplanerotation");
+  extra.delete("xyplanerotation");
+  return normalAzimuth(values, methodByName(name));
+};
+
+const stereographicPole: Rule = (values) => {
+  values.lat1 ??= values.lat0;
+  delete values.lat0;
+  return "polar-stereographic-b";
+};
+
+/** By plain name; other names have one method each. */
+const rules: Readonly<Record<string, Rule>> = {
+  lambertconformalconic: lambert,
+  lambertconformalconic2sp: lambert,
+  lambertconicconformal2sp: lambert,
+  mercator: (values) => (values.lat1 === undefined ? mercatorA(values) : mercatorB(values)),
+  mercator1sp: mercatorOfOneParallel,
+  mercatorvarianta: mercatorOfOneParallel,
+  mercator2sp: mercatorB,
+  mercatorvariantb: mercatorB,
+  mercatorauxiliarysphere: webMercator,
+  polarstereographic: polar,
+  stereographicnorthpole: stereographicPole,
+  stereographicsouthpole: stereographicPole,
+  krovak: (values, extra) => {
+    colatitude(values);
+    return krovak(extra);
+  },
+  krovaknorthorientated: (values) => {
+    colatitude(values);
+    return "krovak-north";
+  },
+  swissobliquecylindrical: (values) => {
+    values.azimuth = 90;
+    values.gamma = 90;
+    return "oblique-mercator-b";
+  },
+  hotineobliquemercatorazimuthnaturalorigin: byAzimuth,
+  hotineobliquemercatorazimuthcenter: byAzimuth,
+  rectifiedskeworthomorphicnaturalorigin: rectified,
+  rectifiedskeworthomorphiccenter: rectified,
+  platecarree: (values) => {
+    values.lat1 ??= 0;
+    return "equidistant-cylindrical-spherical";
+  },
+  behrmann: (values) => {
+    values.lat1 ??= 30;
+    return "equal-area-cylindrical";
+  },
+  bonne: (values) => {
+    values.lat0 = values.lat1 ?? values.lat0;
+    delete values.lat1;
+    return values.lat0 === undefined ? null : "bonne";
+  },
+  cylindricalequalarea: equatorial,
+  equirectangular: equatorial,
+  equidistantcylindrical: equatorial,
+  equidistantcylindricalspherical: equatorial,
+  equidistantcylindricalellipsoidal: equatorial,
+};
 
 /** ESRI's 1SP repeats its origin as the standard parallel; others give a scale instead of a second parallel. */
 function lambert(values: Values): MethodId | null {
@@ -143,6 +162,17 @@ function lambert(values: Values): MethodId | null {
   if (k === 1) return "lambert-conic-2sp";
   values.ellipsoidScale = k;
   return "lambert-conic-michigan";
+}
+
+function mercatorOfOneParallel(values: Values): MethodId | null {
+  return values.lat1 !== undefined && values.lat1 !== 0 ? null : mercatorA(values);
+}
+
+/** ESRI's Mercator of a sphere: type 0 is that of the semi-major axis. */
+function webMercator(values: Values, extra: ReadonlyMap<string, number>): MethodId | null {
+  if (values.lat1 !== undefined && values.lat1 !== 0) return null;
+  delete values.lat1;
+  return (extra.get("auxiliaryspheretype") ?? 0) === 0 ? "web-mercator" : null;
 }
 
 function mercatorA(values: Values): MethodId | null {
@@ -171,6 +201,12 @@ function polar(values: Values): MethodId | null {
   values.lat1 = latitude;
   delete values.lat0;
   return "polar-stereographic-b";
+}
+
+/** Krovak's azimuth is a colatitude. */
+function colatitude(values: Values): void {
+  if (values.azimuth !== undefined) values.colatitude = values.azimuth;
+  delete values.azimuth;
 }
 
 function krovak(extra: Map<string, number>): MethodId | null {
