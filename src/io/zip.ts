@@ -1,12 +1,22 @@
 import { extname, join, posix } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { crc32, createInflateRaw } from "node:zlib";
-import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { fault, GeoferryError } from "../errors.js";
 import type { Archive } from "../plugin/format.js";
 import { type InputMember, type InputOptions, isParcel } from "./input.js";
 import { FileSource, readHead } from "./source.js";
 import { spoolStream } from "./spool.js";
+import {
+  entryName,
+  folded,
+  isHidden,
+  isSymbolicLink,
+  onDisk,
+  safePath,
+  stemsOf,
+  withoutExtension,
+} from "./zip-entry-names.js";
 
 /** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
 export interface ZipLimits {
@@ -45,57 +55,6 @@ interface Chosen {
   readonly extract: readonly ZipEntry[];
   readonly members: readonly ZipEntry[];
 }
-
-/**
- * The name of an entry: UTF-8 where it says so (bit 11, or the Unicode path field), and also where it does not but
- * the bytes can hardly be anything else, as many programs forget to say it; else code page 437.
- */
-function entryName(entry: Entry): string {
-  const raw = entry.fileNameRaw;
-  const marked = (entry.generalPurposeBitFlag & 0x800) !== 0 || entry.extraFields.some((field) => field.id === 0x7075);
-  if (!marked && raw.some((byte) => byte > 0x7f)) {
-    const text = raw.toString("utf8");
-    if (!text.includes("\uFFFD")) return text.replaceAll("\\", "/");
-  }
-  return getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, false).replaceAll("\\", "/");
-}
-
-const isSymbolicLink = ({ versionMadeBy, externalFileAttributes }: Entry): boolean =>
-  versionMadeBy >> 8 === 3 && ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
-
-const isHidden = (path: string): boolean =>
-  path.split("/").some((part) => part === "__MACOSX" || (part.startsWith(".") && part !== "." && part !== ".."));
-
-/** Roots and drive letters are taken off; what climbs out of its folder is refused. */
-function safePath(name: string, source: string): string {
-  const refuse = (reason: string) =>
-    fault("input-corrupt", {
-      source,
-      reason: `the entry ${JSON.stringify(name)} ${reason}; the zip is not to be trusted`,
-    });
-  if (name.includes("\0")) throw refuse("has a NUL in its name");
-  const parts = name
-    .replace(/^[a-z]:/i, "")
-    .split("/")
-    .filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw refuse("would be outside the folder that it is unpacked into");
-  return parts.join("/");
-}
-
-/** On disk without the characters that some file systems refuse. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const onDisk = (path: string): string => path.replace(/[\u0001-\u001f<>:"|?*]/g, "_");
-
-/** How names clash on a file system that ignores case. */
-const folded = (path: string): string => onDisk(path).normalize("NFC").toLowerCase();
-
-const withoutExtension = (path: string): string => path.slice(0, path.length - extname(path).length);
-
-/** `roads.shp.xml` beside `roads.shp` describes it. */
-const stemsOf = (path: string): string[] => {
-  const stem = withoutExtension(path);
-  return [stem, withoutExtension(stem)].map((text) => text.toLowerCase());
-};
 
 /** What a failure inside the zip library means. */
 function zipFault(source: string, error: unknown): Error {
