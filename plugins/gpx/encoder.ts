@@ -8,7 +8,7 @@ import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js
 import { linksOf, type PointLists, pointLists } from "./point-elements.js";
 import { PointText } from "./point-text.js";
 import { fitsElement, inUtc, isShifted, takesAnyText, textOf, writeValue } from "./values.js";
-import type { Link } from "./walker.js";
+import type { Link } from "./visitor.js";
 
 /** The features of a batch, sorted as the schema has them, and the fields they had. */
 export interface GpxChunk {

@@ -7,7 +7,7 @@ import type { Path } from "./paths.js";
 import { PointValues } from "./point-values.js";
 import { Rows } from "./rows.js";
 import type { GpxField } from "./survey.js";
-import type { Link, Visitor } from "./walker.js";
+import type { Link, Visitor } from "./visitor.js";
 
 /** A batch is full with so many features, or with so many points in them. */
 const mostRows = 1000;

@@ -1,5 +1,5 @@
 import { standardFields } from "./elements.js";
-import type { Link } from "./walker.js";
+import type { Link } from "./visitor.js";
 
 /** Values of the points of one line: `at(point)` gives that of a point. */
 export interface PointList {

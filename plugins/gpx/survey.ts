@@ -6,7 +6,8 @@ import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabul
 import { findFeature } from "./find-feature.js";
 import type { Path } from "./paths.js";
 import { fittingType, formOf, guessedType } from "./value-forms.js";
-import { GpxWalker, type Visitor } from "./walker.js";
+import type { Visitor } from "./visitor.js";
+import { GpxWalker } from "./walker.js";
 
 /** A piece of the file between two features. */
 export interface GpxSplit {

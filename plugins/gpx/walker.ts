@@ -1,84 +1,10 @@
 import { parseNumber } from "../shared/numbers.js";
-import { Token, type XmlName, type XmlReader } from "../shared/xml.js";
+import { Token, type XmlReader } from "../shared/xml.js";
 import { fieldName } from "./element-names.js";
 import { Code, fieldsNamespace, Gpx, standardFields, standardIndex, structureNamespace } from "./elements.js";
 import { type Path, PathTree } from "./paths.js";
-
-/** What a walk over a file meets, in its order. Texts are in `reader.content`, from `start` to `end`. */
-export interface Visitor {
-  /** The outermost element begins. */
-  root(): void;
-  /** Whether the text of a simple element is of interest, or only that there is one. */
-  readonly wanted: readonly boolean[];
-  /** A wpt, rte or trk begins; false where it is of no interest. */
-  begin(kind: number): boolean;
-  /** Its simple element of this index in `standardFields`. */
-  standard(index: number): void;
-  extension(path: Path): void;
-  /** An attribute of an element in extensions. */
-  attribute(path: Path, value: string): void;
-  link(link: Link): void;
-  /** What our writer says that the geometry was before it became one of GPX. */
-  geometryType(): void;
-  /** A segment begins; false where its points are of no interest. */
-  segment(): boolean;
-  /** A point of a line begins; false where its values are of no interest. */
-  beginPoint(longitude: number, latitude: number): boolean;
-  pointStandard(index: number): void;
-  pointExtension(path: Path): void;
-  pointAttribute(path: Path, value: string): void;
-  pointLink(link: Link): void;
-  /** The point ends; NaN for the height that it does not have, or that is none. */
-  endPoint(height: number): void;
-  /** A feature ends; of a wpt, where it is and how high. */
-  end(longitude: number, latitude: number, height: number): void;
-  /** The declaration of a field's type at the end of the file. */
-  declaration(name: string, type: string): void;
-  /** An element of the metadata, or what GPX 1.0 has in its place. */
-  metadata(name: XmlName): void;
-  /** A height that is no number. */
-  badHeight(): void;
-}
-
-export interface Link {
-  href: string | null;
-  text: string | null;
-  type: string | null;
-}
-
-/** What an open element is, as far as its children and its text are concerned. */
-const Scope = {
-  document: 0,
-  root: 1,
-  feature: 2,
-  segment: 3,
-  point: 4,
-  /** Its text counts, and that of all elements in it. */
-  field: 5,
-  link: 6,
-  extensions: 7,
-  extension: 8,
-  metadata: 9,
-  /** Extensions of the file itself. */
-  declarations: 10,
-  declared: 11,
-  skip: 12,
-  /** Garmin's extension of points, which is so common that what is in it goes by its own name. */
-  garmin: 13,
-} as const;
-
-/** What a text is for. */
-const Use = {
-  none: 0,
-  standard: 1,
-  height: 2,
-  linkText: 3,
-  linkType: 4,
-  linkHref: 5,
-  extension: 6,
-  metadata: 7,
-  geometry: 8,
-} as const;
+import { Scope, Use } from "./scopes.js";
+import type { Link, Visitor } from "./visitor.js";
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {

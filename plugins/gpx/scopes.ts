@@ -1,0 +1,33 @@
+/** What an open element is, as far as its children and its text are concerned. */
+export const Scope = {
+  document: 0,
+  root: 1,
+  feature: 2,
+  segment: 3,
+  point: 4,
+  /** Its text counts, and that of all elements in it. */
+  field: 5,
+  link: 6,
+  extensions: 7,
+  extension: 8,
+  metadata: 9,
+  /** Extensions of the file itself. */
+  declarations: 10,
+  declared: 11,
+  skip: 12,
+  /** Garmin's extension of points, which is so common that what is in it goes by its own name. */
+  garmin: 13,
+} as const;
+
+/** What a text is for. */
+export const Use = {
+  none: 0,
+  standard: 1,
+  height: 2,
+  linkText: 3,
+  linkType: 4,
+  linkHref: 5,
+  extension: 6,
+  metadata: 7,
+  geometry: 8,
+} as const;

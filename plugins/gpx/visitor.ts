@@ -1,0 +1,44 @@
+import type { XmlName } from "../shared/xml.js";
+import type { Path } from "./paths.js";
+
+/** What a walk over a file meets, in its order. Texts are in `reader.content`, from `start` to `end`. */
+export interface Visitor {
+  /** The outermost element begins. */
+  root(): void;
+  /** Whether the text of a simple element is of interest, or only that there is one. */
+  readonly wanted: readonly boolean[];
+  /** A wpt, rte or trk begins; false where it is of no interest. */
+  begin(kind: number): boolean;
+  /** Its simple element of this index in `standardFields`. */
+  standard(index: number): void;
+  extension(path: Path): void;
+  /** An attribute of an element in extensions. */
+  attribute(path: Path, value: string): void;
+  link(link: Link): void;
+  /** What our writer says that the geometry was before it became one of GPX. */
+  geometryType(): void;
+  /** A segment begins; false where its points are of no interest. */
+  segment(): boolean;
+  /** A point of a line begins; false where its values are of no interest. */
+  beginPoint(longitude: number, latitude: number): boolean;
+  pointStandard(index: number): void;
+  pointExtension(path: Path): void;
+  pointAttribute(path: Path, value: string): void;
+  pointLink(link: Link): void;
+  /** The point ends; NaN for the height that it does not have, or that is none. */
+  endPoint(height: number): void;
+  /** A feature ends; of a wpt, where it is and how high. */
+  end(longitude: number, latitude: number, height: number): void;
+  /** The declaration of a field's type at the end of the file. */
+  declaration(name: string, type: string): void;
+  /** An element of the metadata, or what GPX 1.0 has in its place. */
+  metadata(name: XmlName): void;
+  /** A height that is no number. */
+  badHeight(): void;
+}
+
+export interface Link {
+  href: string | null;
+  text: string | null;
+  type: string | null;
+}
