@@ -83,41 +83,78 @@ export interface Task {
   close(): Promise<void>;
 }
 
+/** @throws format-cannot-write, and whatever the encoders' and stages' settings are refused with */
 export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
   const context = new HostContext(spec.layerName, signal, spec.skipErrors, spec.blueprint, new Date(spec.now));
-  let rejectedLater = 0;
-  const stageContext: StageContext = {
-    layer: spec.layerName,
-    lose: (code, field, example, count) => context.lose(code, field, example, count),
-    notice: (code, field, example, count) => context.notice(code, field, example, count),
-    reject(reject) {
-      rejectedLater++;
-      context.reject(reject);
-    },
-  };
-  const stages = await Promise.all(spec.stages.map((stage) => buildStage(stage, stageContext)));
-  const checks = await Promise.all((spec.checks ?? []).map((stage) => buildStage(stage, stageContext)));
+  const stageContext = new CountingContext(spec.layerName, context);
+  const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
+  const stages = await build(spec.stages);
+  const checks = await build(spec.checks ?? []);
   const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
-  let dataset: Promise<Dataset> | undefined;
+  return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
+}
 
-  async function openDataset(): Promise<Dataset> {
-    const format = await findFormat(spec.reader);
+/** Counts what is rejected after the reader. */
+class CountingContext implements StageContext {
+  rejected = 0;
+
+  constructor(
+    readonly layer: string,
+    private readonly host: HostContext,
+  ) {}
+
+  lose(...loss: Parameters<StageContext["lose"]>): void {
+    this.host.lose(...loss);
+  }
+
+  notice(...notice: Parameters<StageContext["notice"]>): void {
+    this.host.notice(...notice);
+  }
+
+  reject(...reject: Parameters<StageContext["reject"]>): void {
+    this.rejected++;
+    this.host.reject(...reject);
+  }
+}
+
+/** What batches go through. */
+interface Machinery {
+  readonly stages: readonly Stage[];
+  readonly checks: readonly Stage[];
+  readonly encoders: readonly Encoder[];
+}
+
+class OpenedTask implements Task {
+  private dataset: Promise<Dataset> | undefined;
+
+  constructor(
+    private readonly spec: TaskSpec,
+    private readonly findFormat: FindFormat,
+    private readonly signal: AbortSignal,
+    private readonly context: HostContext,
+    private readonly stageContext: CountingContext,
+    private readonly machinery: Machinery,
+  ) {}
+
+  private async open(): Promise<Dataset> {
+    const { reader: ref, source } = this.spec;
+    const format = await this.findFormat(ref);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const reader = await format.reader.load();
-    return reader.open(FileSource.at(spec.source.path, spec.source.name), spec.reader.options, context);
+    return reader.open(FileSource.at(source.path, source.name), ref.options, this.context);
   }
 
-  async function layer(): Promise<Layer> {
-    dataset ??= openDataset();
-    return (await dataset).layers[spec.layer]!;
+  private async layer(): Promise<Layer> {
+    this.dataset ??= this.open();
+    return (await this.dataset).layers[this.spec.layer]!;
   }
 
-  async function* batches(work: Work, fetched: unknown): AsyncGenerator<Batch> {
+  private async *batches(work: Work, fetched: unknown): AsyncGenerator<Batch> {
     if (work.batch) {
       yield new Batch(work.batch);
       return;
     }
-    const from = await layer();
+    const from = await this.layer();
     let record = 1;
     for await (const batch of from.batches(work.split, fetched)) {
       if (batch instanceof Batch) yield batch;
@@ -128,46 +165,52 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
     }
   }
 
-  return {
-    async fetch({ split }) {
-      return split && (await layer()).fetch?.(split);
-    },
-    async run(work, fetched) {
-      let read = 0;
-      rejectedLater = 0;
-      const seen = new Set<string>();
-      let located = 0;
-      let lastRecord = 0;
-      const chunks: EncodedChunk[] = [];
-      const summariser = spec.end.kind === "summary" ? new Summariser(spec.end.refine) : null;
-      for await (const batch of batches(work, await fetched)) {
-        signal.throwIfAborted();
-        const before = chunks.length;
-        read += batch.length;
-        if (spec.wanted?.length) for (const { name } of batch.fields) seen.add(name);
-        if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
-        const shaped = applyStages(stages, batch);
-        if (shaped.length === 0) continue;
-        located += countLocated(shaped);
-        if (checks.length > 0) applyStages(checks, shaped);
-        if (summariser) summariser.add(shaped);
-        else if (spec.end.kind === "encode") {
-          for (const [part, fitted] of fitBatch(spec.end.fit, shaped, stageContext)) {
-            chunks.push({ part, features: fitted.length, chunk: encoders[part]!.encode(fitted) });
-          }
-        }
-        giveBackBatch(batch, chunks.slice(before));
-      }
-      const found = context.take(lastRecord);
-      read += found.rejects.length - rejectedLater;
-      return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
-    },
-    async close() {
-      const opened = await dataset?.catch(() => undefined);
-      await opened?.[Symbol.asyncDispose]();
-      await context[Symbol.asyncDispose]();
-    },
-  };
+  async fetch({ split }: Work): Promise<unknown> {
+    return split && (await this.layer()).fetch?.(split);
+  }
+
+  async run(work: Work, fetched: Promise<unknown>): Promise<WorkResult> {
+    const { spec, stageContext } = this;
+    const { stages, checks } = this.machinery;
+    const seen = new Set<string>();
+    const chunks: EncodedChunk[] = [];
+    const summariser = spec.end.kind === "summary" ? new Summariser(spec.end.refine) : null;
+    let read = 0;
+    let located = 0;
+    let lastRecord = 0;
+    stageContext.rejected = 0;
+    for await (const batch of this.batches(work, await fetched)) {
+      this.signal.throwIfAborted();
+      read += batch.length;
+      if (spec.wanted?.length) for (const { name } of batch.fields) seen.add(name);
+      if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
+      const shaped = applyStages(stages, batch);
+      if (shaped.length === 0) continue;
+      located += countLocated(shaped);
+      if (checks.length > 0) applyStages(checks, shaped);
+      summariser?.add(shaped);
+      const encoded = spec.end.kind === "encode" ? this.encode(shaped, spec.end.fit) : [];
+      chunks.push(...encoded);
+      giveBackBatch(batch, encoded);
+    }
+    const found = this.context.take(lastRecord);
+    read += found.rejects.length - stageContext.rejected;
+    return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
+  }
+
+  private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
+    const encoded: EncodedChunk[] = [];
+    for (const [part, fitted] of fitBatch(plan, batch, this.stageContext)) {
+      encoded.push({ part, features: fitted.length, chunk: this.machinery.encoders[part]!.encode(fitted) });
+    }
+    return encoded;
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.dataset?.catch(() => undefined);
+    await opened?.[Symbol.asyncDispose]();
+    await this.context[Symbol.asyncDispose]();
+  }
 }
 
 /** The memory that a reader borrowed for a batch which has been worked on; not what an encoder put into its chunk. */
