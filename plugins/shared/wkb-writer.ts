@@ -1,5 +1,5 @@
+import { isLittleEndian } from "../../src/model/doubles.js";
 import { type GeometryColumn, Kind } from "../../src/model/geometry.js";
-import { isLittleEndian } from "../../src/model/memory.js";
 import { dimensionsOf } from "./dimensions.js";
 
 const hexDigits = "0123456789abcdef";

@@ -1,5 +1,6 @@
+import { borrowDoubles, isLittleEndian } from "./doubles.js";
 import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
-import { borrowDoubles, giveBack, isBorrowed, isLittleEndian } from "./memory.js";
+import { giveBack, isBorrowed } from "./memory.js";
 
 /** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
 function lend(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {

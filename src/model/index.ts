@@ -1,11 +1,12 @@
 export * from "./batch.js";
 export { confirmBox, emptyBoxes, measureBox, measureBoxes } from "./boxes.js";
 export * from "./column.js";
+export * from "./doubles.js";
 export * from "./field.js";
 export * from "./geometry.js";
 export * from "./geometry-builder.js";
 export * from "./layer.js";
-export { borrow, borrowDoubles, giveBack, isLittleEndian } from "./memory.js";
+export { borrow, giveBack } from "./memory.js";
 export * from "./pack.js";
 export * from "./report.js";
 export * from "./summary.js";

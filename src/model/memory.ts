@@ -35,11 +35,6 @@ export function borrow(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, 0, bytes);
 }
 
-/** So many numbers, of memory as `borrow` gives it. */
-export function borrowDoubles(count: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(borrow(8 * count).buffer, 0, count);
-}
-
 /** Ends the use of what was borrowed: no view of it may be used after. False, and nothing done, for other memory. */
 export function giveBack(buffer: ArrayBufferLike): boolean {
   const borrowed = lent.delete(buffer);
@@ -58,6 +53,3 @@ export function supply(buffer: ArrayBuffer): void {
 export function isBorrowed(buffer: ArrayBufferLike): boolean {
   return lent.has(buffer);
 }
-
-/** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */
-export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
