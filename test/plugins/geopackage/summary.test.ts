@@ -1,3 +1,4 @@
+import Sqlite from "better-sqlite3";
 import { afterAll, expect, it } from "vitest";
 import geopackage from "../../../plugins/geopackage/index.js";
 import { WkbWriter } from "../../../plugins/shared/wkb.js";
@@ -84,4 +85,37 @@ it.each([
   ["what is no geometry", Buffer.from("no geometry")],
 ])("nothing is told of a layer with %s", async (_, odd) => {
   expect(await summaryOf([blob(line), odd])).toBeNull();
+});
+
+it("of texts, dates and numbers is what the rows say once they are read, also where they must be converted", async () => {
+  const path = scratch.path("values.gpkg");
+  const database = newPackage(path);
+  database.exec(
+    "CREATE TABLE t (fid INTEGER PRIMARY KEY, geom GEOMETRY, name TEXT, day DATE, at DATETIME, big INTEGER, share DOUBLE, yes BOOLEAN)",
+  );
+  register(database, "t", "geom");
+  const insert = database.prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  insert.run(1, blob(line), "Zürich", "2024-02-29", "2024-02-29T01:02:03.5Z", 281474976710655n, 0.5, 1);
+  insert.run(-70000, blob(line), "Ø", null, null, -7n, 3, 0);
+  database.close();
+  const told = async () => {
+    await using dataset = await openFile(geopackage, path, new Recording(false));
+    const { fields, idBytes } = (await dataset.layers[0]!.summary!())!;
+    return { idBytes, fields: fields.map(({ name, values, maxBytes }) => [name, values, maxBytes]) };
+  };
+  // "Zürich" takes seven bytes as UTF-8, the greatest integer fifteen digits; 24 and 5 are what any double and boolean may take.
+  const expected = [
+    ["name", 2, 7],
+    ["day", 1, 10],
+    ["at", 1, 22],
+    ["big", 2, 15],
+    ["share", 2, 24],
+    ["yes", 2, 5],
+  ];
+  expect(await told()).toEqual({ idBytes: 6, fields: expected });
+  const again = new Sqlite(path);
+  again.prepare("INSERT INTO t (fid, geom, day) VALUES (2, ?, '2024/3/1')").run(blob(line));
+  again.close();
+  expected[1] = ["day", 2, 10];
+  expect(await told()).toEqual({ idBytes: 6, fields: expected });
 });

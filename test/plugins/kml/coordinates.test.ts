@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { CoordinateParser, Positions } from "../../../plugins/kml/coordinates.js";
+
+/** The numbers of the positions that a text is read as, three each. */
+function read(text: string): number[] {
+  const positions = new Positions();
+  const repairs = { surplus: 0, sloppy: 0 };
+  const bytes = Buffer.from(text);
+  expect(new CoordinateParser(positions, repairs).parse(bytes, 0, bytes.length)).toBeNull();
+  return [...positions.numbers.subarray(0, 3 * positions.count)];
+}
+
+it.each([
+  "-54.3840613",
+  "0.1",
+  "-0.000000123456789",
+  "-0",
+  "007.50",
+  "5.",
+  ".5",
+  "+12.25",
+  "1e2",
+  "123.456789012345",
+  "12.3456789012345678901",
+])("%s is the double that JavaScript reads", (text) => {
+  const value = Number(text);
+  expect(read(`${text},1`)).toEqual([value, 1, Number.NaN]);
+  expect(read(`1,${text} 2,3`)).toEqual([1, value, Number.NaN, 2, 3, Number.NaN]);
+  expect(read(`1,2,${text}\n3,4,5`)).toEqual([1, 2, value, 3, 4, 5]);
+});
