@@ -3,8 +3,9 @@ import type { Batch, Crs, Dataset, Gap, Layer, Split } from "../../src/model/ind
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { crsOf } from "./crs-member.js";
+import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
-import { type FeatureSplit, type Members, Scanner, splitSize } from "./scanner.js";
+import { type Members, Scanner, splitSize } from "./scanner.js";
 import { SplitReader } from "./split-reader.js";
 import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
 
@@ -131,7 +132,7 @@ class GeoJsonLayer implements Layer {
     try {
       if (layout === "documents") yield* scanner.documents();
       else if (layout === "values") yield* scanner.values();
-      else yield* scanner.texts(layout);
+      else yield* textSplits(this.file, start, this.splitSize, layout);
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.giveUp(this.restAfter(error));

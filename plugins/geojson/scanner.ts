@@ -1,32 +1,13 @@
 import { fault } from "../../src/errors.js";
-import type { Split } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/format.js";
+import { type FeatureSplit, featureSplit, recordSeparator } from "./feature-split.js";
+import { closingQuote, meaning, opening, passDull, quote } from "./json-structure.js";
 import { type FeatureMark, findFeature } from "./resync.js";
-
-/** A run of whole features. */
-export interface FeatureSplit extends Split {
-  readonly start: number;
-  readonly end: number;
-  /** Elements of an array between commas, values one after another, or texts ended by this byte. */
-  readonly form: "array" | "values" | "lines" | "records";
-  /** Whether it starts with a feature, not with the comma before one. */
-  readonly opens: boolean;
-}
-
-/** Bytes that mean something outside of strings. */
-const quote = 1;
-const opening = 2;
-const closing = 3;
-const meaning = new Uint8Array(256);
-meaning[34] = quote;
-meaning[91] = meaning[123] = opening;
-meaning[93] = meaning[125] = closing;
 
 const blockSize = 1 << 21;
 export const splitSize = 1 << 21;
 /** No feature may be larger: the whole of one is held in memory. */
 const mostBytes = 2 ** 30;
-const recordSeparator = 0x1e;
 
 /** The JSON of the members of the top-level object that are not features. */
 export interface Members {
@@ -275,8 +256,7 @@ export class Scanner {
   }
 
   private split(start: number, end: number, form: FeatureSplit["form"], opens: boolean): FeatureSplit {
-    const stop = Math.min(end, this.file.size);
-    return { start, end: stop, bytes: stop - start, form, opens };
+    return featureSplit(start, Math.min(end, this.file.size), form, opens);
   }
 
   /** The splits of the array whose opening bracket has just been passed. */
@@ -365,41 +345,6 @@ export class Scanner {
       }
     }
   }
-
-  /** The splits of a file whose values are ended by line feeds or opened by record separators (RFC 8142). */
-  async *texts(form: "lines" | "records"): AsyncGenerator<FeatureSplit> {
-    const { size } = this.file;
-    let start = this.offset;
-    while (start < size) {
-      let from = start + this.settings.splitSize;
-      let end = -1;
-      while (end < 0) {
-        const block = await this.file.read(from, 1 << 16);
-        const found = block.indexOf(form === "lines" ? 10 : recordSeparator);
-        if (block.length === 0) end = size;
-        else if (found >= 0) end = from + found + (form === "lines" ? 1 : 0);
-        from += block.length;
-      }
-      yield this.split(start, end, form, true);
-      start = end;
-    }
-  }
-}
-
-/**
- * The first word from `from` on with a quote, a bracket or a letter in it: coordinates are mostly digits, which this
- * passes at twice the speed. Of the bytes 0 to 127 it is those from 64 on that are letters and brackets; the quote is
- * found by the zero byte that it leaves (Hacker's Delight, 6-1).
- */
-function passDull(words: Int32Array, from: number): number {
-  let w = from;
-  for (; w < words.length; w++) {
-    const word = words[w]!;
-    if ((word & 0x40404040) !== 0) break;
-    const zero = word ^ 0x22222222;
-    if (((zero - 0x01010101) & ~zero & 0x80808080) !== 0) break;
-  }
-  return w;
 }
 
 /** The same JSON without escapes and white space that it does not need, as it is where it is none. */
@@ -409,16 +354,4 @@ function plain(json: string): string {
   } catch {
     return json;
   }
-}
-
-/** The place of the quote that ends the string, at or beyond the block's length where the string goes on. */
-function closingQuote(block: Buffer, from: number): number {
-  const { length } = block;
-  let at = from;
-  while (at < length) {
-    const byte = block[at]!;
-    if (byte === 34) return at;
-    at += byte === 92 ? 2 : 1;
-  }
-  return at;
 }

@@ -2,9 +2,9 @@ import { fault } from "../../src/errors.js";
 import type { Batch } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { FeatureParser } from "./feature-parser.js";
+import type { FeatureSplit } from "./feature-split.js";
 import { Damage } from "./json-cursor.js";
 import { type FeatureMark, findFeature } from "./resync.js";
-import type { FeatureSplit } from "./scanner.js";
 
 /** A split is read in pieces of this size, so that damage which hides where features end does not fill the memory. */
 const pieceSize = 1 << 24;
