@@ -1,0 +1,70 @@
+/**
+ * Lists as parameters of a statement, in PostgreSQL's binary form of arrays (`array_recv` in its arrayfuncs.c): texts
+ * go as they are, without the quotes and escapes that the form of text needs.
+ */
+
+/** Object ids of types, which are the same in every PostgreSQL (pg_type.dat). */
+const oids = { bytea: 17, int8: 20, int2: 21, text: 25, uuid: 2950 } as const;
+type ElementType = keyof typeof oids;
+
+/** Number of dimensions, flags, type; then, unless it is empty, length and lower bound. */
+const headerBytes = { empty: 12, filled: 20 } as const;
+
+interface Element {
+  readonly bytes: number;
+  write(into: Buffer, at: number): void;
+}
+
+function binaryArray(type: ElementType, elements: readonly (Element | null)[]): Buffer {
+  const length = elements.length;
+  const header: number = length === 0 ? headerBytes.empty : headerBytes.filled;
+  const array = Buffer.allocUnsafe(elements.reduce<number>((sum, element) => sum + 4 + (element?.bytes ?? 0), header));
+  array.writeInt32BE(length === 0 ? 0 : 1, 0);
+  array.writeInt32BE(elements.includes(null) ? 1 : 0, 4);
+  array.writeInt32BE(oids[type], 8);
+  if (length === 0) return array;
+  array.writeInt32BE(length, 12);
+  array.writeInt32BE(1, 16);
+  let at = header;
+  for (const element of elements) {
+    at = array.writeInt32BE(element ? element.bytes : -1, at);
+    element?.write(array, at);
+    at += element?.bytes ?? 0;
+  }
+  return array;
+}
+
+export const textArray = (texts: readonly (string | null)[]): Buffer =>
+  binaryArray(
+    "text",
+    texts.map((text) =>
+      text === null
+        ? null
+        : { bytes: Buffer.byteLength(text, "utf8"), write: (into, at) => void into.write(text, at, "utf8") },
+    ),
+  );
+
+export const uuidArray = (ids: readonly string[]): Buffer =>
+  binaryArray(
+    "uuid",
+    ids.map((id) => ({ bytes: 16, write: (into, at) => void into.write(id.replaceAll("-", ""), at, "hex") })),
+  );
+
+/** Integers up to 2^53. */
+export const int8Array = (numbers: readonly number[]): Buffer =>
+  binaryArray(
+    "int8",
+    numbers.map((number) => ({ bytes: 8, write: (into, at) => void into.writeBigInt64BE(BigInt(number), at) })),
+  );
+
+export const int2Array = (numbers: readonly number[]): Buffer =>
+  binaryArray(
+    "int2",
+    numbers.map((number) => ({ bytes: 2, write: (into, at) => void into.writeInt16BE(number, at) })),
+  );
+
+export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
+  binaryArray(
+    "bytea",
+    values.map((value) => ({ bytes: value.length, write: (into, at) => into.set(value, at) })),
+  );

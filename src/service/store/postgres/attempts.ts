@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import type { PeopleStore } from "../contract.js";
+import { byteaArray } from "./arrays.js";
+import type { Database } from "./database.js";
+
+/** Anybody types them: of any length, with any character. */
+const digests = (names: readonly string[]): Buffer =>
+  byteaArray(names.map((name) => createHash("sha256").update(name, "utf8").digest()));
+
+/** A window that has ended begins anew. Names are counted in one order, so that two attempts never wait for each other. */
+export async function countAttempt(
+  db: Database,
+  { names, now, window }: Parameters<PeopleStore["countAttempt"]>[0],
+): Promise<{ count: number; until: number }> {
+  const counted = await db.rows<{ count: number; until: number }>(
+    `INSERT INTO attempts AS a (name_digest, count, until)
+    SELECT name, count(*), $2::bigint + $3::bigint FROM unnest($1::bytea[]) AS name GROUP BY name ORDER BY name
+    ON CONFLICT (name_digest) DO UPDATE SET
+      count = CASE WHEN a.until > $2::bigint THEN a.count + excluded.count ELSE excluded.count END,
+      until = CASE WHEN a.until > $2::bigint THEN a.until ELSE excluded.until END
+    RETURNING count, until`,
+    digests(names),
+    now,
+    window,
+  );
+  return counted.sort((a, b) => b.count - a.count || b.until - a.until)[0] ?? { count: 0, until: now };
+}
+
+export async function forgetAttempts(db: Database, names: readonly string[]): Promise<void> {
+  await db.run("DELETE FROM attempts WHERE name_digest = ANY($1::bytea[])", digests(names));
+}

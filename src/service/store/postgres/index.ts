@@ -1,0 +1,68 @@
+import { fault } from "../../../errors.js";
+import { Problem } from "../../problems.js";
+import { idempotencyLifetime, type Store } from "../contract.js";
+import { KeysInFlight } from "../keys-in-flight.js";
+import { write } from "../write.js";
+import { Database } from "./database.js";
+import { mapStore } from "./maps.js";
+import { migrate } from "./migrations.js";
+import { readPage } from "./pages.js";
+import { peopleStore } from "./people.js";
+import { writeTransaction } from "./write-transaction.js";
+
+/**
+ * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
+ * @param url `postgres://user:password@host:port/database`
+ * @throws store-unavailable, store-newer, store-foreign
+ */
+export async function openPostgresStore(url: string): Promise<Store> {
+  const db = new Database(url);
+  try {
+    await migrate(db, nameOf(url));
+  } catch (error) {
+    await db.close();
+    if (!(error instanceof Problem)) throw error;
+    throw fault("store-unavailable", { store: nameOf(url), reason: reasonOf(error.cause) }, error.cause);
+  }
+  const inFlight = new KeysInFlight();
+  return {
+    name: "postgresql",
+    ...peopleStore(db),
+    ...mapStore(db),
+    page: (question) => readPage(db, question),
+    write: (request) =>
+      inFlight.alone(request, () => db.transaction(request.map, (tx) => write(writeTransaction(tx), request))),
+    ping: async () => void (await db.rows("SELECT 1")),
+    purge: (now) => purge(db, now),
+    [Symbol.asyncDispose]: () => db.close(),
+  };
+}
+
+/** Without user and password: it goes into messages. */
+function nameOf(url: string): string {
+  const [, host = "", path = ""] = /^\w+:(?:\/\/)?(?:[^@/?]*@)?([^/?]*)([^?]*)/.exec(url) ?? [];
+  return `PostgreSQL at ${host}${path}`;
+}
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof AggregateError
+    ? cause.errors.map(reasonOf).join(", ")
+    : cause instanceof Error
+      ? cause.message
+      : String(cause);
+
+/** By one process at a time: the others have nothing left to do. */
+async function purge(db: Database, now: number): Promise<void> {
+  await db.transaction("purge", async (tx) => {
+    const [lock] = await tx.rows<{ taken: boolean }>(
+      "SELECT pg_try_advisory_xact_lock(hashtextextended('geoferry purge ' || current_schema(), 0)) AS taken",
+    );
+    if (!lock!.taken) return;
+    await tx.expectLongStatements();
+    await tx.run("DELETE FROM tokens WHERE expires <= $1", now);
+    await tx.run("DELETE FROM sessions WHERE expires <= $1", now);
+    await tx.run("DELETE FROM setup_token WHERE expires <= $1", now);
+    await tx.run("DELETE FROM attempts WHERE until <= $1", now);
+    await tx.run("DELETE FROM outcomes WHERE at <= $1", now - idempotencyLifetime);
+  });
+}

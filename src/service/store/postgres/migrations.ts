@@ -1,0 +1,165 @@
+import { fault } from "../../../errors.js";
+import type { Database, Transaction } from "./database.js";
+
+/**
+ * What brings a database from one version of its schema to the next; never changed once it was released. Each is one
+ * text of statements, which are in the first schema of the connection's `search_path`.
+ *
+ * What belongs to a map begins with its number, in tables and in keys, so that these tables can be partitioned by it
+ * (docs/scaling.md), and has no foreign key to `maps`: the row of a map is locked by whoever writes to it, and a check
+ * of each feature against it would cost as much as the feature. Texts that people choose and that an index holds are
+ * there as digests: an entry of an index has no more than 2704 bytes.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE accounts (
+    id uuid PRIMARY KEY,
+    email text NOT NULL,
+    email_key text COLLATE "C" NOT NULL UNIQUE,
+    password_hash text NOT NULL,
+    created bigint NOT NULL
+  );
+
+  CREATE TABLE credentials (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id uuid NOT NULL UNIQUE,
+    account uuid NOT NULL REFERENCES accounts,
+    name text NOT NULL,
+    client_id text COLLATE "C" NOT NULL UNIQUE,
+    secret_hash bytea NOT NULL,
+    created bigint NOT NULL,
+    last_used bigint,
+    revoked bigint
+  );
+  CREATE INDEX credentials_of_account ON credentials (account);
+
+  CREATE TABLE tokens (
+    hash bytea PRIMARY KEY,
+    credential bigint NOT NULL REFERENCES credentials,
+    expires bigint NOT NULL
+  );
+  CREATE INDEX tokens_of_credential ON tokens (credential);
+  CREATE INDEX tokens_by_end ON tokens (expires);
+
+  CREATE TABLE sessions (
+    hash bytea PRIMARY KEY,
+    account uuid NOT NULL REFERENCES accounts,
+    created bigint NOT NULL,
+    expires bigint NOT NULL
+  );
+  CREATE INDEX sessions_of_account ON sessions (account);
+
+  CREATE TABLE setup_token (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    hash bytea NOT NULL,
+    expires bigint NOT NULL
+  );
+
+  CREATE TABLE attempts (
+    name_digest bytea PRIMARY KEY,
+    count bigint NOT NULL,
+    until bigint NOT NULL
+  );
+
+  -- Entries outlive what they name.
+  CREATE TABLE audit (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at bigint NOT NULL,
+    account uuid,
+    map uuid,
+    action text NOT NULL,
+    detail text NOT NULL,
+    address text
+  );
+  CREATE INDEX audit_of_account ON audit (account, number);
+  CREATE INDEX audit_of_map ON audit (map, number);
+
+  -- Rows of maps and counts change with every write: in a page with room for it, without touching an index.
+  CREATE TABLE maps (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id uuid NOT NULL UNIQUE,
+    owner uuid NOT NULL REFERENCES accounts,
+    name text COLLATE "C" NOT NULL,
+    private boolean NOT NULL,
+    created bigint NOT NULL,
+    features bigint NOT NULL DEFAULT 0,
+    revision bigint NOT NULL DEFAULT 0,
+    next bigint NOT NULL DEFAULT 1
+  ) WITH (fillfactor = 50);
+  CREATE INDEX maps_of_owner ON maps (owner);
+
+  CREATE TABLE features (
+    map bigint NOT NULL,
+    seq bigint NOT NULL,
+    id uuid NOT NULL,
+    geometry text NOT NULL,
+    properties text NOT NULL,
+    PRIMARY KEY (map, seq),
+    UNIQUE (map, id)
+  );
+
+  CREATE TABLE bucket_counts (
+    map bigint NOT NULL,
+    bits smallint NOT NULL,
+    bucket bigint NOT NULL,
+    count bigint NOT NULL,
+    PRIMARY KEY (map, bits, bucket)
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE key_fields (
+    map bigint NOT NULL,
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    name text NOT NULL,
+    used bigint NOT NULL,
+    PRIMARY KEY (map, number)
+  );
+
+  CREATE TABLE feature_keys (
+    map bigint NOT NULL,
+    field bigint NOT NULL,
+    seq bigint NOT NULL,
+    digest bytea NOT NULL,
+    PRIMARY KEY (map, field, seq)
+  );
+  CREATE INDEX feature_keys_by_digest ON feature_keys (map, field, digest);
+
+  CREATE TABLE outcomes (
+    key_digest bytea PRIMARY KEY,
+    fingerprint bytea NOT NULL,
+    outcome text NOT NULL,
+    at bigint NOT NULL
+  );
+  CREATE INDEX outcomes_by_time ON outcomes (at);
+  `,
+];
+
+/**
+ * Brings a database up to this version of geoferry, in one transaction that other processes wait for.
+ * @throws store-foreign where its tables are another program's, store-newer where a later geoferry has changed it
+ */
+export async function migrate(db: Database, store: string): Promise<void> {
+  await db.transaction("migrations", async (tx) => {
+    await tx.expectLongStatements();
+    await tx.run("SELECT pg_advisory_xact_lock(hashtextextended('geoferry migrations ' || current_schema(), 0))");
+    const version = await versionOf(tx, store);
+    if (version > migrations.length) throw fault("store-newer", { store, version, known: migrations.length });
+    for (const migration of migrations.slice(version)) await tx.run(migration);
+    if (version < migrations.length) await tx.run("UPDATE geoferry_schema SET version = $1", migrations.length);
+  });
+}
+
+/** 0 for a database that has no tables of the service yet; it then has the one that says so. */
+async function versionOf(tx: Transaction, store: string): Promise<number> {
+  const [found] = await tx.rows<{ versioned: boolean; foreign: boolean }>(
+    `SELECT to_regclass(quote_ident(current_schema()) || '.geoferry_schema') IS NOT NULL AS versioned,
+      to_regclass(quote_ident(current_schema()) || '.features') IS NOT NULL
+        OR to_regclass(quote_ident(current_schema()) || '.accounts') IS NOT NULL AS foreign`,
+  );
+  if (!found!.versioned) {
+    if (found!.foreign) throw fault("store-foreign", { store });
+    await tx.run("CREATE TABLE geoferry_schema (version bigint NOT NULL)");
+    await tx.run("INSERT INTO geoferry_schema VALUES (0)");
+  }
+  const [row] = await tx.rows<{ version: number }>("SELECT version FROM geoferry_schema");
+  return row!.version;
+}

@@ -1,0 +1,276 @@
+import { createHash } from "node:crypto";
+import { bucketBits } from "../buckets.js";
+import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
+import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
+import type { Transaction } from "./database.js";
+import { uuid } from "./ids.js";
+import { addAudit } from "./people.js";
+
+/** The map that the write has locked: what belongs to it is found by its number. */
+interface Locked {
+  number: number;
+}
+
+/** The statements of one write: each does all of its kind at once, however many features there are. */
+export function writeTransaction(tx: Transaction): WriteTransaction {
+  const locked: Locked = { number: 0 };
+  return {
+    ...outcomeStatements(tx),
+    ...mapStatements(tx, locked),
+    ...findings(tx, locked),
+    ...changes(tx),
+    ...removal(tx),
+    ...keyFieldStatements(tx, locked),
+  };
+}
+
+/** Any header's value is a key: what an index holds must be short. */
+const digestOf = ({ scope, key }: OutcomeKey): Buffer =>
+  createHash("sha256")
+    .update(JSON.stringify([scope, key]), "utf8")
+    .digest();
+
+function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome" | "keepOutcome"> {
+  return {
+    async keptOutcome(key, since) {
+      const digest = digestOf(key);
+      const [lock] = await tx.rows<{ taken: boolean }>(
+        "SELECT pg_try_advisory_xact_lock($1) AS taken",
+        digest.readBigInt64BE(),
+      );
+      if (!lock!.taken) return "in-flight";
+      // A statement of its own: it sees what the last holder of the lock has committed.
+      const [row] = await tx.rows<{ fingerprint: Uint8Array; outcome: string }>(
+        "SELECT fingerprint, outcome FROM outcomes WHERE key_digest = $1 AND at > $2",
+        digest,
+        since,
+      );
+      return row ? { fingerprint: row.fingerprint, outcome: JSON.parse(row.outcome) } : null;
+    },
+    async keepOutcome(key, { fingerprint, outcome }, now) {
+      await tx.run(
+        `INSERT INTO outcomes (key_digest, fingerprint, outcome, at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (key_digest) DO UPDATE SET
+          fingerprint = excluded.fingerprint, outcome = excluded.outcome, at = excluded.at`,
+        digestOf(key),
+        fingerprint,
+        JSON.stringify(outcome),
+        now,
+      );
+    },
+  };
+}
+
+function mapStatements(
+  tx: Transaction,
+  locked: Locked,
+): Pick<WriteTransaction, "lockMap" | "changeMap" | "addCounts" | "forgetCounts" | "addAudit"> {
+  return {
+    async lockMap(id) {
+      const [map] = await tx.rows<Omit<LockedMap, "keyFields">>(
+        "SELECT number, revision, features, next FROM maps WHERE id = $1 FOR UPDATE",
+        uuid(id),
+      );
+      if (!map) return null;
+      locked.number = map.number;
+      // Only now: a statement sees what was committed before it began, and this one waited for the lock.
+      const keyFields = await tx.rows<KeyField>("SELECT number, name, used FROM key_fields WHERE map = $1", map.number);
+      return { ...map, keyFields };
+    },
+    async changeMap(map, { revision, features, next }) {
+      await tx.run(
+        "UPDATE maps SET revision = $2, features = $3, next = $4 WHERE number = $1",
+        map,
+        revision,
+        features,
+        next,
+      );
+    },
+    async addCounts(map, counts) {
+      if (counts.length === 0) return;
+      const bits = int2Array(counts.map(({ level }) => bucketBits[level]));
+      const buckets = int8Array(counts.map(({ bucket }) => bucket));
+      await tx.run(
+        `INSERT INTO bucket_counts AS b (map, bits, bucket, count)
+        SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bigint[])
+        ON CONFLICT (map, bits, bucket) DO UPDATE SET count = b.count + excluded.count`,
+        map,
+        bits,
+        buckets,
+        int8Array(counts.map(({ count }) => count)),
+      );
+      if (!counts.some(({ count }) => count < 0)) return;
+      await tx.run(
+        `DELETE FROM bucket_counts b USING unnest($2::smallint[], $3::bigint[]) AS c (bits, bucket)
+        WHERE b.map = $1 AND b.bits = c.bits AND b.bucket = c.bucket AND b.count = 0`,
+        map,
+        bits,
+        buckets,
+      );
+    },
+    async forgetCounts(map) {
+      await tx.run("DELETE FROM bucket_counts WHERE map = $1", map);
+    },
+    addAudit: (entry) => addAudit(tx, entry),
+  };
+}
+
+function findings(
+  tx: Transaction,
+  locked: Locked,
+): Pick<WriteTransaction, "findByIds" | "findByKeys" | "propertiesOf" | "propertiesAfter"> {
+  return {
+    findByIds: async (map, ids) =>
+      ids.length === 0
+        ? []
+        : tx.rows<Match>(
+            `SELECT n.place - 1 AS of, f.seq, f.id
+            FROM unnest($2::uuid[]) WITH ORDINALITY AS n (id, place) JOIN features f ON f.map = $1 AND f.id = n.id
+            ORDER BY n.place`,
+            map,
+            uuidArray(ids),
+          ),
+    findByKeys: async (field, digests) =>
+      digests.length === 0
+        ? []
+        : tx.rows<Match>(
+            `SELECT n.place - 1 AS of, k.seq, f.id
+            FROM unnest($2::bytea[]) WITH ORDINALITY AS n (digest, place)
+              JOIN feature_keys k ON k.map = $1 AND k.field = $3 AND k.digest = n.digest
+              JOIN features f ON f.map = $1 AND f.seq = k.seq
+            ORDER BY n.place, k.seq`,
+            locked.number,
+            byteaArray(digests),
+            field,
+          ),
+    propertiesOf: async (map, seqs) =>
+      seqs.length === 0
+        ? []
+        : tx.rows<StoredProperties>(
+            "SELECT seq, properties FROM features WHERE map = $1 AND seq = ANY ($2::bigint[])",
+            map,
+            int8Array(seqs),
+          ),
+    propertiesAfter: (map, seq, limit) =>
+      tx.rows<StoredProperties>(
+        "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        map,
+        seq,
+        limit,
+      ),
+  };
+}
+
+function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
+  return {
+    async insert(map, rows) {
+      if (rows.length === 0) return;
+      await tx.run(
+        `INSERT INTO features (map, seq, id, geometry, properties)
+        SELECT $1, * FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[])`,
+        map,
+        int8Array(rows.map(({ seq }) => seq)),
+        uuidArray(rows.map(({ id }) => id)),
+        textArray(rows.map(({ geometry }) => geometry)),
+        textArray(rows.map(({ properties }) => properties)),
+      );
+    },
+    async update(map, rows) {
+      if (rows.length === 0) return 0;
+      return tx.run(
+        `UPDATE features f SET
+          geometry = coalesce(c.geometry, f.geometry), properties = coalesce(c.properties, f.properties)
+        FROM unnest($2::bigint[], $3::text[], $4::text[]) AS c (seq, geometry, properties)
+        WHERE f.map = $1 AND f.seq = c.seq AND (f.geometry <> c.geometry OR f.properties <> c.properties)`,
+        map,
+        int8Array(rows.map(({ seq }) => seq)),
+        textArray(rows.map(({ geometry }) => geometry)),
+        textArray(rows.map(({ properties }) => properties)),
+      );
+    },
+  };
+}
+
+function removal(tx: Transaction): Pick<WriteTransaction, "remove" | "removeAllBut"> {
+  return {
+    async remove(map, seqs) {
+      if (seqs.length === 0) return;
+      const listed = int8Array(seqs);
+      await tx.run("DELETE FROM features WHERE map = $1 AND seq = ANY ($2::bigint[])", map, listed);
+      await tx.run(
+        `DELETE FROM feature_keys WHERE map = $1
+          AND field IN (SELECT number FROM key_fields WHERE map = $1) AND seq = ANY ($2::bigint[])`,
+        map,
+        listed,
+      );
+    },
+    /** What lies between those that stay, so that these need not be read however large the map is. */
+    async removeAllBut(map, seqs) {
+      await tx.expectLongStatements();
+      const behind = [0, ...seqs];
+      const before = [...seqs, Number.MAX_SAFE_INTEGER];
+      const gaps = behind.flatMap((seq, i) => (before[i]! > seq + 1 ? [i] : []));
+      const bounds = [int8Array(gaps.map((i) => behind[i]!)), int8Array(gaps.map((i) => before[i]!))];
+      const between = "USING unnest($2::bigint[], $3::bigint[]) AS gap (behind, before)";
+      const removed = await tx.run(
+        `DELETE FROM features f ${between} WHERE f.map = $1 AND f.seq > gap.behind AND f.seq < gap.before`,
+        map,
+        ...bounds,
+      );
+      await tx.run(
+        `DELETE FROM feature_keys k ${between}, key_fields n
+        WHERE n.map = $1 AND k.map = $1 AND k.field = n.number AND k.seq > gap.behind AND k.seq < gap.before`,
+        map,
+        ...bounds,
+      );
+      return removed;
+    },
+  };
+}
+
+function keyFieldStatements(
+  tx: Transaction,
+  locked: Locked,
+): Pick<WriteTransaction, "addKeyField" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"> {
+  return {
+    async addKeyField(map, { name, used }) {
+      const [field] = await tx.rows<{ number: number }>(
+        "INSERT INTO key_fields (map, name, used) VALUES ($1, $2, $3) RETURNING number",
+        map,
+        name,
+        used,
+      );
+      return field!.number;
+    },
+    async removeKeyField(field) {
+      await tx.expectLongStatements();
+      await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
+      await tx.run("DELETE FROM key_fields WHERE map = $1 AND number = $2", locked.number, field);
+    },
+    async markKeyFieldUsed(field, used) {
+      await tx.run("UPDATE key_fields SET used = $3 WHERE map = $1 AND number = $2", locked.number, field, used);
+    },
+    async putKeys(field, keys) {
+      const put = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
+      if (put.length > 0) {
+        await tx.run(
+          `INSERT INTO feature_keys AS k (map, field, seq, digest)
+          SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[])
+          ON CONFLICT (map, field, seq) DO UPDATE SET digest = excluded.digest WHERE k.digest <> excluded.digest`,
+          locked.number,
+          field,
+          int8Array(put.map(({ seq }) => seq)),
+          byteaArray(put.map(({ digest }) => digest)),
+        );
+      }
+      const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [seq]));
+      if (dropped.length === 0) return;
+      await tx.run(
+        "DELETE FROM feature_keys WHERE map = $1 AND field = $2 AND seq = ANY ($3::bigint[])",
+        locked.number,
+        field,
+        int8Array(dropped),
+      );
+    },
+  };
+}
