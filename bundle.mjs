@@ -5,6 +5,7 @@
  */
 import { readdirSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { bundleAssets } from "./bundle-assets.mjs";
 import manifest from "./package.json" with { type: "json" };
 
 const root = import.meta.dirname;
@@ -68,3 +69,4 @@ await bundle.write({
   },
 });
 await bundle.close();
+await bundleAssets(rolldown);

@@ -1,0 +1,91 @@
+/**
+ * Makes what the pages of the service load, in dist/assets: MapLibre GL and its worker, the land that maps are drawn
+ * over, the style sheet, the map's script, and the licences of what others made. A file's name has a hash of its
+ * content, so that browsers keep it for ever; manifest.json tells the names.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { extname } from "node:path";
+import { feature } from "topojson-client";
+
+const require = createRequire(import.meta.url);
+const pages = `${import.meta.dirname}/src/service/pages`;
+
+/** A text of a package, without the comment that points to a source map: it is not served. */
+const packaged = (path) =>
+  readFileSync(require.resolve(path), "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n");
+
+/** The map's script, of one file: MapLibre GL is loaded by its address. */
+async function mapScript(rolldown) {
+  const bundle = await rolldown({
+    input: `${pages}/browser/map.ts`,
+    platform: "browser",
+    tsconfig: `${pages}/browser/tsconfig.json`,
+    transform: { target: "es2022" },
+    resolve: { extensionAlias: { ".js": [".ts"] } },
+    onLog: (level, log, report) => report(level === "warn" ? "error" : level, log),
+  });
+  const { output } = await bundle.generate({ format: "es", minify: true });
+  await bundle.close();
+  return output[0].code;
+}
+
+/** Natural Earth's land, about 1:110 million, to a thousandth of a degree (100 m): the outline is 10 km off at best. */
+function landOutline() {
+  const topology = JSON.parse(readFileSync(require.resolve("world-atlas/land-110m.json"), "utf8"));
+  const land = feature(topology, topology.objects.land).features;
+  const polygons = land.flatMap(({ geometry }) => geometry.coordinates);
+  const coordinates = polygons.map((rings) => rings.map((ring) => unwrapped(ring).map(rounded)));
+  return JSON.stringify({ type: "Feature", properties: {}, geometry: { type: "MultiPolygon", coordinates } });
+}
+
+const rounded = (position) => position.map((degrees) => Math.round(degrees * 1000) / 1000);
+
+/**
+ * The ring without jumps from 180 to -180: world-atlas joined on the sphere what Natural Earth cuts there, so that
+ * rings cross the antimeridian, and the one around the South Pole comes back 360 degrees off. The latter is closed
+ * along the pole. Longitudes beyond 180 are drawn in the next copy of the world.
+ */
+function unwrapped(ring) {
+  let turns = 0;
+  const line = ring.map(([longitude, latitude], at) => {
+    if (at > 0) turns -= Math.round((longitude - ring[at - 1][0]) / 360);
+    return [longitude + turns * 360, latitude];
+  });
+  if (turns === 0) return line;
+  return [...line, [line.at(-1)[0], -90], [line[0][0], -90], line[0]];
+}
+
+export async function bundleAssets(rolldown) {
+  const assets = {
+    "maplibre-gl.js": packaged("maplibre-gl/dist/maplibre-gl.mjs"),
+    "maplibre-gl-worker.js": packaged("maplibre-gl/dist/maplibre-gl-worker.mjs"),
+    "maplibre-gl.css": packaged("maplibre-gl/dist/maplibre-gl.css"),
+    "land.json": landOutline(),
+    "map.js": await mapScript(rolldown),
+    "pages.css": readFileSync(`${pages}/pages.css`, "utf8"),
+    "icon.svg": readFileSync(`${pages}/icon.svg`, "utf8"),
+    "licences.txt": licences(),
+  };
+  const folder = `${import.meta.dirname}/dist/assets`;
+  mkdirSync(folder, { recursive: true });
+  const names = {};
+  for (const [name, text] of Object.entries(assets)) {
+    const extension = extname(name);
+    const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+    names[name] = `${name.slice(0, -extension.length)}-${hash}${extension}`;
+    writeFileSync(`${folder}/${names[name]}`, text);
+  }
+  writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(names, null, 2)}\n`);
+}
+
+function licences() {
+  const licenceOf = (name, file) =>
+    readFileSync(require.resolve(`${name}/package.json`).replace(/package\.json$/, file));
+  return [
+    `MapLibre GL JS\n\n${licenceOf("maplibre-gl", "LICENSE.txt")}`,
+    "The outline of land: Natural Earth, in the public domain (naturalearthdata.com), as packed in world-atlas.",
+    `world-atlas\n\n${licenceOf("world-atlas", "LICENSE")}`,
+  ].join(`\n${"-".repeat(80)}\n\n`);
+}

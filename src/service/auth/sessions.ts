@@ -1,0 +1,57 @@
+import type { PeopleStore, Session } from "../store/contract.js";
+import { hashSecret, newSecret } from "./secrets.js";
+
+/** How long a person stays signed in, in milliseconds: while nothing is done, and at most. */
+export interface SessionLimits {
+  readonly idle: number;
+  readonly absolute: number;
+}
+
+const hour = 3_600_000;
+/** A working day of doing nothing; a week in all. */
+export const sessionLimits: SessionLimits = { idle: 8 * hour, absolute: 7 * 24 * hour };
+
+/** What a browser is known by: 256 random bits. A store knows the SHA-256 of those that are signed in. */
+export const newBrowserToken = (): string => newSecret("session");
+
+export const isBrowserToken = (text: string | undefined): text is string =>
+  text !== undefined && /^gfn_[\w-]{43}$/.test(text);
+
+/**
+ * Signs in, under a token that nobody has seen before: the one that the browser came with may have been planted there
+ * (session fixation).
+ */
+export async function startSession(
+  store: PeopleStore,
+  account: string,
+  now: number,
+  limits: SessionLimits,
+): Promise<string> {
+  const token = newBrowserToken();
+  const expires = now + Math.min(limits.idle, limits.absolute);
+  await store.addSession({ hash: hashSecret(token), account, created: now, expires });
+  return token;
+}
+
+/** Who is signed in under a token; null where nobody is, or not any longer. That somebody asks keeps the session up. */
+export async function currentSession(
+  store: PeopleStore,
+  token: string,
+  now: number,
+  limits: SessionLimits,
+): Promise<Session | null> {
+  const hash = hashSecret(token);
+  const session = await store.session({ hash, now });
+  if (session === null) return null;
+  const end = session.created + limits.absolute;
+  if (now >= end) {
+    await store.endSession(hash);
+    return null;
+  }
+  const expires = Math.min(now + limits.idle, end);
+  // Not with every request: a write costs more than the question.
+  if (expires - session.expires > limits.idle / 20) await store.extendSession({ hash, expires });
+  return session;
+}
+
+export const endSession = (store: PeopleStore, token: string): Promise<void> => store.endSession(hashSecret(token));

@@ -1,0 +1,97 @@
+/** A visit, made from a request of the server and the cookies that came with it. */
+import type { FastifyRequest } from "fastify";
+import { formToken, isFormToken, isFromOwnPage } from "../auth/csrf.js";
+import { currentSession, endSession, isBrowserToken, newBrowserToken, startSession } from "../auth/sessions.js";
+import { cookie, readCookie } from "./cookies.js";
+import { badRequest } from "./faults.js";
+import { type Html, html } from "./html.js";
+import { type Notice, seal, unseal } from "./notice.js";
+import type { Site, Visit, Visitor } from "./visit.js";
+
+export class BrowserVisit implements Visit {
+  readonly site: Site;
+  readonly now: number;
+  readonly address: string;
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly form: URLSearchParams;
+  readonly notice: Notice | null;
+  visitor: Visitor | null = null;
+  readonly #request: FastifyRequest;
+  readonly #origin: URL;
+  /** What the browser is known by; a new one is told to it with the answer. */
+  #token: string;
+  #tokenIsNew: boolean;
+
+  /** Of nobody, until `recognise`. */
+  constructor(request: FastifyRequest, site: Site) {
+    this.#request = request;
+    this.#origin = originOf(request, site);
+    const { cookie: cookies } = request.headers;
+    const token = readCookie(cookies, "browser", this.#origin);
+    this.#tokenIsNew = !isBrowserToken(token);
+    this.#token = isBrowserToken(token) ? token : newBrowserToken();
+    const sealed = readCookie(cookies, "notice", this.#origin);
+    this.notice = sealed ? unseal(sealed, this.#token) : null;
+    this.site = site;
+    this.now = site.now();
+    this.address = request.ip;
+    this.path = request.url;
+    this.parameters = (request.params ?? {}) as Record<string, string>;
+    const question = request.url.indexOf("?");
+    this.query = new URLSearchParams(question < 0 ? "" : request.url.slice(question));
+    this.form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+  }
+
+  get origin(): string {
+    return this.#origin.origin;
+  }
+
+  /** Finds out who is signed in. */
+  async recognise(): Promise<void> {
+    const { site, now } = this;
+    if (!this.#tokenIsNew) this.visitor = await currentSession(site.store, this.#token, now, site.sessions);
+  }
+
+  formToken(): Html {
+    return html`<input type="hidden" name="token-of-form" value="${formToken(this.#token)}">`;
+  }
+
+  /** Whether the form that was sent is one of this site's, made for this browser. */
+  isOwnForm(): boolean {
+    if (!isFromOwnPage(this.#request.headers, this.origin)) return false;
+    return isFormToken(this.#token, this.form.get("token-of-form") ?? "");
+  }
+
+  async signIn(account: string): Promise<void> {
+    const { site, now } = this;
+    const old = this.#token;
+    this.#useNewToken(await startSession(site.store, account, now, site.sessions));
+    await endSession(site.store, old);
+  }
+
+  async signOut(): Promise<void> {
+    await endSession(this.site.store, this.#token);
+    this.#useNewToken(newBrowserToken());
+    this.visitor = null;
+  }
+
+  #useNewToken(token: string): void {
+    this.#token = token;
+    this.#tokenIsNew = true;
+  }
+
+  /** What the browser is to keep: what it is known by, if that is new, and the notice for the page after this answer. */
+  cookies(next: Notice | null | undefined): string[] {
+    const notice = next === undefined ? [] : [cookie("notice", next && seal(next, this.#token), this.#origin)];
+    return this.#tokenIsNew ? [cookie("browser", this.#token, this.#origin), ...notice] : notice;
+  }
+}
+
+function originOf(request: FastifyRequest, site: Site): URL {
+  if (site.publicUrl) return site.publicUrl;
+  const origin = `${request.protocol}://${request.host}`;
+  if (!URL.canParse(origin)) throw badRequest("The header Host names no host.");
+  return new URL(origin);
+}

@@ -1,0 +1,32 @@
+import type { WireFeature } from "../../../remote/wire.js";
+
+interface FeaturePage {
+  readonly features: readonly WireFeature[];
+  readonly last: number | null;
+  readonly more: boolean;
+}
+
+/** Most features that are drawn, and most characters of JSON that are fetched for it: more would fill the memory. */
+const most = { features: 100_000, characters: 128 * 1024 * 1024 } as const;
+
+/** The features of a map, page by page. Ends early where there are more than can be drawn. */
+export async function* featurePages(address: string): AsyncGenerator<readonly WireFeature[]> {
+  let after: number | null = null;
+  let [features, characters] = [0, 0];
+  do {
+    const text = await fetchText(after === null ? address : `${address}?after=${after}`);
+    const page = JSON.parse(text) as FeaturePage;
+    yield page.features;
+    if (!page.more) return;
+    after = page.last;
+    features += page.features.length;
+    characters += text.length;
+  } while (features < most.features && characters < most.characters);
+}
+
+async function fetchText(address: string): Promise<string> {
+  // Who is not signed in any longer would be led to a page.
+  const response = await fetch(address, { redirect: "error" });
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return response.text();
+}

@@ -1,0 +1,62 @@
+/** How the map looks, in the colours of the page's style sheet. */
+import type { FeatureCollection } from "geojson";
+import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
+
+type Colour = "sea" | "land" | "coast" | "mark" | "mark-ring" | "chosen";
+
+function colour(name: Colour): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** Of layers that show features, the ids. */
+export const featureLayers = ["areas", "lines", "points"] as const;
+
+export function layers(): LayerSpecification[] {
+  const ink = ["case", ["boolean", ["feature-state", "chosen"], false], colour("chosen"), colour("mark")] as const;
+  const mark = ink as unknown as string;
+  const wide = (plain: number, chosen: number) =>
+    ["case", ["boolean", ["feature-state", "chosen"], false], chosen, plain] as unknown as number;
+  return [
+    { id: "sea", type: "background", paint: { "background-color": colour("sea") } },
+    { id: "land", type: "fill", source: "land", paint: { "fill-color": colour("land"), "fill-antialias": false } },
+    { id: "coast", type: "line", source: "land", paint: { "line-color": colour("coast"), "line-width": 1 } },
+    {
+      id: "areas",
+      type: "fill",
+      source: "features",
+      filter: ["match", ["geometry-type"], ["Polygon", "MultiPolygon"], true, false],
+      paint: { "fill-color": mark, "fill-opacity": 0.25 },
+    },
+    {
+      id: "lines",
+      type: "line",
+      source: "features",
+      filter: ["match", ["geometry-type"], ["Point", "MultiPoint"], false, true],
+      layout: { "line-cap": "round", "line-join": "round" },
+      paint: { "line-color": mark, "line-width": wide(1.75, 4) },
+    },
+    {
+      id: "points",
+      type: "circle",
+      source: "features",
+      filter: ["match", ["geometry-type"], ["Point", "MultiPoint"], true, false],
+      paint: {
+        "circle-color": mark,
+        "circle-radius": ["interpolate", ["linear"], ["zoom"], 1, wide(2.5, 7), 8, wide(4.5, 9), 14, wide(6, 10)],
+        "circle-stroke-color": colour("mark-ring"),
+        "circle-stroke-width": 1,
+      },
+    },
+  ];
+}
+
+const nothing: FeatureCollection = { type: "FeatureCollection", features: [] };
+
+export const style = (landAddress: string): StyleSpecification => ({
+  version: 8,
+  sources: {
+    land: { type: "geojson", data: landAddress, tolerance: 0.2 },
+    features: { type: "geojson", data: nothing },
+  },
+  layers: layers(),
+});

@@ -1,0 +1,118 @@
+/** Client ids and secrets, which programs get their tokens with (Map Features Service Interface, 5). */
+import { v7 as newId } from "uuid";
+import { hashSecret, newSecret } from "../auth/secrets.js";
+import type { Credential } from "../store/contract.js";
+import { notFound } from "./faults.js";
+import { fieldOf, readName } from "./forms.js";
+import { type Html, html } from "./html.js";
+import { profilePage, type Rejected } from "./profile.js";
+import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
+import { named, timeOf } from "./wording.js";
+
+export const credentialRoutes: readonly Route[] = [
+  { method: "POST", url: "/profile/credentials", answer: createCredential },
+  { method: "GET", url: "/profile/credentials/:id/revoke", answer: confirmRevocation },
+  { method: "POST", url: "/profile/credentials/:id/revoke", answer: revokeCredential },
+];
+
+export function credentialsSection(visit: VisitOfMember, all: readonly Credential[], rejected: Rejected): Html {
+  const active = all.filter(({ revoked }) => revoked === null);
+  const revoked = all.filter((credential) => credential.revoked !== null);
+  return html`<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
+<p>A program signs in with a client id and a secret, and may do with your maps what you may.</p>
+${active.length > 0 ? activeTable(active) : html`<p class="quiet">There are none yet.</p>`}
+${revoked.length > 0 && revokedList(revoked)}
+<form method="post" action="/profile/credentials" class="stack" novalidate>
+  ${visit.formToken()}
+  ${fieldOf({ name: "name", label: "Name of a new credential", value: rejected.name ?? "", autocomplete: "off", hint: "To tell it apart: where it is used, for instance." }, rejected.errors)}
+  <button>Create a credential</button>
+</form>
+</section>`;
+}
+
+function activeTable(credentials: readonly Credential[]): Html {
+  const rows = credentials.map(
+    ({ id, name, clientId, created, lastUsed }) => html`<tr>
+<th scope="row">${named(name)}</th>
+<td data-label="Client id"><code>${clientId}</code></td>
+<td data-label="Created">${timeOf(created)}</td>
+<td data-label="Last used">${lastUsed === null ? "never" : timeOf(lastUsed)}</td>
+<td class="action"><a href="/profile/credentials/${id}/revoke" aria-label="Revoke ${name}">Revoke</a></td>
+</tr>`,
+  );
+  return html`<table class="cards"><caption class="unseen">Credentials in use</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Client id</th><th scope="col">Created</th><th scope="col">Last used</th><td></td></tr></thead>
+<tbody>${rows}</tbody></table>`;
+}
+
+function revokedList(credentials: readonly Credential[]): Html {
+  const items = credentials.map(
+    ({ name, clientId, revoked }) =>
+      html`<li>${named(name)} <code>${clientId}</code>, revoked ${timeOf(revoked!)}</li>`,
+  );
+  return html`<details><summary>Revoked (${credentials.length})</summary><ul>${items}</ul></details>`;
+}
+
+async function createCredential(visit: VisitOfMember): Promise<Page | Redirect> {
+  const { site, visitor, now, address } = visit;
+  const { name, errors } = readName(visit.form, "credential");
+  if (errors.size > 0) return profilePage(visit, { name, errors });
+  const [clientId, clientSecret] = [newSecret("clientId"), newSecret("clientSecret")];
+  const credential = {
+    id: newId(),
+    account: visitor.account,
+    name,
+    clientId,
+    created: now,
+    lastUsed: null,
+    revoked: null,
+  };
+  await site.store.addCredential({ ...credential, secretHash: hashSecret(clientSecret) });
+  const detail = { name, clientId };
+  await site.store.audit({
+    at: now,
+    account: visitor.account,
+    map: null,
+    action: "credential-created",
+    detail,
+    address,
+  });
+  return { kind: "redirect", to: "/profile", notice: { kind: "credential", name, clientId, clientSecret } };
+}
+
+async function credentialOf(visit: VisitOfMember): Promise<Credential> {
+  const all = await visit.site.store.credentials(visit.visitor.account);
+  const found = all.find(({ id, revoked }) => id === visit.parameters.id && revoked === null);
+  if (!found) throw notFound();
+  return found;
+}
+
+async function confirmRevocation(visit: VisitOfMember): Promise<Page> {
+  const credential = await credentialOf(visit);
+  const body = html`<h1>Revoke ${named(credential.name)}?</h1>
+<p>Programs that use it are shut out at once, in the middle of what they do. It cannot be undone; a new credential takes its place.</p>
+<dl class="facts">
+<dt>Client id</dt><dd><code>${credential.clientId}</code></dd>
+<dt>Last used</dt><dd>${credential.lastUsed === null ? "never" : timeOf(credential.lastUsed)}</dd>
+</dl>
+<form method="post" action="/profile/credentials/${credential.id}/revoke" class="choice">
+  ${visit.formToken()}<button class="danger">Revoke the credential</button> <a href="/profile">Keep it</a>
+</form>`;
+  return { kind: "page", title: `Revoke ${credential.name}`, body };
+}
+
+async function revokeCredential(visit: VisitOfMember): Promise<Redirect> {
+  const { site, visitor, now, address } = visit;
+  const { id, name, clientId } = await credentialOf(visit);
+  await site.store.revokeCredential({ account: visitor.account, credential: id, now });
+  const detail = { name, clientId };
+  await site.store.audit({
+    at: now,
+    account: visitor.account,
+    map: null,
+    action: "credential-revoked",
+    detail,
+    address,
+  });
+  return redirect("/profile", `The credential ${name} was revoked.`);
+}

@@ -1,0 +1,47 @@
+/** The features of a map as text, a page at a time. */
+import type { WireFeature } from "../../remote/wire.js";
+import type { StoredMap, Page as StoredPage } from "../store/contract.js";
+import { notFound } from "./faults.js";
+import { placeText, propertyTexts, titleOfFeature } from "./feature-text.js";
+import { type Html, html } from "./html.js";
+import type { VisitOfMember } from "./visit.js";
+import { numberText } from "./wording.js";
+
+const featuresOnPage = 25;
+
+export async function featureList(visit: VisitOfMember, map: StoredMap): Promise<Html> {
+  const number = pageNumber(visit.query.get("page"));
+  const page = await visit.site.store.page({ map: map.id, size: featuresOnPage, page: number });
+  if (page === null || (page.count === 0 && number > 1)) throw notFound();
+  if (page.count === 0) return html`<p class="quiet">There are none yet.</p>`;
+  const first = (number - 1) * featuresOnPage + 1;
+  return html`<p class="quiet">${numberText(first)} to ${numberText(first + page.count - 1)} of ${numberText(map.features)}, in the order of their creation</p>
+<ol class="features" start="${first}">${featuresOf(page).map(featureItem)}</ol>
+${pageLinks(number, Math.ceil(map.features / featuresOnPage), page.more)}`;
+}
+
+function pageNumber(text: string | null): number {
+  if (text === null) return 1;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw notFound();
+  return Number(text);
+}
+
+const featuresOf = (page: StoredPage): readonly WireFeature[] =>
+  JSON.parse(`[${Buffer.from(page.text.buffer, page.text.byteOffset, page.text.byteLength).toString("utf8")}]`);
+
+function featureItem(feature: WireFeature): Html {
+  return html`<li><details data-feature="${feature.id}">
+<summary><bdi>${titleOfFeature(feature)}</bdi> <span class="quiet">${placeText(feature.geometry)}</span></summary>
+<dl class="facts">${propertyTexts(feature.properties).map(([name, value]) => html`<dt><bdi>${name}</bdi></dt><dd><bdi>${value}</bdi></dd>`)}
+<dt class="quiet">id</dt><dd class="quiet"><code>${feature.id}</code></dd></dl>
+</details></li>`;
+}
+
+function pageLinks(number: number, last: number, more: boolean): Html | false {
+  if (number === 1 && !more) return false;
+  return html`<nav aria-label="Pages of features" class="pages">
+${number > 1 && html`<a rel="prev" href="?page=${number - 1}#features">Previous</a>`}
+<span>Page ${numberText(number)} of ${numberText(Math.max(last, number))}</span>
+${more && html`<a rel="next" href="?page=${number + 1}#features">Next</a>`}
+</nav>`;
+}

@@ -1,0 +1,62 @@
+import { type Html, html } from "./html.js";
+
+/** What is wrong with a form: a sentence for each field, by its name. */
+export type FieldErrors = ReadonlyMap<string, string>;
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: "text" | "email" | "password";
+  readonly hint?: string;
+  readonly value?: string;
+  /** What the browser may fill in (HTML, 4.10.18.7). */
+  readonly autocomplete: string;
+}
+
+/** A field with its label, hint and error, which screen readers say together. */
+export function fieldOf(field: Field, errors: FieldErrors): Html {
+  const { name, label, hint } = field;
+  const error = errors.get(name);
+  const said = [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`].filter(Boolean).join(" ");
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${error !== undefined && html`<p class="error" id="${name}-error"><span class="unseen">Error: </span>${error}.</p>`}
+    <input id="${name}" name="${name}" type="${field.type ?? "text"}" value="${field.value}" autocomplete="${field.autocomplete}" required
+      ${field.type !== "password" && html`spellcheck="false" autocapitalize="none"`}
+      ${said !== "" && html`aria-describedby="${said}"`} ${error !== undefined && html`aria-invalid="true"`}>
+  </div>`;
+}
+
+/** What is wrong, above the form, leading to the fields; read out first. */
+export function errorSummary(errors: FieldErrors): Html | null {
+  if (errors.size === 0) return null;
+  const items = [...errors].map(([name, message]) => html`<li><a href="#${name}">${message}</a></li>`);
+  return html`<div class="problem" role="alert" aria-labelledby="problem" tabindex="-1" autofocus>
+    <h2 id="problem">There is a problem</h2>
+    <ul>${items}</ul>
+  </div>`;
+}
+
+/** A sentence above a form that is about no field of it. */
+export const problem = (
+  message: string,
+): Html => html`<div class="problem" role="alert" aria-labelledby="problem" tabindex="-1" autofocus>
+    <h2 id="problem">There is a problem</h2>
+    <p>${message}</p>
+  </div>`;
+
+export const titleOf = (title: string, errors: FieldErrors): string => (errors.size > 0 ? `Error: ${title}` : title);
+
+/** Longest name of a map or credential, in characters. */
+const longestName = 100;
+
+/** What a person typed as a name, and what is wrong with it. */
+export function readName(form: URLSearchParams, of: string): { readonly name: string; readonly errors: FieldErrors } {
+  const name = (form.get("name") ?? "").trim();
+  const errors = new Map<string, string>();
+  if (name === "") errors.set("name", `Enter a name for the ${of}`);
+  else if ([...name].length > longestName) errors.set("name", `Use at most ${longestName} characters`);
+  else if (/\p{Cc}/u.test(name)) errors.set("name", "Use letters, digits and signs only");
+  return { name, errors };
+}

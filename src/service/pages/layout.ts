@@ -1,0 +1,48 @@
+/** The frame of every page. */
+import { type Html, html } from "./html.js";
+import { noticeOf } from "./notice-view.js";
+import type { Page, Visit } from "./visit.js";
+import { named } from "./wording.js";
+
+export function layout(page: Page, visit: Visit): string {
+  const { assets } = visit.site;
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${page.title} · geoferry</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${assets.address("icon.svg")}" type="image/svg+xml">
+${page.head}<link rel="stylesheet" href="${assets.address("pages.css")}">
+</head>
+<body${page.wide && html` class="wide"`}>
+<a class="skip" href="#content">Skip to the content</a>
+${banner(visit)}
+<main id="content" tabindex="-1">
+${noticeOf(visit.notice, visit.origin)}
+${page.body}
+</main>
+</body>
+</html>
+`;
+  return document.toString();
+}
+
+function banner(visit: Visit): Html {
+  const { visitor } = visit;
+  return html`<header class="banner">
+<a class="brand" href="/">geoferry</a>
+${
+  visitor &&
+  html`<nav aria-label="Main"><ul>${link("/maps", "Maps", visit)}${link("/profile", "Profile", visit)}</ul></nav>
+<form class="leave" method="post" action="/sign-out">${visit.formToken()}<span class="who">${named(visitor.email)}</span> <button class="plain">Sign out</button></form>`
+}
+</header>`;
+}
+
+function link(to: string, text: string, { path }: Visit): Html {
+  const inside = path === to || path.startsWith(`${to}/`) || path.startsWith(`${to}?`);
+  const current = path === to ? html` aria-current="page"` : inside && html` aria-current="true"`;
+  return html`<li><a href="${to}"${current}>${text}</a></li>`;
+}

@@ -1,0 +1,83 @@
+/** A map: drawn, as a list, and what was last written to it. */
+import type { AuditEntry, StoredMap } from "../store/contract.js";
+import { auditTable } from "./audit-table.js";
+import { featureList } from "./feature-list.js";
+import { type Html, html } from "./html.js";
+import { readableMap, readersOf } from "./map-access.js";
+import { mapFeatures } from "./map-features.js";
+import type { Page, Route, VisitOfMember } from "./visit.js";
+import { counted, named, timeOf } from "./wording.js";
+
+export const mapRoutes: readonly Route[] = [
+  { method: "GET", url: "/maps/:id", answer: mapPage },
+  { method: "GET", url: "/maps/:id/features.json", answer: mapFeatures },
+];
+
+/** Newest entries of the map's log that are shown. */
+const newestEntries = 20;
+
+async function mapPage(visit: VisitOfMember): Promise<Page> {
+  const map = await readableMap(visit);
+  const own = map.owner === visit.visitor.account;
+  const body = html`<h1>${named(map.name)}</h1>
+<p class="lead">${counted(map.features, "feature")}. ${own ? `Read by ${readersOf(map)}.` : html`Belongs to ${named(map.ownerEmail)}.`}
+${own && html`<a href="/maps/${map.id}/settings">Settings</a>`}</p>
+<div class="beside">
+${drawnMap(visit, map)}
+<section aria-labelledby="features"><h2 id="features">Features</h2>
+${await featureList(visit, map)}
+</section>
+</div>
+${own && (await lastWrites(visit, map))}
+${forPrograms(visit, map, own)}`;
+  return { kind: "page", title: map.name, wide: true, head: mapHead(visit), body };
+}
+
+function mapHead({ site: { assets } }: VisitOfMember): Html {
+  return html`<link rel="stylesheet" href="${assets.address("maplibre-gl.css")}">
+<link rel="modulepreload" href="${assets.address("maplibre-gl.js")}">
+<script type="module" src="${assets.address("map.js")}"></script>
+`;
+}
+
+/** What the script fills; without it, the list is all. */
+function drawnMap({ site: { assets } }: VisitOfMember, map: StoredMap): Html {
+  return html`<section class="drawn" aria-labelledby="map-heading">
+<h2 id="map-heading" class="unseen">Map</h2>
+<noscript><p class="quiet">Drawing the map takes a script, which this browser does not run. The list has the same features.</p></noscript>
+<div id="map" hidden data-name="${map.name}" data-total="${map.features}" data-features="/maps/${map.id}/features.json"
+  data-library="${assets.address("maplibre-gl.js")}" data-worker="${assets.address("maplibre-gl-worker.js")}" data-land="${assets.address("land.json")}">
+<div class="frame"><div id="canvas"></div><div id="cross" aria-hidden="true"></div></div>
+<div id="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
+<p id="map-status" role="status" class="quiet"></p>
+<p id="map-help" class="quiet">Keys on the map: arrows move it, + and − zoom, Enter shows the feature nearest to the middle and then the next, Escape closes it.
+<a href="${assets.address("licences.txt")}">Licences</a></p>
+</div>
+</section>`;
+}
+
+async function lastWrites({ site: { store } }: VisitOfMember, map: StoredMap): Promise<Html> {
+  const entries = await store.auditOf({ map: map.id, limit: newestEntries });
+  return html`<section aria-labelledby="writes"><h2 id="writes">Last writes</h2>
+${auditTable(entries, await emailsOf(entries, store))}</section>`;
+}
+
+async function emailsOf(
+  entries: readonly AuditEntry[],
+  store: VisitOfMember["site"]["store"],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Set(entries.flatMap(({ account }) => account ?? []));
+  const accounts = await Promise.all([...ids].map((id) => store.accountById(id)));
+  return new Map(accounts.flatMap((account) => (account === null ? [] : [[account.id, account.email]])));
+}
+
+function forPrograms({ origin }: VisitOfMember, map: StoredMap, own: boolean): Html {
+  const command = own ? `geoferry push places.gpkg --map ${map.id}` : `geoferry pull places.gpkg --map ${map.id}`;
+  return html`<section aria-labelledby="programs"><h2 id="programs">For programs</h2>
+<dl class="facts">
+<dt>Map id</dt><dd><code>${map.id}</code></dd>
+<dt>Address of the features</dt><dd><code>${origin}/api/v1/maps/${map.id}/features</code></dd>
+<dt>${own ? "Fill it from a file" : "Fetch it into a file"}</dt><dd><code>${command}</code></dd>
+<dt>Created</dt><dd>${timeOf(map.created)}</dd>
+</dl></section>`;
+}

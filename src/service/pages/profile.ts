@@ -1,0 +1,82 @@
+/** A person's own page: credentials for programs, the password, and what happened to the account. */
+import { hashPassword, isPassword, passwordFault, passwordLength } from "../auth/passwords.js";
+import { auditTable } from "./audit-table.js";
+import { credentialsSection } from "./credentials.js";
+import { errorSummary, type FieldErrors, fieldOf, titleOf } from "./forms.js";
+import { type Html, html } from "./html.js";
+import { countSignIn, forgiveSignIn } from "./sign-in-limits.js";
+import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
+import { counted, named } from "./wording.js";
+
+export const profileRoutes: readonly Route[] = [
+  { method: "GET", url: "/profile", answer: (visit) => profilePage(visit) },
+  { method: "POST", url: "/profile/password", answer: changePassword },
+];
+
+/** Newest entries of the account's log that are shown. */
+const newestEntries = 20;
+
+/** What was typed into a form of the page and not taken. */
+export interface Rejected {
+  readonly name?: string;
+  readonly errors: FieldErrors;
+}
+
+export async function profilePage(visit: VisitOfMember, rejected: Rejected = { errors: new Map() }): Promise<Page> {
+  const { site, visitor } = visit;
+  const [credentials, entries] = await Promise.all([
+    site.store.credentials(visitor.account),
+    site.store.auditOf({ account: visitor.account, limit: newestEntries }),
+  ]);
+  const body = html`${errorSummary(rejected.errors)}
+<h1>Profile</h1>
+<p class="lead">Signed in as ${named(visitor.email)}.</p>
+${credentialsSection(visit, credentials, rejected)}
+${passwordSection(visit, rejected.errors)}
+<section aria-labelledby="log"><h2 id="log">Recent activity</h2>
+${auditTable(entries, null)}
+</section>`;
+  const status = rejected.errors.size > 0 ? 422 : 200;
+  return { kind: "page", status, title: titleOf("Profile", rejected.errors), body };
+}
+
+function passwordSection(visit: VisitOfMember, errors: FieldErrors): Html {
+  return html`<section aria-labelledby="change-password"><h2 id="change-password">Password</h2>
+<form method="post" action="/profile/password" class="stack" novalidate>
+  ${visit.formToken()}<input name="username" value="${visit.visitor.email}" autocomplete="username" readonly hidden>
+  ${fieldOf({ name: "current", label: "Current password", type: "password", autocomplete: "current-password" }, errors)}
+  ${fieldOf({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `At least ${passwordLength.least} characters. Other browsers are signed out.` }, errors)}
+  <button class="second">Change the password</button>
+</form></section>`;
+}
+
+async function changePassword(visit: VisitOfMember): Promise<Page | Redirect> {
+  const { form, site, visitor, now, address } = visit;
+  const password = form.get("password") ?? "";
+  const fault = passwordFault(password, visitor.email);
+  if (fault !== null) return profilePage(visit, { errors: new Map([["password", fault]]) });
+
+  const attempt = { email: visitor.email, address, now };
+  const wait = await countSignIn(site.store, attempt, site.attempts);
+  if (wait !== null) {
+    const message = `Too many attempts: try again in ${counted(Math.ceil(wait / 60), "minute")}`;
+    const page = await profilePage(visit, { errors: new Map([["current", message]]) });
+    return { ...page, status: 429, retryAfter: wait };
+  }
+  const account = await site.store.accountById(visitor.account);
+  if (!(await isPassword(account?.passwordHash ?? null, form.get("current") ?? ""))) {
+    return profilePage(visit, { errors: new Map([["current", "Enter the password that you have now"]]) });
+  }
+  await forgiveSignIn(site.store, attempt);
+  await site.store.setPassword({ account: visitor.account, passwordHash: await hashPassword(password) });
+  await site.store.audit({
+    at: now,
+    account: visitor.account,
+    map: null,
+    action: "password-changed",
+    detail: {},
+    address,
+  });
+  await visit.signIn(visitor.account);
+  return redirect("/profile", "The password was changed, and other browsers were signed out.");
+}

@@ -1,0 +1,115 @@
+/** The pages as a plugin of the server: a request becomes a visit, and what a page answers becomes the reply. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type SessionLimits, sessionLimits } from "../auth/sessions.js";
+import { defaultSettings, type Settings } from "../settings.js";
+import type { Store } from "../store/contract.js";
+import { Assets } from "./assets.js";
+import { BrowserVisit } from "./browser-visit.js";
+import { credentialRoutes } from "./credentials.js";
+import { faultOfStatus, faultPage, foreignForm, PageFault } from "./faults.js";
+import { layout } from "./layout.js";
+import { mapRoutes } from "./map-page.js";
+import { mapSettingsRoutes } from "./map-settings.js";
+import { mapsRoutes } from "./maps.js";
+import { profileRoutes } from "./profile.js";
+import { securityHeaders } from "./security-headers.js";
+import { setupRoutes } from "./set-up.js";
+import { signInAddress, signInRoutes } from "./sign-in.js";
+import { type Answer, type Route, redirect, type Site } from "./visit.js";
+
+export interface PagesDependencies {
+  readonly store: Store;
+  /** Where people reach the service, if another host or proxy stands between. */
+  readonly publicUrl?: URL | null;
+  readonly settings?: Settings;
+  readonly sessions?: SessionLimits;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Bytes of a form; the longest field has some hundred characters. */
+const formBytes = 64 * 1024;
+
+const startRoute: Route = {
+  method: "GET",
+  url: "/",
+  open: true,
+  answer: async ({ visitor }) => redirect(visitor === null ? "/sign-in" : "/maps"),
+};
+
+const routes: readonly Route[] = [
+  startRoute,
+  ...setupRoutes,
+  ...signInRoutes,
+  ...profileRoutes,
+  ...credentialRoutes,
+  ...mapsRoutes,
+  ...mapSettingsRoutes,
+  ...mapRoutes,
+];
+
+export async function registerPages(app: FastifyInstance, dependencies: PagesDependencies): Promise<void> {
+  const site: Site = {
+    store: dependencies.store,
+    assets: new Assets(),
+    now: dependencies.now ?? Date.now,
+    publicUrl: dependencies.publicUrl ?? null,
+    sessions: dependencies.sessions ?? sessionLimits,
+    attempts: dependencies.settings ?? defaultSettings,
+  };
+
+  app.addHook("onRequest", async (_request, reply) => void reply.headers(securityHeaders));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string", bodyLimit: formBytes },
+    async (_request: FastifyRequest, text: string) => new URLSearchParams(text),
+  );
+  app.setErrorHandler<FastifyError | PageFault>((error, request, reply) => {
+    const fault = error instanceof PageFault ? error : faultOfStatus(error.statusCode ?? 500);
+    if (fault.status >= 500) request.log.error({ err: error }, "a page failed");
+    return send(reply, visits.get(request) ?? new BrowserVisit(request, site), faultPage(fault, request.id));
+  });
+
+  /** So that a page of a fault, too, knows who is signed in. */
+  const visits = new WeakMap<FastifyRequest, BrowserVisit>();
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.url,
+      handler: async (request, reply) => {
+        const visit = new BrowserVisit(request, site);
+        await visit.recognise();
+        visits.set(request, visit);
+        return send(reply, visit, await answerOf(route, visit));
+      },
+    });
+  }
+  site.assets.serve(app);
+}
+
+async function answerOf(route: Route, visit: BrowserVisit): Promise<Answer> {
+  if (route.method === "POST" && !visit.isOwnForm()) throw foreignForm();
+  if (route.open) return route.answer(visit);
+  const { visitor } = visit;
+  if (visitor !== null) return route.answer(Object.assign(visit, { visitor }));
+  if (route.method === "GET") return redirect(signInAddress(visit.path));
+  return redirect("/sign-in", "You were signed out meanwhile. Nothing was changed: sign in, and do it once more.");
+}
+
+function send(reply: FastifyReply, visit: BrowserVisit, answer: Answer): FastifyReply {
+  reply.header("cache-control", "no-store");
+  // What was said once is taken away; data for a script says nothing.
+  const said = visit.notice === null ? undefined : null;
+  if (answer.kind === "data") return reply.type("application/json").send(answer.bytes);
+  if (answer.kind === "redirect") {
+    return reply.header("set-cookie", visit.cookies(answer.notice)).redirect(answer.to, 303);
+  }
+  const text = layout(answer, visit);
+  if (answer.retryAfter !== undefined) reply.header("retry-after", String(answer.retryAfter));
+  reply.header("set-cookie", visit.cookies(said));
+  return reply
+    .status(answer.status ?? 200)
+    .type("text/html; charset=utf-8")
+    .send(text);
+}

@@ -1,0 +1,79 @@
+import { isPassword } from "../auth/passwords.js";
+import { fieldOf, problem } from "./forms.js";
+import { type Html, html } from "./html.js";
+import { countSignIn, forgiveSignIn } from "./sign-in-limits.js";
+import { type Answer, type Page, type Route, redirect, type Visit } from "./visit.js";
+import { counted } from "./wording.js";
+
+export const signInRoutes: readonly Route[] = [
+  { method: "GET", url: "/sign-in", open: true, answer: showSignIn },
+  { method: "POST", url: "/sign-in", open: true, answer: signIn },
+  { method: "POST", url: "/sign-out", open: true, answer: signOut },
+];
+
+/** Where to sign in, and come back to the page that was asked for. */
+export const signInAddress = (path: string): string =>
+  path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(path)}`;
+
+/** A page of this site: anything else would lead people who just signed in to a stranger. */
+const nextOf = (wanted: string | null): string =>
+  wanted !== null && /^\/(maps|profile)([/?][\w/?=&.-]*)?$/.test(wanted) ? wanted : "/maps";
+
+async function showSignIn(visit: Visit): Promise<Answer> {
+  const next = nextOf(visit.query.get("next"));
+  if (visit.visitor !== null) return redirect(next);
+  const empty = (await visit.site.store.accounts()).length === 0;
+  return signInPage(visit, next, "", empty && noAccount);
+}
+
+const noAccount = html`<div class="notice"><p>There is no account yet. Whoever runs the service finds the link that makes the first one where it was started.</p></div>`;
+
+async function signIn(visit: Visit): Promise<Answer> {
+  const { form, site, now, address } = visit;
+  const [email, password] = [(form.get("email") ?? "").trim(), form.get("password") ?? ""];
+  const next = nextOf(form.get("next"));
+  const attempt = { email, address, now };
+  const wait = await countSignIn(site.store, attempt, site.attempts);
+  if (wait !== null) return tooMany(visit, next, email, wait);
+
+  const account = await site.store.accountByEmail(email);
+  if (!(await isPassword(account?.passwordHash ?? null, password))) {
+    await site.store.audit({
+      at: now,
+      account: account?.id ?? null,
+      map: null,
+      action: "login-failed",
+      detail: {},
+      address,
+    });
+    const page = signInPage(visit, next, email, problem("The email address or the password is not right."));
+    return { ...page, status: 403, title: `Error: ${page.title}` };
+  }
+  await forgiveSignIn(site.store, attempt);
+  await site.store.audit({ at: now, account: account!.id, map: null, action: "login", detail: {}, address });
+  await visit.signIn(account!.id);
+  return redirect(next);
+}
+
+async function signOut(visit: Visit): Promise<Answer> {
+  await visit.signOut();
+  return redirect("/sign-in", "You are signed out.");
+}
+
+function tooMany(visit: Visit, next: string, email: string, wait: number): Page {
+  const message = `There were too many attempts. Try again in ${counted(Math.ceil(wait / 60), "minute")}.`;
+  const page = signInPage(visit, next, email, problem(message));
+  return { ...page, status: 429, retryAfter: wait, title: `Error: ${page.title}` };
+}
+
+function signInPage(visit: Visit, next: string, email: string, above: Html | false): Page {
+  const body = html`${above}
+<h1>Sign in</h1>
+<form method="post" action="/sign-in" class="stack" novalidate>
+  ${visit.formToken()}<input type="hidden" name="next" value="${next}">
+  ${fieldOf({ name: "email", label: "Email address", type: "email", value: email, autocomplete: "username" }, new Map())}
+  ${fieldOf({ name: "password", label: "Password", type: "password", autocomplete: "current-password" }, new Map())}
+  <button>Sign in</button>
+</form>`;
+  return { kind: "page", title: "Sign in", body };
+}

@@ -1,0 +1,18 @@
+/** Numbers, times and counts, as people read them. */
+import { type Html, html } from "./html.js";
+
+const numberFormat = new Intl.NumberFormat("en");
+const timeFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+
+export const numberText = (value: number): string => numberFormat.format(value);
+
+/** "1 feature", "5,000 features" */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${numberText(count)} ${count === 1 ? one : many}`;
+
+/** "21 Nov 2026, 21:35 UTC" */
+export const timeOf = (milliseconds: number): Html =>
+  html`<time datetime="${new Date(milliseconds).toISOString()}">${timeFormat.format(milliseconds)} UTC</time>`;
+
+/** A name that people gave: its direction of writing does not spill over. */
+export const named = (name: string): Html => html`<bdi>${name}</bdi>`;
