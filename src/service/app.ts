@@ -8,6 +8,7 @@ import { answerClientErrors } from "./client-errors.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
 import { rememberPaths } from "./known-paths.js";
 import { describeRoutes, serveDescription } from "./openapi.js";
+import { makePages } from "./pages/index.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
 
@@ -24,7 +25,6 @@ export interface AppDependencies {
   readonly now?: () => number;
 }
 
-/** Pages may be registered on what it gives, before it is ready. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicUrl = null, now = Date.now } = dependencies;
   const settings = { ...defaultSettings, ...dependencies.settings };
@@ -33,8 +33,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   handleErrors(app);
   // Each part takes the bodies that it understands, and no other.
   app.removeAllContentTypeParsers();
-  app.setNotFoundHandler((request) => {
-    throw notFound(request);
+  const pages = makePages({ store, settings, publicUrl, now });
+  app.setNotFoundHandler((request, reply) => {
+    const found = notFound(request);
+    if (found.statusCode === 404 && pages.wantsPage(request)) return pages.sayNotFound(request, reply);
+    throw found;
   });
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
@@ -46,6 +49,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.register(tokenEndpoint, { store, settings, publicUrl, now });
   app.register(api, { prefix: "/api", store, settings, publicUrl, now, notFound });
   app.register(async (scope) => serveDescription(scope));
+  app.register(pages.register);
   return app;
 }
 

@@ -21,6 +21,10 @@ export interface Settings {
   /** Failed attempts from one address, whatever the name, within `attemptSeconds`. */
   readonly attemptsPerAddress: number;
   readonly attemptSeconds: number;
+  /** Seconds that a person stays signed in to the pages without doing anything. */
+  readonly sessionIdleSeconds: number;
+  /** Seconds that a person stays signed in to the pages at most. */
+  readonly sessionSeconds: number;
   /** Answers of so many bytes on are compressed for who accepts it. */
   readonly gzipBytes: number;
 }
@@ -37,5 +41,7 @@ export const defaultSettings: Settings = {
   attemptsPerName: 10,
   attemptsPerAddress: 100,
   attemptSeconds: 900,
+  sessionIdleSeconds: 8 * 3600,
+  sessionSeconds: 7 * 24 * 3600,
   gzipBytes: 1024,
 };

@@ -7,10 +7,6 @@ export interface SessionLimits {
   readonly absolute: number;
 }
 
-const hour = 3_600_000;
-/** A working day of doing nothing; a week in all. */
-export const sessionLimits: SessionLimits = { idle: 8 * hour, absolute: 7 * 24 * hour };
-
 /** What a browser is known by: 256 random bits. A store knows the SHA-256 of those that are signed in. */
 export const newBrowserToken = (): string => newSecret("session");
 

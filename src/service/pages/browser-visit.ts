@@ -1,9 +1,9 @@
 /** A visit, made from a request of the server and the cookies that came with it. */
 import type { FastifyRequest } from "fastify";
+import { baseUrl } from "../address.js";
 import { formToken, isFormToken, isFromOwnPage } from "../auth/csrf.js";
 import { currentSession, endSession, isBrowserToken, newBrowserToken, startSession } from "../auth/sessions.js";
 import { cookie, readCookie } from "./cookies.js";
-import { badRequest } from "./faults.js";
 import { type Html, html } from "./html.js";
 import { type Notice, seal, unseal } from "./notice.js";
 import type { Site, Visit, Visitor } from "./visit.js";
@@ -11,6 +11,7 @@ import type { Site, Visit, Visitor } from "./visit.js";
 export class BrowserVisit implements Visit {
   readonly site: Site;
   readonly now: number;
+  readonly baseUrl: string;
   readonly address: string;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -27,7 +28,9 @@ export class BrowserVisit implements Visit {
   /** Of nobody, until `recognise`. */
   constructor(request: FastifyRequest, site: Site) {
     this.#request = request;
-    this.#origin = originOf(request, site);
+    this.baseUrl = baseUrl(request, site.publicUrl);
+    // A header Host that names no host is nobody's own origin: no form will be taken.
+    this.#origin = new URL(URL.canParse(this.baseUrl) ? this.baseUrl : "http://host.invalid");
     const { cookie: cookies } = request.headers;
     const token = readCookie(cookies, "browser", this.#origin);
     this.#tokenIsNew = !isBrowserToken(token);
@@ -44,10 +47,6 @@ export class BrowserVisit implements Visit {
     this.form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   }
 
-  get origin(): string {
-    return this.#origin.origin;
-  }
-
   /** Finds out who is signed in. */
   async recognise(): Promise<void> {
     const { site, now } = this;
@@ -60,7 +59,7 @@ export class BrowserVisit implements Visit {
 
   /** Whether the form that was sent is one of this site's, made for this browser. */
   isOwnForm(): boolean {
-    if (!isFromOwnPage(this.#request.headers, this.origin)) return false;
+    if (!isFromOwnPage(this.#request.headers, this.#origin.origin)) return false;
     return isFormToken(this.#token, this.form.get("token-of-form") ?? "");
   }
 
@@ -87,11 +86,4 @@ export class BrowserVisit implements Visit {
     const notice = next === undefined ? [] : [cookie("notice", next && seal(next, this.#token), this.#origin)];
     return this.#tokenIsNew ? [cookie("browser", this.#token, this.#origin), ...notice] : notice;
   }
-}
-
-function originOf(request: FastifyRequest, site: Site): URL {
-  if (site.publicUrl) return site.publicUrl;
-  const origin = `${request.protocol}://${request.host}`;
-  if (!URL.canParse(origin)) throw badRequest("The header Host names no host.");
-  return new URL(origin);
 }

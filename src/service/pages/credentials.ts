@@ -1,6 +1,5 @@
 /** Client ids and secrets, which programs get their tokens with (Map Features Service Interface, 5). */
-import { v7 as newId } from "uuid";
-import { hashSecret, newSecret } from "../auth/secrets.js";
+import { createCredential as makeCredential } from "../auth/credentials.js";
 import type { Credential } from "../store/contract.js";
 import { notFound } from "./faults.js";
 import { fieldOf, readName } from "./forms.js";
@@ -57,27 +56,10 @@ async function createCredential(visit: VisitOfMember): Promise<Page | Redirect> 
   const { site, visitor, now, address } = visit;
   const { name, errors } = readName(visit.form, "credential");
   if (errors.size > 0) return profilePage(visit, { name, errors });
-  const [clientId, clientSecret] = [newSecret("clientId"), newSecret("clientSecret")];
-  const credential = {
-    id: newId(),
-    account: visitor.account,
-    name,
-    clientId,
-    created: now,
-    lastUsed: null,
-    revoked: null,
-  };
-  await site.store.addCredential({ ...credential, secretHash: hashSecret(clientSecret) });
-  const detail = { name, clientId };
-  await site.store.audit({
-    at: now,
-    account: visitor.account,
-    map: null,
-    action: "credential-created",
-    detail,
-    address,
-  });
-  return { kind: "redirect", to: "/profile", notice: { kind: "credential", name, clientId, clientSecret } };
+  const made = { account: visitor.account, name, now, address };
+  const { credential, clientSecret } = await makeCredential(site.store, made);
+  const notice = { kind: "credential", name, clientId: credential.clientId, clientSecret } as const;
+  return { kind: "redirect", to: "/profile", notice };
 }
 
 async function credentialOf(visit: VisitOfMember): Promise<Credential> {

@@ -1,3 +1,5 @@
+import { Check } from "typebox/value";
+import { MapName } from "../maps.js";
 import { type Html, html } from "./html.js";
 
 /** What is wrong with a form: a sentence for each field, by its name. */
@@ -48,15 +50,15 @@ export const problem = (
 
 export const titleOf = (title: string, errors: FieldErrors): string => (errors.size > 0 ? `Error: ${title}` : title);
 
-/** Longest name of a map or credential, in characters. */
-const longestName = 100;
+/** Longest name, in characters (MapName). */
+const longestName = 200;
 
-/** What a person typed as a name, and what is wrong with it. */
+/** What a person typed as a name, of a map or of something else that has one, and what is wrong with it. */
 export function readName(form: URLSearchParams, of: string): { readonly name: string; readonly errors: FieldErrors } {
   const name = (form.get("name") ?? "").trim();
   const errors = new Map<string, string>();
   if (name === "") errors.set("name", `Enter a name for the ${of}`);
   else if ([...name].length > longestName) errors.set("name", `Use at most ${longestName} characters`);
-  else if (/\p{Cc}/u.test(name)) errors.set("name", "Use letters, digits and signs only");
+  else if (!Check(MapName, name)) errors.set("name", "Use letters, digits and signs only");
   return { name, errors };
 }

@@ -20,7 +20,7 @@ ${page.head}<link rel="stylesheet" href="${assets.address("pages.css")}">
 <a class="skip" href="#content">Skip to the content</a>
 ${banner(visit)}
 <main id="content" tabindex="-1">
-${noticeOf(visit.notice, visit.origin)}
+${noticeOf(visit.notice, visit.baseUrl)}
 ${page.body}
 </main>
 </body>
@@ -35,7 +35,7 @@ function banner(visit: Visit): Html {
 <a class="brand" href="/">geoferry</a>
 ${
   visitor &&
-  html`<nav aria-label="Main"><ul>${link("/maps", "Maps", visit)}${link("/profile", "Profile", visit)}</ul></nav>
+  html`<nav aria-label="Main"><ul class="menu">${link("/maps", "Maps", visit)}${link("/profile", "Profile", visit)}</ul></nav>
 <form class="leave" method="post" action="/sign-out">${visit.formToken()}<span class="who">${named(visitor.email)}</span> <button class="plain">Sign out</button></form>`
 }
 </header>`;

@@ -1,4 +1,5 @@
 import type { StoredMap } from "../store/contract.js";
+import { isUuid } from "../uuid.js";
 import { notFound, notYours } from "./faults.js";
 import type { VisitOfMember } from "./visit.js";
 
@@ -6,7 +7,7 @@ import type { VisitOfMember } from "./visit.js";
 export async function readableMap(visit: VisitOfMember): Promise<StoredMap> {
   const id = visit.parameters.id ?? "";
   // A store is asked for UUIDs only.
-  const map = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(id) ? await visit.site.store.map(id) : null;
+  const map = isUuid(id) ? await visit.site.store.map(id.toLowerCase()) : null;
   if (map === null || (map.private && map.owner !== visit.visitor.account)) throw notFound();
   return map;
 }

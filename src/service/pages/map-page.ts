@@ -48,7 +48,7 @@ function drawnMap({ site: { assets } }: VisitOfMember, map: StoredMap): Html {
 <div id="map" hidden data-name="${map.name}" data-total="${map.features}" data-features="/maps/${map.id}/features.json"
   data-library="${assets.address("maplibre-gl.js")}" data-worker="${assets.address("maplibre-gl-worker.js")}" data-land="${assets.address("land.json")}">
 <div class="frame"><div id="canvas"></div><div id="cross" aria-hidden="true"></div></div>
-<div id="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
+<div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
 <p id="map-status" role="status" class="quiet"></p>
 <p id="map-help" class="quiet">Keys on the map: arrows move it, + and − zoom, Enter shows the feature nearest to the middle and then the next, Escape closes it.
 <a href="${assets.address("licences.txt")}">Licences</a></p>
@@ -71,12 +71,12 @@ async function emailsOf(
   return new Map(accounts.flatMap((account) => (account === null ? [] : [[account.id, account.email]])));
 }
 
-function forPrograms({ origin }: VisitOfMember, map: StoredMap, own: boolean): Html {
+function forPrograms({ baseUrl }: VisitOfMember, map: StoredMap, own: boolean): Html {
   const command = own ? `geoferry push places.gpkg --map ${map.id}` : `geoferry pull places.gpkg --map ${map.id}`;
   return html`<section aria-labelledby="programs"><h2 id="programs">For programs</h2>
 <dl class="facts">
 <dt>Map id</dt><dd><code>${map.id}</code></dd>
-<dt>Address of the features</dt><dd><code>${origin}/api/v1/maps/${map.id}/features</code></dd>
+<dt>Address of the features</dt><dd><code>${baseUrl}/api/v1/maps/${map.id}/features</code></dd>
 <dt>${own ? "Fill it from a file" : "Fetch it into a file"}</dt><dd><code>${command}</code></dd>
 <dt>Created</dt><dd>${timeOf(map.created)}</dd>
 </dl></section>`;

@@ -3,7 +3,7 @@ import type { Notice } from "./notice.js";
 import { named } from "./wording.js";
 
 /** What the page before left to be said; a new client secret, the only time that it is shown. */
-export function noticeOf(notice: Notice | null, origin: string): Html | null {
+export function noticeOf(notice: Notice | null, baseUrl: string): Html | null {
   if (notice === null) return null;
   if (notice.kind === "done") return html`<div class="notice" role="status"><p>${notice.text}</p></div>`;
   return html`<section class="notice" aria-labelledby="new-credential">
@@ -14,7 +14,7 @@ export function noticeOf(notice: Notice | null, origin: string): Html | null {
 <dt>Client secret</dt><dd><code>${notice.clientSecret}</code></dd>
 </dl>
 <p>The command line takes them from its environment:</p>
-<pre tabindex="0" aria-label="Variables for the command line"><code>export GEOFERRY_URL=${origin}
+<pre tabindex="0" aria-label="Variables for the command line"><code>export GEOFERRY_URL=${baseUrl}
 export GEOFERRY_CLIENT_ID=${notice.clientId}
 export GEOFERRY_CLIENT_SECRET=${notice.clientSecret}</code></pre>
 </section>`;

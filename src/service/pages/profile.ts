@@ -1,10 +1,10 @@
 /** A person's own page: credentials for programs, the password, and what happened to the account. */
-import { hashPassword, isPassword, passwordFault, passwordLength } from "../auth/passwords.js";
+import { hashPassword, passwordFault, passwordLength } from "../auth/passwords.js";
 import { auditTable } from "./audit-table.js";
+import { checkPassword } from "./check-password.js";
 import { credentialsSection } from "./credentials.js";
 import { errorSummary, type FieldErrors, fieldOf, titleOf } from "./forms.js";
 import { type Html, html } from "./html.js";
-import { countSignIn, forgiveSignIn } from "./sign-in-limits.js";
 import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
 import { counted, named } from "./wording.js";
 
@@ -56,18 +56,15 @@ async function changePassword(visit: VisitOfMember): Promise<Page | Redirect> {
   const fault = passwordFault(password, visitor.email);
   if (fault !== null) return profilePage(visit, { errors: new Map([["password", fault]]) });
 
-  const attempt = { email: visitor.email, address, now };
-  const wait = await countSignIn(site.store, attempt, site.attempts);
-  if (wait !== null) {
-    const message = `Too many attempts: try again in ${counted(Math.ceil(wait / 60), "minute")}`;
-    const page = await profilePage(visit, { errors: new Map([["current", message]]) });
-    return { ...page, status: 429, retryAfter: wait };
-  }
-  const account = await site.store.accountById(visitor.account);
-  if (!(await isPassword(account?.passwordHash ?? null, form.get("current") ?? ""))) {
+  const checked = await checkPassword(visit, visitor.email, form.get("current") ?? "");
+  if (checked.kind === "wrong") {
     return profilePage(visit, { errors: new Map([["current", "Enter the password that you have now"]]) });
   }
-  await forgiveSignIn(site.store, attempt);
+  if (checked.kind === "wait") {
+    const message = `Too many attempts: try again in ${counted(Math.ceil(checked.seconds / 60), "minute")}`;
+    const page = await profilePage(visit, { errors: new Map([["current", message]]) });
+    return { ...page, status: 429, retryAfter: checked.seconds };
+  }
   await site.store.setPassword({ account: visitor.account, passwordHash: await hashPassword(password) });
   await site.store.audit({
     at: now,

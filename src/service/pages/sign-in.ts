@@ -1,7 +1,6 @@
-import { isPassword } from "../auth/passwords.js";
+import { checkPassword } from "./check-password.js";
 import { fieldOf, problem } from "./forms.js";
 import { type Html, html } from "./html.js";
-import { countSignIn, forgiveSignIn } from "./sign-in-limits.js";
 import { type Answer, type Page, type Route, redirect, type Visit } from "./visit.js";
 import { counted } from "./wording.js";
 
@@ -32,26 +31,15 @@ async function signIn(visit: Visit): Promise<Answer> {
   const { form, site, now, address } = visit;
   const [email, password] = [(form.get("email") ?? "").trim(), form.get("password") ?? ""];
   const next = nextOf(form.get("next"));
-  const attempt = { email, address, now };
-  const wait = await countSignIn(site.store, attempt, site.attempts);
-  if (wait !== null) return tooMany(visit, next, email, wait);
-
-  const account = await site.store.accountByEmail(email);
-  if (!(await isPassword(account?.passwordHash ?? null, password))) {
-    await site.store.audit({
-      at: now,
-      account: account?.id ?? null,
-      map: null,
-      action: "login-failed",
-      detail: {},
-      address,
-    });
+  const checked = await checkPassword(visit, email, password);
+  if (checked.kind === "wait") return tooMany(visit, next, email, checked.seconds);
+  if (checked.kind === "wrong") {
     const page = signInPage(visit, next, email, problem("The email address or the password is not right."));
     return { ...page, status: 403, title: `Error: ${page.title}` };
   }
-  await forgiveSignIn(site.store, attempt);
-  await site.store.audit({ at: now, account: account!.id, map: null, action: "login", detail: {}, address });
-  await visit.signIn(account!.id);
+  const { id } = checked.account;
+  await site.store.audit({ at: now, account: id, map: null, action: "login", detail: {}, address });
+  await visit.signIn(id);
   return redirect(next);
 }
 

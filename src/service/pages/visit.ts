@@ -1,10 +1,10 @@
 /** A request to a page, and what a page answers. Nothing here knows the server that carries both. */
+import type { Attempts } from "../auth/attempts.js";
 import type { SessionLimits } from "../auth/sessions.js";
 import type { Store } from "../store/contract.js";
 import type { Assets } from "./assets.js";
 import type { Html } from "./html.js";
 import type { Notice } from "./notice.js";
-import type { AttemptSettings } from "./sign-in-limits.js";
 
 /** What all pages share. */
 export interface Site {
@@ -13,9 +13,9 @@ export interface Site {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where people reach the service; null where requests tell. */
-  readonly publicUrl: URL | null;
+  readonly publicUrl: string | null;
   readonly sessions: SessionLimits;
-  readonly attempts: AttemptSettings;
+  readonly attempts: Attempts;
 }
 
 export interface Visitor {
@@ -28,8 +28,8 @@ export interface Visit {
   readonly now: number;
   /** Who is signed in. */
   readonly visitor: Visitor | null;
-  /** Where people reach this service: `https://maps.example.org`. */
-  readonly origin: string;
+  /** Where the service is, without a slash at the end: `https://maps.example.org`. */
+  readonly baseUrl: string;
   /** IP address of the browser. */
   readonly address: string;
   /** From the root on, with the query. */

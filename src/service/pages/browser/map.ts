@@ -1,5 +1,4 @@
 /** Draws a map of the service over the outline of the land, and shows what its features hold. */
-import type { Feature } from "geojson";
 import type { Map as DrawnMap, GeoJSONSource } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
 import { letChoose, linkList } from "./choosing.js";
@@ -7,6 +6,8 @@ import { boxOf, Extent } from "./extent.js";
 import { featurePages } from "./feature-pages.js";
 import { Selection } from "./selection.js";
 import { layers, style } from "./style.js";
+
+type DrawnFeature = NonNullable<Parameters<GeoJSONSource["updateData"]>[0]["add"]>[number];
 
 const root = document.getElementById("map")!;
 const status = document.getElementById("map-status")!;
@@ -58,7 +59,7 @@ function followColours(map: DrawnMap): void {
 async function load(map: DrawnMap, features: WireFeature[]): Promise<void> {
   const source = map.getSource<GeoJSONSource>("features")!;
   const extent = new Extent();
-  let waiting: Feature[] = [];
+  let waiting: DrawnFeature[] = [];
   let drawn = 0;
   const draw = async () => {
     drawn += waiting.length;

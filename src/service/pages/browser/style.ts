@@ -1,5 +1,4 @@
 /** How the map looks, in the colours of the page's style sheet. */
-import type { FeatureCollection } from "geojson";
 import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
 
 type Colour = "sea" | "land" | "coast" | "mark" | "mark-ring" | "chosen";
@@ -50,13 +49,11 @@ export function layers(): LayerSpecification[] {
   ];
 }
 
-const nothing: FeatureCollection = { type: "FeatureCollection", features: [] };
-
 export const style = (landAddress: string): StyleSpecification => ({
   version: 8,
   sources: {
     land: { type: "geojson", data: landAddress, tolerance: 0.2 },
-    features: { type: "geojson", data: nothing },
+    features: { type: "geojson", data: { type: "FeatureCollection", features: [] } },
   },
   layers: layers(),
 });

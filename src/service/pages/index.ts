@@ -1,12 +1,13 @@
 /** The pages as a plugin of the server: a request becomes a visit, and what a page answers becomes the reply. */
+import compress from "@fastify/compress";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type SessionLimits, sessionLimits } from "../auth/sessions.js";
-import { defaultSettings, type Settings } from "../settings.js";
+import { Attempts } from "../auth/attempts.js";
+import type { Settings } from "../settings.js";
 import type { Store } from "../store/contract.js";
 import { Assets } from "./assets.js";
 import { BrowserVisit } from "./browser-visit.js";
 import { credentialRoutes } from "./credentials.js";
-import { faultOfStatus, faultPage, foreignForm, PageFault } from "./faults.js";
+import { faultOfStatus, faultPage, foreignForm, notFound, PageFault } from "./faults.js";
 import { layout } from "./layout.js";
 import { mapRoutes } from "./map-page.js";
 import { mapSettingsRoutes } from "./map-settings.js";
@@ -17,14 +18,12 @@ import { setupRoutes } from "./set-up.js";
 import { signInAddress, signInRoutes } from "./sign-in.js";
 import { type Answer, type Route, redirect, type Site } from "./visit.js";
 
-export interface PagesDependencies {
+export interface PagesOptions {
   readonly store: Store;
-  /** Where people reach the service, if another host or proxy stands between. */
-  readonly publicUrl?: URL | null;
-  readonly settings?: Settings;
-  readonly sessions?: SessionLimits;
+  readonly settings: Settings;
+  readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
-  readonly now?: () => number;
+  readonly now: () => number;
 }
 
 /** Bytes of a form; the longest field has some hundred characters. */
@@ -48,39 +47,54 @@ const routes: readonly Route[] = [
   ...mapRoutes,
 ];
 
-export async function registerPages(app: FastifyInstance, dependencies: PagesDependencies): Promise<void> {
-  const site: Site = {
-    store: dependencies.store,
-    assets: new Assets(),
-    now: dependencies.now ?? Date.now,
-    publicUrl: dependencies.publicUrl ?? null,
-    sessions: dependencies.sessions ?? sessionLimits,
-    attempts: dependencies.settings ?? defaultSettings,
-  };
+export interface Pages {
+  /** The plugin. */
+  register(app: FastifyInstance): Promise<void>;
+  /** For where there is nothing: whether a page is to say so. */
+  wantsPage(request: FastifyRequest): boolean;
+  sayNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+}
 
+/** Reads what pages load, once. */
+export function makePages({ store, settings, publicUrl, now }: PagesOptions): Pages {
+  const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
+  const attempts = new Attempts(store, settings, now);
+  const site: Site = { store, assets: new Assets(), now, publicUrl, sessions, attempts };
+  return {
+    register: (app) => register(app, site, settings),
+    wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
+    async sayNotFound(request, reply) {
+      const visit = new BrowserVisit(request, site);
+      await visit.recognise();
+      return send(reply.headers(securityHeaders), visit, faultPage(notFound(), request.id));
+    },
+  };
+}
+
+async function register(app: FastifyInstance, site: Site, settings: Settings): Promise<void> {
   app.addHook("onRequest", async (_request, reply) => void reply.headers(securityHeaders));
+  await app.register(compress, { encodings: ["gzip"], threshold: settings.gzipBytes, globalDecompression: false });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/x-www-form-urlencoded",
     { parseAs: "string", bodyLimit: formBytes },
     async (_request: FastifyRequest, text: string) => new URLSearchParams(text),
   );
-  app.setErrorHandler<FastifyError | PageFault>((error, request, reply) => {
-    const fault = error instanceof PageFault ? error : faultOfStatus(error.statusCode ?? 500);
-    if (fault.status >= 500) request.log.error({ err: error }, "a page failed");
-    return send(reply, visits.get(request) ?? new BrowserVisit(request, site), faultPage(fault, request.id));
-  });
-
   /** So that a page of a fault, too, knows who is signed in. */
   const visits = new WeakMap<FastifyRequest, BrowserVisit>();
+  app.setErrorHandler<FastifyError | PageFault>((error, request, reply) => {
+    const fault = error instanceof PageFault ? error : faultOfStatus(error.statusCode ?? 500);
+    if (fault.status >= 500) request.log.error({ err: error }, fault.title);
+    return send(reply, visits.get(request) ?? new BrowserVisit(request, site), faultPage(fault, request.id));
+  });
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.url,
       handler: async (request, reply) => {
         const visit = new BrowserVisit(request, site);
-        await visit.recognise();
         visits.set(request, visit);
+        await visit.recognise();
         return send(reply, visit, await answerOf(route, visit));
       },
     });
