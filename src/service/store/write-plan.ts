@@ -1,6 +1,6 @@
-import { v7 as newId } from "uuid";
 import { nilId } from "../../remote/wire.js";
 import type { Failure, NotWritten, WriteItem, WriteKind, WriteRequest, Written } from "./contract.js";
+import { newId } from "./new-id.js";
 import type { ChangedRow, LockedMap, Match, NewRow, StoredKey } from "./transaction.js";
 import { namedTwice, notOnMap, severalOnMap } from "./write-failures.js";
 

@@ -6,6 +6,8 @@ import { migrate } from "./migrations.js";
 const patience = 30_000;
 /** Kilobytes of pages that a connection keeps. */
 const cache = 64 * 1024;
+/** Pages of the log after which it is carried over: many writes to a page are one then. */
+const logPages = 4000;
 /** Bytes of the log that are kept for the next writes once a great one has passed. */
 const logKept = 64 << 20;
 
@@ -60,6 +62,7 @@ export function connect(path: string, role: "writer" | "reader"): Connection {
       database.pragma("journal_mode = WAL");
       // What was acknowledged survives the loss of power: in WAL, "NORMAL" would not sync with each commit.
       database.pragma("synchronous = FULL");
+      database.pragma(`wal_autocheckpoint = ${logPages}`);
       database.pragma(`journal_size_limit = ${logKept}`);
       database.pragma("foreign_keys = ON");
       migrate(database, path);

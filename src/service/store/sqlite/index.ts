@@ -1,6 +1,7 @@
-import type { Store, WriteRequest } from "../contract.js";
+import type { Store, WriteOutcome, WriteRequest } from "../contract.js";
 import { Member } from "./member.js";
 import type { Question } from "./operations.js";
+import { packRequest } from "./packed-request.js";
 
 const readers = 2;
 
@@ -64,7 +65,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
   return {
     ...asked,
     name: "sqlite",
-    write: oneAtATime(asked.write),
+    write: oneAtATime((request) => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
     async [Symbol.asyncDispose]() {
       await Promise.all(members.map((member) => member.close()));
     },

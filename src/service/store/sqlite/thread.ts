@@ -8,6 +8,7 @@ import { write } from "../write.js";
 import { type Connection, connect } from "./connection.js";
 import { mapReading, mapWriting } from "./maps.js";
 import type { Question } from "./operations.js";
+import { type PackedRequest, unpackRequest } from "./packed-request.js";
 import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
 import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
@@ -32,7 +33,7 @@ const writing = (db: Connection): Answering => {
     ...peopleWriting(db),
     ...mapWriting(db),
     ...upkeep(db),
-    write: (request: Parameters<typeof write>[1]) => write(tx, request),
+    write: (request: PackedRequest) => write(tx, unpackRequest(request)),
   };
 };
 
