@@ -43,7 +43,7 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
 /**
  * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
  * processes may have it open.
- * @throws store-unavailable, store-newer, store-foreign
+ * @throws GeoferryError store-unavailable, store-newer, store-foreign; once it is open, the service's problems
  */
 export async function openSqliteStore(path: string): Promise<Store> {
   const writer = await Member.start({ path, role: "writer" });

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { fault, fromPlainError } from "../../../errors.js";
+import { fault, fromPlainError, GeoferryError } from "../../../errors.js";
+import { problem } from "../../problems.js";
 import type { Question } from "./operations.js";
 import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
 
@@ -11,6 +12,12 @@ interface Waiting {
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
+
+/** Of the service's problems where the database does not answer. What it said is the cause, for the log. */
+const asProblem = (error: unknown): unknown =>
+  error instanceof GeoferryError && error.code === "store-unavailable"
+    ? problem("store-unavailable", {}, { cause: error })
+    : error;
 
 /** The other end of a thread of the store. */
 export class Member {
@@ -26,13 +33,13 @@ export class Member {
       if ("ready" in reply) return reply.ready ? opened.resolve(null) : opened.reject(fromPlainError(reply.error));
       const waiting = this.waiting.get(reply.id);
       this.waiting.delete(reply.id);
-      if ("error" in reply) waiting?.reject(fromPlainError(reply.error));
+      if ("error" in reply) waiting?.reject(asProblem(fromPlainError(reply.error)));
       else waiting?.resolve(reply.answer);
     });
     const end = (cause: unknown) => {
       this.ended ??= fault("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
       opened.reject(this.ended);
-      for (const { reject } of this.waiting.values()) reject(this.ended);
+      for (const { reject } of this.waiting.values()) reject(asProblem(this.ended));
       this.waiting.clear();
     };
     this.worker.on("error", end);
@@ -59,7 +66,7 @@ export class Member {
   }
 
   ask(question: Question, values: readonly unknown[]): Promise<unknown> {
-    if (this.ended) return Promise.reject(this.ended);
+    if (this.ended) return Promise.reject(asProblem(this.ended));
     const id = this.asked++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
