@@ -230,6 +230,11 @@ export const registry = {
     (e) =>
       `${e.store}: a later geoferry made or changed it (its schema is version ${e.version}, this geoferry knows ${e.known}); use that one`,
   ),
+  "store-encoding": entry<{ store: string; encoding: string }>(
+    "unsupported",
+    (e) =>
+      `${e.store}: its encoding ${e.encoding} does not hold every text; make a database with ENCODING 'UTF8' TEMPLATE template0`,
+  ),
   "store-foreign": entry<{ store: string }>(
     "input",
     (e) => `${e.store}: holds another program's data; name another place with --data or --database`,

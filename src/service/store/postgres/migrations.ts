@@ -135,7 +135,8 @@ const migrations: readonly string[] = [
 
 /**
  * Brings a database up to this version of geoferry, in one transaction that other processes wait for.
- * @throws store-foreign where its tables are another program's, store-newer where a later geoferry has changed it
+ * @throws store-encoding, store-foreign where its tables are another program's, store-newer where a later geoferry has
+ * changed it
  */
 export async function migrate(db: Database, store: string): Promise<void> {
   await db.transaction("migrations", async (tx) => {
@@ -150,13 +151,16 @@ export async function migrate(db: Database, store: string): Promise<void> {
 
 /** 0 for a database that has no tables of the service yet; it then has the one that says so. */
 async function versionOf(tx: Transaction, store: string): Promise<number> {
-  const [found] = await tx.rows<{ versioned: boolean; foreign: boolean }>(
-    `SELECT to_regclass(quote_ident(current_schema()) || '.geoferry_schema') IS NOT NULL AS versioned,
+  const [found] = await tx.rows<{ encoding: string; versioned: boolean; foreign: boolean }>(
+    `SELECT current_setting('server_encoding') AS encoding,
+      to_regclass(quote_ident(current_schema()) || '.geoferry_schema') IS NOT NULL AS versioned,
       to_regclass(quote_ident(current_schema()) || '.features') IS NOT NULL
         OR to_regclass(quote_ident(current_schema()) || '.accounts') IS NOT NULL AS foreign`,
   );
-  if (!found!.versioned) {
-    if (found!.foreign) throw fault("store-foreign", { store });
+  const { encoding, versioned, foreign } = found!;
+  if (encoding !== "UTF8") throw fault("store-encoding", { store, encoding });
+  if (!versioned) {
+    if (foreign) throw fault("store-foreign", { store });
     await tx.run("CREATE TABLE geoferry_schema (version bigint NOT NULL)");
     await tx.run("INSERT INTO geoferry_schema VALUES (0)");
   }

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
-import { openPostgresStore } from "../../../src/service/store/postgres/index.js";
-import { testDatabase } from "../../support/postgres.js";
-import { storeContract } from "./contract.js";
+import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
+import { testDatabase } from "../../../support/postgres.js";
+import { storeContract } from "../contract.js";
 
 const database = await testDatabase();
 

@@ -1,0 +1,172 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import pg from "pg";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Store } from "../../../../src/service/store/contract.js";
+import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
+import { execute, testDatabase } from "../../../support/postgres.js";
+import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
+
+const database = await testDatabase();
+const unavailable = { name: "Problem", code: "store-unavailable", statusCode: 503 };
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function opened(url: string): Promise<Store> {
+  const store = await openPostgresStore(url);
+  closing.push(async () => store[Symbol.asyncDispose]());
+  return store;
+}
+
+/** A connection of another program, in the middle of a transaction. */
+async function inTransaction(url: string, ...statements: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  closing.push(() => client.end());
+  for (const statement of ["BEGIN", ...statements]) await client.query(statement);
+  return client;
+}
+
+/** Until another connection waits for a lock. */
+async function waiting(url: string): Promise<void> {
+  const count = `SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'geoferry' AND wait_event_type = 'Lock'`;
+  while ((await execute<{ count: number }>(url, count))[0]!.count === 0);
+}
+
+/** A way to the server that can be cut. */
+async function cable(url: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
+  const { host: far } = new pg.Client({ connectionString: url });
+  const { port: farPort } = new pg.Client({ connectionString: url });
+  const sockets = new Set<Socket>();
+  const start = async (port: number): Promise<Server> => {
+    const server = createServer((near) => {
+      const socket = far.startsWith("/") ? connect(`${far}/.s.PGSQL.${farPort}`) : connect(farPort, far);
+      near.pipe(socket).pipe(near);
+      for (const one of [near, socket]) {
+        sockets.add(one);
+        one.on("error", () => one.destroy());
+        one.on("close", () => sockets.delete(one));
+      }
+    });
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return server;
+  };
+  let server = await start(0);
+  const { port } = server.address() as { port: number };
+  const near = new URL(url);
+  near.searchParams.delete("host");
+  near.hostname = "127.0.0.1";
+  near.port = String(port);
+  const cut = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  closing.push(async () => cut());
+  return {
+    url: near.href,
+    cut,
+    async mend() {
+      server = await start(port);
+    },
+  };
+}
+
+describe.skipIf(!database)("a PostgreSQL store whose database", () => {
+  test("is cut off says that it is unavailable, and goes on once it is back", async () => {
+    const way = await cable(await database!.emptySchema());
+    const store = await opened(way.url);
+    const map = await aMap(store);
+    await carriedOut(store, writing(map, "create", numbered(3)));
+    way.cut();
+    const asked = [
+      store.ping(),
+      store.page({ map, size: 10, page: 1 }),
+      store.write(writing(map, "create", numbered(1))),
+      store.accounts(),
+      store.deleteMap(map),
+    ];
+    for (const answer of await Promise.allSettled(asked)) {
+      expect(answer).toMatchObject({ status: "rejected", reason: unavailable });
+    }
+    await way.mend();
+    await store.ping();
+    expect(await scan(store, map)).toHaveLength(3);
+    expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
+  });
+
+  test("ends the connection in the middle of a write has nothing of it", async () => {
+    const url = await database!.emptySchema();
+    const store = await opened(url);
+    const map = await aMap(store);
+    await carriedOut(store, writing(map, "create", numbered(3)));
+    const other = await inTransaction(url, "LOCK TABLE bucket_counts");
+    const write = store.write(writing(map, "create", numbered(1)));
+    await waiting(url);
+    const [lost] = await Promise.allSettled([
+      write,
+      execute(
+        url,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ),
+    ]);
+    expect(lost).toMatchObject({ status: "rejected", reason: unavailable });
+    await other.query("COMMIT");
+    expect(await store.map(map)).toMatchObject({ features: 3, revision: 1 });
+    expect(await scan(store, map)).toHaveLength(3);
+    expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
+  });
+
+  test("ends a write to break a deadlock gets it once more", async () => {
+    const url = await database!.emptySchema();
+    const store = await opened(url);
+    const map = await aMap(store);
+    // The other one never ends its own wait: the write is the victim.
+    const other = await inTransaction(url, "SET LOCAL deadlock_timeout = '1h'", "LOCK TABLE bucket_counts");
+    const write = carriedOut(store, writing(map, "create", numbered(5)));
+    await waiting(url);
+    await other.query("SELECT FROM maps FOR UPDATE");
+    await other.query("COMMIT");
+    expect(await write).toMatchObject({ revision: 1 });
+    expect(await scan(store, map)).toHaveLength(5);
+  });
+});
+
+describe.skipIf(!database)("a map that another holds", () => {
+  test("holds up its own writes alone: neither other maps nor whoever reads", async () => {
+    const url = await database!.emptySchema();
+    const store = await opened(url);
+    const [held, free] = [await aMap(store), await aMap(store)];
+    const other = await inTransaction(url, `SELECT FROM maps WHERE id = '${held}' FOR UPDATE`);
+    const writes = Array.from({ length: 40 }, () => carriedOut(store, writing(held, "create", numbered(1))));
+    await waiting(url);
+    expect(await carriedOut(store, writing(free, "create", numbered(2)))).toMatchObject({ revision: 1 });
+    expect(await scan(store, held)).toEqual([]);
+    expect(await store.map(held)).toMatchObject({ revision: 0 });
+    await other.query("COMMIT");
+    expect((await Promise.all(writes)).at(-1)).toMatchObject({ revision: 40 });
+  });
+});
+
+describe.skipIf(!database)("an Idempotency-Key", () => {
+  test("that another process uses just now is in flight", async () => {
+    const url = await database!.emptySchema();
+    const [one, two] = [await opened(url), await opened(url)];
+    const map = await aMap(one);
+    const idempotency = { scope: "ann", key: "k".repeat(10_000), fingerprint: Buffer.alloc(32) };
+    const request = writing(map, "create", numbered(1), { idempotency });
+    const other = await inTransaction(url, `SELECT FROM maps WHERE id = '${map}' FOR UPDATE`);
+    const first = one.write(request);
+    await waiting(url);
+    expect(await two.write(request)).toEqual({ kind: "key-in-flight" });
+    await other.query("COMMIT");
+    const outcome = await first;
+    expect(outcome).toMatchObject({ kind: "done", replayed: false });
+    expect(await two.write(request)).toEqual({ ...outcome, replayed: true });
+  });
+});
