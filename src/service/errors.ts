@@ -2,10 +2,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem, problem } from "./problems.js";
 
-/** Codes of Fastify that have a problem of their own. */
+/** Codes of Fastify and of stores that have a problem of their own. */
 const known: Readonly<Record<string, (request: FastifyRequest) => Problem>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ headers }) =>
     problem("unsupported-media-type", { type: headers["content-type"] ?? "no type" }),
+  "store-unavailable": () => problem("store-unavailable", {}, { headers: { "retry-after": "5" } }),
   // A path that is no path leads nowhere.
   FST_ERR_BAD_URL: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
   FST_ERR_MAX_PARAM_LENGTH: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
@@ -16,7 +17,11 @@ export const pathOf = (url: string | undefined): string => (url ?? "").split("?"
 export function asProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode, message } = error as Partial<FastifyError>;
-  if (Object.hasOwn(known, code)) return known[code]!(request);
+  if (Object.hasOwn(known, code)) {
+    const found = known[code]!(request);
+    found.cause = error;
+    return found;
+  }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return problem("bad-request", { reason: message ?? code }, { cause: error });
   }

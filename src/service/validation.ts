@@ -1,10 +1,11 @@
 /** Validates requests by the schemas of their routes, the same that /openapi.json shows. */
 import type { FastifySchemaCompiler } from "fastify";
-import type { TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { featuresPerRequest } from "../remote/wire.js";
 import { isObject } from "./features/feature.js";
+import { FeatureChange } from "./features/schemas.js";
 import { type Problem, problem } from "./problems.js";
 
 /** Of path and headers nothing is refused: what they name is there or not, and each header is read where it is used. */
@@ -30,6 +31,7 @@ function bodyValidator(schema: TSchema) {
 
 /** Features are validated one by one (`features/feature.ts`): the mistakes of one are no reason to refuse the others. */
 function envelope(schema: TSchema): TSchema {
+  if (schema === FeatureChange) return Type.Object({});
   const { properties } = schema as { properties?: { features?: object } };
   if (!properties?.features) return schema;
   return { ...schema, properties: { ...properties, features: { ...properties.features, items: {} } } } as TSchema;

@@ -1,6 +1,5 @@
 /** Errors of the token endpoint: in the shape of RFC 6749, 5.2, and no other. */
 import type { FastifyError, FastifyInstance } from "fastify";
-import { Problem } from "../problems.js";
 
 type Code =
   | "invalid_request"
@@ -39,10 +38,12 @@ export const slowDown = (seconds: number): OAuthError =>
 
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (error instanceof Problem && error.statusCode === 503) {
-    return new OAuthError(503, "temporarily_unavailable", error.message, error.headers);
-  }
   const { statusCode = 500, code } = error as Partial<FastifyError>;
+  if (code === "store-unavailable") {
+    return new OAuthError(503, "temporarily_unavailable", "The service cannot reach its database; try again later.", {
+      "retry-after": "5",
+    });
+  }
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return invalidRequest("The body of the request is application/x-www-form-urlencoded.");
   }
