@@ -1,6 +1,7 @@
 import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat, type Likeness } from "../../src/plugin/index.js";
 import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite-header.js";
+import { tableNameOf } from "./table-name.js";
 
 export const readOptions = {
   viewTimeout: {
@@ -51,6 +52,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "many",
+      layerName: tableNameOf,
       geometryTypes: everyGeometryType,
       nullGeometry: true,
       z: true,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Crs, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
 import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
 import type { writeOptions } from "./index.js";
+import { tableNameOf } from "./table-name.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
@@ -18,15 +19,6 @@ export interface LayerDesign {
 
 /** SQLite takes up to 2000 columns; two are the key and the geometry. */
 const mostFields = 1998;
-
-/** Names that belong to SQLite, to the standard, and to its R-trees. */
-const reserved = /^(sqlite_|gpkg_|rtree_)/i;
-
-/** The name of the table: the layer's, but where that is reserved or none. */
-export function tableNameOf(layer: string): string {
-  const name = layer.replaceAll("\0", "").trim() === "" ? "layer" : layer.replaceAll("\0", "");
-  return reserved.test(name) ? `layer_${name}` : name;
-}
 
 /** The name, or one with a number, that no field has in any case of its letters. */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {

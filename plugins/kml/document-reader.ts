@@ -80,6 +80,11 @@ export class DocumentReader {
     return this.knownPath;
   }
 
+  /** The name of the innermost folder that is open and has one; null outside of all. */
+  get folder(): string | null {
+    return this.settings.containers.findLast(({ isRoot, name }) => !isRoot && name !== null)?.name ?? null;
+  }
+
   get containers(): readonly Container[] {
     return this.settings.containers;
   }

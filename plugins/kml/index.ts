@@ -1,5 +1,6 @@
 import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/format.js";
+import { allowed } from "../shared/xml-text.js";
 import { likeness } from "./identify.js";
 import { readOptions, writeOptions } from "./options.js";
 
@@ -21,6 +22,8 @@ export default defineFormat({
     accepts: () => ({
       crs: "wgs84",
       layers: "many",
+      // A reader takes white space at the edges for indentation.
+      layerName: (name) => allowed(name).trim() || "layer",
       geometryTypes: everyGeometryType,
       nullGeometry: true,
       z: true,

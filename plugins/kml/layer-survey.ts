@@ -49,7 +49,8 @@ export class LayerSurvey {
   rejects = 0;
 
   constructor(
-    readonly folder: string | undefined,
+    /** The folder whose features these are, its own name null outside of all; undefined for all of the document. */
+    readonly folder: { readonly path: string; readonly name: string | null } | undefined,
     schemas: ReadonlyMap<string, DocumentSchema>,
   ) {
     this.fields = new FieldSurvey(schemas);

@@ -1,4 +1,5 @@
 import type { GeoferryError, Place } from "../../src/errors.js";
+import { uniqueName } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { XmlReader, type XmlStart } from "../shared/xml.js";
 import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
@@ -7,6 +8,7 @@ import { Source } from "./feature-record.js";
 import { type DocumentSchema, isFieldType } from "./field-survey.js";
 import { typeOfSchema } from "./field-types.js";
 import { findFeature } from "./find-feature.js";
+import { joinPath } from "./folder-path.js";
 import { type LayerPlan, LayerSurvey } from "./layer-survey.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { vocabulary } from "./vocabulary.js";
@@ -43,6 +45,8 @@ export class Survey implements DocumentFindings {
   private document: DocumentReader;
   private readonly features: FeatureReader;
   private documentName: string | null = null;
+  /** The containers that are open, and whether nothing was in them so far. */
+  private readonly nested: { readonly container: Container; isEmpty: boolean }[] = [];
   /** The split under way. */
   private current: { readonly layer: LayerSurvey; readonly start: XmlStart | null; readonly from: number } | null =
     null;
@@ -107,6 +111,7 @@ export class Survey implements DocumentFindings {
       if (event === "more") await this.xml.fill();
       else if (event === "begins") this.begins();
       else if (event === "feature") this.feature();
+      else if (event === "container") this.container();
       else if (event === "end") return;
     }
   }
@@ -134,18 +139,35 @@ export class Survey implements DocumentFindings {
     return true;
   }
 
-  private layerAt(path: string): LayerSurvey {
+  private layerAt(path: string, folder = this.document.folder): LayerSurvey {
     const key = this.settings.byFolder ? path : "";
     let layer = this.layers.get(key);
     if (!layer) {
-      layer = new LayerSurvey(this.settings.byFolder ? path : undefined, this.schemas);
+      layer = new LayerSurvey(this.settings.byFolder ? { path, name: folder } : undefined, this.schemas);
       this.layers.set(key, layer);
     }
     return layer;
   }
 
+  /** A folder has begun or ended. One with nothing in it is a layer without features. */
+  private container(): void {
+    const { nested } = this;
+    const { containers, path } = this.document;
+    const inside = nested.at(-1);
+    if (containers.length > nested.length) {
+      if (inside) inside.isEmpty = false;
+      nested.push({ container: containers.at(-1)!, isEmpty: true });
+      return;
+    }
+    nested.pop();
+    const { isRoot = true, name = null } = inside?.container ?? {};
+    if (inside?.isEmpty && !isRoot && name !== null) this.layerAt(path === "" ? name : joinPath([path, name]), name);
+  }
+
   private begins(): void {
     const { containers } = this.document;
+    const around = this.nested.at(-1);
+    if (around) around.isEmpty = false;
     const layer = this.layerAt(this.document.path);
     const { byte } = this.xml;
     this.featureFrom = byte;
@@ -216,15 +238,14 @@ export class Survey implements DocumentFindings {
       idBytes: layer.fields.longestId(ids),
     };
     const { folder, rejects, splits } = layer;
-    return { name, folder, fields, ids, declared: layer.fields.declared(own), summary, rejects, splits };
+    return { name, folder: folder?.path, fields, ids, declared: layer.fields.declared(own), summary, rejects, splits };
   }
 
   /** The document's name for all of it; a folder's own, or its path where others are called the same. */
   private nameOf({ folder }: LayerSurvey, taken: ReadonlySet<string>): string {
-    const fallback = this.documentName ?? this.settings.name;
-    if (folder === undefined || folder === "") return fallback;
-    const own = folder.split("/").at(-1)!;
-    return taken.has(own) ? folder : own;
+    const own = folder?.name ?? this.documentName ?? this.settings.name;
+    if (!taken.has(own)) return own;
+    return uniqueName(folder?.path || own, taken);
   }
 
   named(container: Container): void {

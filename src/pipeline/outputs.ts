@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
+import { longestName, shortened } from "../io/target.js";
 import type { Accepts, Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { OpenLayer } from "./inputs.js";
@@ -44,6 +45,8 @@ export function outputName(output: string, format: Format): string {
 /** A layer of the output and the layers of the input that go into it. */
 export interface OutputLayer {
   readonly name: string;
+  /** What it would be called if the format took every name, and no other layer of it had this one. */
+  readonly wanted: string;
   readonly inputs: readonly OpenLayer[];
 }
 
@@ -82,6 +85,11 @@ export function packing(path: string, { extensions, archive }: Format): { zip?: 
   return { zip: { main: named ? stem : `${stem}.${extensions[0]}` } };
 }
 
+/** Bytes of what may stand behind a layer's name in that of its file: `_multipoint`, a number, a companion's extension. */
+const longestAddition = 24;
+/** Bytes of a layer's name that its file has at least. */
+const shortestPart = 24;
+
 const safe = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
 
 /**
@@ -91,31 +99,48 @@ const safe = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
 export function planOutputs(layers: readonly OpenLayer[], request: ConvertRequest, writer: ChosenWriter): OutputFile[] {
   const { output } = request;
   const stem = output === "-" ? (layers[0]?.layer.name ?? "") : basename(splitExtension(output, writer.format)[0]);
-  const named = (name: string) => request.layerName ?? name;
   if (writer.accepts.layers === "many") {
-    const taken = new Set<string>();
-    return [
-      { path: output, layers: layers.map((open) => ({ name: unused(named(open.layer.name), taken), inputs: [open] })) },
-    ];
+    const wanted = layers.map((open) => request.layerName ?? open.layer.name);
+    const names = distinct(wanted, writer.accepts.layerName ?? ((name) => name));
+    const named = layers.map((open, n) => ({ name: names[n]!, wanted: wanted[n]!, inputs: [open] }));
+    return [{ path: output, layers: named }];
   }
+  const of = (name: string, inputs: readonly OpenLayer[]): OutputLayer => {
+    const wanted = request.layerName ?? name;
+    return { name: wanted, wanted, inputs };
+  };
   const several = request.inputs.length > 1 || layers.some((open) => open.existing);
   if (several || layers.length === 1)
-    return [{ path: output, layers: [{ name: named(several ? stem : layers[0]!.layer.name), inputs: layers }] }];
+    return [{ path: output, layers: [of(several ? stem : layers[0]!.layer.name, layers)] }];
   if (output === "-") {
     throw fault("usage", {
       reason: `the input has ${layers.length} layers (${layers.map((open) => open.layer.name).join(", ")}) and stdout takes one: choose it with --layer`,
     });
   }
-  const taken = new Set<string>();
-  return layers.map((open) => ({
-    path: withSuffix(output, `-${unused(safe(open.layer.name), taken)}`, writer.format),
-    layers: [{ name: named(open.layer.name), inputs: [open] }],
+  const room = longestName - Buffer.byteLength(basename(output)) - longestAddition;
+  const suffixes = distinct(
+    layers.map((open) => open.layer.name),
+    (name) => shortened(safe(name), Math.max(shortestPart, room)),
+  );
+  return layers.map((open, n) => ({
+    path: withSuffix(output, `-${suffixes[n]}`, writer.format),
+    layers: [of(open.layer.name, [open])],
   }));
 }
 
-function unused(name: string, taken: Set<string>): string {
-  let candidate = name;
-  for (let n = 1; taken.has(candidate.toLowerCase()); n++) candidate = `${name}_${n}`;
-  taken.add(candidate.toLowerCase());
-  return candidate;
+/** A name for each that no other has in any case of its letters. Who can keep the own one does; of two, the first. */
+function distinct(wanted: readonly string[], said: (name: string) => string): string[] {
+  const holders = new Map<string, number>();
+  for (const [n, name] of wanted.entries()) {
+    const key = name.toLowerCase();
+    if (said(name) === name && !holders.has(key)) holders.set(key, n);
+  }
+  return wanted.map((name, n) => {
+    if (holders.get(name.toLowerCase()) === n) return name;
+    const stem = said(name);
+    let candidate = stem;
+    for (let k = 1; holders.has(candidate.toLowerCase()); k++) candidate = `${stem}_${k}`;
+    holders.set(candidate.toLowerCase(), n);
+    return candidate;
+  });
 }

@@ -50,6 +50,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const summary = first?.summary ?? null;
   const alone = planFit(summary, accepts, format.label, request.append === true);
   const fit = joins ? planToJoin(alone, joins.fields ?? []) : alone;
+  tellRenamed(conversion, layer, held);
   reportFit(conversion, layer.name, fit);
   const adds = layer.inputs.some((open) => open.existing);
   const parts = fit.parts.map((part): PlannedPart => {
@@ -70,6 +71,13 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
     };
   });
   return { inputs, fit, crs, parts, said: first?.said ?? new Map() };
+}
+
+function tellRenamed({ gathered, writer }: Conversion, { name, wanted }: OutputLayer, held: LayerInfo | null): void {
+  if (name === wanted || held?.name === wanted) return;
+  const { format, accepts } = writer;
+  const why = accepts.layerName?.(wanted) === name ? `${format.label} does not take it` : "another layer is called so";
+  gathered.losses.add("layer-renamed", name, undefined, 1, `the layer "${wanted}" became "${name}", since ${why}`);
 }
 
 /** A mistyped name would leave the layer that was meant as it was. */

@@ -93,6 +93,8 @@ export interface Accepts {
   /** Coordinates in any system, or in WGS84 longitude/latitude only. */
   readonly crs: "any" | "wgs84";
   readonly layers: "one" | "many";
+  /** What a layer of this name is called, where the format does not take every name: the same for what it gives itself. */
+  readonly layerName?: (name: string) => string;
   readonly geometryTypes: readonly GeometryType[];
   /**
    * Types that may stand together in one layer, each set one output. Absent: all of `geometryTypes` together.

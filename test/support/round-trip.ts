@@ -13,13 +13,21 @@ import {
 import type { Loss } from "../../src/model/report.js";
 import type { ConvertReport } from "../../src/pipeline/report.js";
 import type { Accepts, Format } from "../../src/plugin/format.js";
-import { assertSameBut, openWriter, readFile, Scratch, saysTheSame, writeFile } from "../../src/testing/index.js";
+import {
+  assertSameBut,
+  openWriter,
+  type ReadLayer,
+  readFile,
+  Scratch,
+  saysTheSame,
+  writeFile,
+} from "../../src/testing/index.js";
 import { Exempt } from "./exemptions.js";
 import { batchOf, type GeneratedLayer, keyField, withKey } from "./generated-layers.js";
 import { converted } from "./host.js";
 
 /** Options with which a format loses nothing of a coordinate, and one feature stays one. */
-const exactly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const exactly: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   geojson: { precision: "15", zPrecision: "15" },
   geojsonseq: { precision: "15", zPrecision: "15" },
   gpx: { precision: "15", zPrecision: "15", multipoints: "reject" },
@@ -32,7 +40,7 @@ interface Row {
 }
 
 /** A layer as its reader has it. */
-interface Table {
+export interface Table {
   readonly fields: readonly string[];
   /** The types that the layer declares before it is read, where it does. */
   readonly declared: ReadonlyMap<string, FieldType>;
@@ -42,6 +50,11 @@ interface Table {
 async function readTable(format: Format, path: string): Promise<Table> {
   const [layer, ...others] = await readFile(format, path);
   assert.ok(layer && others.length === 0, `${path} has ${others.length + (layer ? 1 : 0)} layers`);
+  return tableOf(layer);
+}
+
+/** What was read of a layer. */
+export function tableOf(layer: ReadLayer): Table {
   assert.deepEqual(layer.rejects, [], "the reader rejects what the writer wrote");
   const declared = layer.info.fields ?? layer.batches.flatMap((batch) => batch.fields);
   return {
@@ -76,14 +89,14 @@ function renamings(losses: readonly Loss[]): Map<string, string> {
 }
 
 /** A report of one direction. */
-interface Leg {
+export interface Leg {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   readonly renamed: ReadonlyMap<string, string>;
   readonly rejected: number;
 }
 
-function legOf(reports: readonly ConvertReport[]): Leg {
+export function legOf(reports: readonly ConvertReport[]): Leg {
   const losses = reports.flatMap((report) => report.losses);
   return {
     losses,
@@ -96,7 +109,7 @@ function legOf(reports: readonly ConvertReport[]): Leg {
 /** What a field is called at the start, in between and at the end. */
 type Names = readonly [first: string, between: string, last: string];
 
-class Trip {
+export class Trip {
   constructor(
     private readonly first: Table,
     private readonly last: readonly Table[],

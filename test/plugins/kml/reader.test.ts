@@ -619,6 +619,28 @@ describe("layers and splits", () => {
     expect(layers[0]!.features.map(({ properties }) => properties)).toEqual([{ name: "1" }, { name: "2" }]);
   });
 
+  test("a folder with nothing in it is a layer without features, one with folders only is none", async () => {
+    const folder = (name: string, content: string) => `<Folder><name>${name}</name>${content}</Folder>`;
+    const text = document(
+      `<Schema name="none" id="s"><SimpleField name="n" type="int"/></Schema>${folder("none", "")}${folder("out", folder("in", "") + folder("full", placemark(point)))}`,
+    );
+    const layers = await readLayers(text, { layers: "folders" });
+    expect(layers.map(({ name, features, fields }) => [name, features.length, fields])).toEqual([
+      ["none", 0, [{ name: "n", type: "int32" }]],
+      ["in", 0, []],
+      ["full", 1, []],
+    ]);
+  });
+
+  test("layers of folders have names of their own, whatever is in these", async () => {
+    const folder = (name: string, content = placemark(point)) => `<Folder><name>${name}</name>${content}</Folder>`;
+    const text = document(
+      `<name>D</name>${placemark(point)}${folder("D")}${folder("a/b")}${folder("A", folder("D"))}${folder("", "")}`,
+    );
+    const layers = await readLayers(text, { layers: "folders" });
+    expect(layers.map(({ name }) => name)).toEqual(["D", "D_1", "a/b", "A/D"]);
+  });
+
   test("network links, other overlays and tours are told", async () => {
     const { features, notices } = await read(
       document(

@@ -135,6 +135,7 @@ describe("documents are valid by the OGC's schema", () => {
     expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
       ["one two", 1],
       ["three", 1],
+      ["none", 0],
     ]);
   });
 });
