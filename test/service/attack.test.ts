@@ -1,0 +1,220 @@
+/** What people who mean harm send, and what comes of it: nothing. */
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { rawRequest } from "./listening.js";
+import { onEveryStore, point } from "./service.js";
+
+const grant_type = "client_credentials_with_user";
+
+/** Texts that mean something to databases, shells, templates and readers of JSON. */
+const texts = [
+  "'; DROP TABLE features; --",
+  "' OR '1'='1",
+  '"; SELECT pg_sleep(9); --',
+  "$1",
+  "?",
+  "%s %d",
+  "\\",
+  "\\'",
+  "{{7*7}}",
+  "#{7*7}",
+  "<script>alert(1)</script>",
+  "\u2028\u2029",
+  "\r\nSet-Cookie: a=b",
+  "../../etc/passwd",
+  "NULL",
+  "\u202e",
+];
+const names = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "toJSON", "then", "length"];
+
+describe("an attack", () => {
+  onEveryStore((service) => {
+    const request = (form: Record<string, string>, from?: string) =>
+      service().form("/token", { grant_type, ...form }, { ...(from && { from }) });
+
+    test("by any method on another's map changes nothing", async () => {
+      const { bob: as } = service();
+      const [id] = await service().create(point({ ref: "a" }));
+      const before = await service().features("GET");
+      const features = [{ ...point({ ref: "a" }), id }];
+      for (const body of [{ features }, { remoteField: "ref", features }, { features: [] }]) {
+        for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+          expect((await service().features(method, body, { as })).status).toBe(403);
+        }
+      }
+      const one = await service().send("PATCH", `${service().path}/${id}`, { as, body: { properties: { a: 1 } } });
+      expect(one.status).toBe(403);
+      const after = await service().features("GET");
+      expect([after.text, after.headers.etag]).toEqual([before.text, before.headers.etag]);
+    });
+
+    test("by ids of features of another map changes nothing there", async () => {
+      const { bob: as } = service();
+      const [id] = await service().create(point({ n: 1 }));
+      const path = `/api/v1/maps/${await service().newMap(as)}/features`;
+      const features = [{ ...point({ n: 2 }), id }];
+      await service().send("PUT", path, { as, body: { features } });
+      await service().send("PATCH", path, { as, body: { features } });
+      await service().send("DELETE", path, { as, body: { features } });
+      expect(await service().all()).toEqual([{ ...point({ n: 1 }), id }]);
+    });
+
+    test("by guessing a client's secret is stopped, and is told when it may go on", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = service().ann;
+      for (let i = 0; i < 10; i++) {
+        expect((await request({ client_id, client_secret: `gfs_${i}` })).status).toBe(401);
+      }
+      const stopped = await request({ client_id, client_secret: "gfs_10" });
+      expect([stopped.status, stopped.json.error]).toEqual([429, "temporarily_unavailable"]);
+      expect(Number(stopped.headers["retry-after"])).toBe(900);
+      // Not even by the right one, which would tell that it is right.
+      expect((await request({ client_id, client_secret })).status).toBe(429);
+      // Who comes from elsewhere is not locked out by it.
+      expect((await request({ client_id, client_secret }, "192.0.2.1")).status).toBe(200);
+      const before = service().now;
+      service().now += 900_000;
+      expect((await request({ client_id, client_secret })).status).toBe(200);
+      service().now = before;
+    });
+
+    test("by guessing client ids is stopped all the same", async () => {
+      for (let i = 0; i < 100; i++) await request({ client_id: `gfc_${i}`, client_secret: "gfs_x" });
+      expect((await request({ client_id: "gfc_100", client_secret: "gfs_x" })).status).toBe(429);
+    });
+
+    test("from many addresses of one IPv6 network is from one", async () => {
+      const { clientId: client_id } = service().ann;
+      const network = `2001:db8:${service().now % 4096}:1`;
+      for (let i = 0; i < 10; i++) await request({ client_id, client_secret: "gfs_x" }, `${network}::${i + 1}`);
+      expect((await request({ client_id, client_secret: "gfs_x" }, `${network}:a:b:c:d`)).status).toBe(429);
+      expect((await request({ client_id, client_secret: "gfs_x" }, "2001:db8:ffff:2::1")).status).toBe(401);
+    });
+
+    test("by names that mean something to JavaScript is data", async () => {
+      const properties = `{${names.map((name, i) => `${JSON.stringify(name)}:${i}`).join(",")},"ref":"a"}`;
+      const feature = `{"type":"Feature","geometry":null,"properties":${properties},"__proto__":{"type":"x"}}`;
+      const body = `{"features":[${feature}],"__proto__":{"remoteField":"ref"},"constructor":{"prototype":{"a":1}}}`;
+      expect((await service().features("POST", body)).status).toBe(201);
+      const { text } = await service().features("GET");
+      expect(text).toContain(`"properties":${properties}`);
+      expect(Object.keys(Object.prototype)).toEqual([]);
+      expect(Reflect.get({}, "remoteField")).toBeUndefined();
+      for (const name of names) {
+        const stub = `{"type":"Feature","geometry":null,"properties":{${JSON.stringify(name)}:"k"}}`;
+        const wrapper = `{"remoteField":${JSON.stringify(name)},"features":[${stub}]}`;
+        expect((await service().features("POST", wrapper)).status).toBe(201);
+        expect((await service().features("DELETE", wrapper)).json.success).toHaveLength(1);
+      }
+      const [id] = (await service().all()).map((feature) => feature.id);
+      await service().features("PATCH", `{"features":[{"id":"${id}","properties":{"__proto__":{"a":1}}}]}`);
+      expect((await service().features("GET")).text).toContain('"__proto__":{"a":1}');
+    });
+
+    test("by texts that mean something to databases and readers is data", async () => {
+      const features = texts.map((text) => point({ [text]: text, ref: text }));
+      expect((await service().features("POST", { features })).status).toBe(201);
+      expect((await service().all()).map(({ properties }) => properties)).toEqual(
+        features.map((one) => one.properties),
+      );
+      for (const text of texts) {
+        const stub = { type: "Feature", geometry: null, properties: { [text]: text } };
+        const body = { remoteField: text, features: [stub] };
+        expect((await service().features("DELETE", body)).json.success).toHaveLength(1);
+      }
+      expect(await service().all()).toEqual([]);
+    });
+
+    test("by such texts in every other place finds nothing and breaks nothing", async () => {
+      const { clientSecret: client_secret } = service().ann;
+      for (const text of [...texts, ...names, "\u0000"]) {
+        const path = encodeURIComponent(text);
+        const places = [
+          await service().send("GET", `/api/v1/maps/${path}/features`),
+          await service().send("GET", `${service().path}?page=${path}`),
+          await service().send("PATCH", `${service().path}/${path}`, { body: { properties: {} } }),
+          await service().features("PUT", { features: [{ ...point(), id: text }] }),
+          await service().features("DELETE", { features: [{ id: text }] }),
+          await service().features("POST", { type: text, features: [] }),
+          await request({ client_id: text, client_secret }, "192.0.2.77"),
+          await service().send("GET", service().path, { as: null, headers: { authorization: `Bearer ${path}` } }),
+        ];
+        for (const { status } of places) expect([200, 400, 401, 404, 422, 429]).toContain(status);
+        const created = await service().send("POST", "/api/v1/maps", { body: { name: text } });
+        expect([201, 422]).toContain(created.status);
+        if (created.status === 201) expect(created.json.name).toBe(text);
+      }
+      expect((await service().features("GET")).status).toBe(200);
+    });
+
+    test("by ways out of the path leads nowhere", async () => {
+      const tricks = [
+        "..",
+        "%2e%2e",
+        "..%2f",
+        "%2e%2e%2f%2e%2e%2ftoken",
+        "..%5c",
+        "%00",
+        "%c0%ae",
+        "%",
+        "%zz",
+        "*",
+        ";a=b",
+        ".",
+      ];
+      for (const trick of tricks) {
+        // As it is: a client would resolve dots before it sends them.
+        const line = `GET /api/v1/maps/${trick}/features HTTP/1.1`;
+        const head = [line, "Host: localhost", `Authorization: Bearer ${service().ann.token}`, "Connection: close"];
+        const raw = await rawRequest(service().app, `${head.join("\r\n")}\r\n\r\n`);
+        expect([trick, raw.slice(0, 12)]).toEqual([trick, "HTTP/1.1 404"]);
+      }
+    });
+
+    test("by nesting is stopped before it is parsed", async () => {
+      const deep = (levels: number) =>
+        `{"features":[{"type":"Feature","geometry":null,"properties":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}]}`;
+      expect((await service().features("POST", deep(96))).status).toBe(201);
+      for (const body of [deep(97), deep(100_000), "[".repeat(5_000_000), '{"a":'.repeat(1_000_000)]) {
+        const { status, json } = await service().features("POST", body);
+        expect([status, json.code]).toEqual([400, "nested-too-deeply"]);
+      }
+      // Brackets in texts nest nothing.
+      expect((await service().features("POST", { features: [point({ a: '[{"\\"'.repeat(500) })] })).status).toBe(201);
+    });
+
+    test("by a bomb of gzip is stopped at the limit", async () => {
+      // 1 GiB of zeros in 1 MiB.
+      const part = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 });
+      const bomb = Buffer.concat(Array.from({ length: 16 }, () => part));
+      const before = process.memoryUsage().arrayBuffers;
+      const { status, json } = await service().features("POST", bomb, { headers: { "content-encoding": "gzip" } });
+      expect([status, json.code]).toEqual([413, "body-too-large"]);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
+    });
+
+    test("by numbers and texts that cannot be kept is told, not changed unseen", async () => {
+      const bad = [
+        "9007199254740993",
+        "-9007199254740992",
+        "1e400",
+        "-1e400",
+        '"\\ud800"',
+        '"a\\u0000b"',
+        '{"\\udc00":1}',
+        "[[1e999]]",
+      ];
+      for (const value of bad) {
+        const body = `{"features":[{"type":"Feature","geometry":null,"properties":{"a":${value}}}]}`;
+        const { status, json } = await service().features("POST", body);
+        expect([value, status, json.code]).toEqual([value, 422, "all-failed"]);
+      }
+      const good = ["9007199254740991", "1e21", "1.7976931348623157e308", "5e-324", '"\\ud83d\\ude00"', '"\\u0001"'];
+      for (const value of good) {
+        const body = `{"features":[{"type":"Feature","geometry":null,"properties":{"a":${value}}}]}`;
+        expect([value, (await service().features("POST", body)).status]).toEqual([value, 201]);
+      }
+      const kept = (await service().all()).map(({ properties }) => properties.a);
+      expect(kept).toEqual(good.map((value) => JSON.parse(value)));
+    });
+  });
+});

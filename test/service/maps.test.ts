@@ -1,0 +1,130 @@
+/** Maps themselves: what the service has on top of its specification. */
+import { describe, expect, test } from "vitest";
+import { onEveryStore, point } from "./service.js";
+
+describe("maps", () => {
+  onEveryStore((service) => {
+    const create = (body: unknown, as = service().ann) => service().send("POST", "/api/v1/maps", { as, body });
+    const list = async (query = "", as = service().ann) => {
+      const { json } = await service().send("GET", `/api/v1/maps${query}`, { as });
+      return (json.maps as unknown as { id: string; name: string }[]).map(({ name }) => name);
+    };
+
+    test("are created, empty and not private unless told otherwise", async () => {
+      const { status, headers, json } = await create({ name: "Bäume 🌳" });
+      expect(status).toBe(201);
+      expect(json).toEqual({
+        id: expect.stringMatching(/^[\da-f-]{36}$/),
+        name: "Bäume 🌳",
+        private: false,
+        owner: { email: service().ann.email },
+        features: 0,
+        revision: 0,
+        created: new Date(service().now).toISOString(),
+      });
+      expect(headers.location).toMatch(new RegExp(`^http://[^/]+/api/v1/maps/${json.id}$`));
+      const { json: read } = await service().send("GET", `/api/v1/maps/${json.id}`);
+      expect(read).toEqual(json);
+      expect((await create({ name: "b", private: true })).json.private).toBe(true);
+    });
+
+    test.each([
+      [{}],
+      [[]],
+      [{ name: "" }],
+      [{ name: " a" }],
+      [{ name: "a\n" }],
+      [{ name: 7 }],
+      [{ name: "a\u0000" }],
+      [{ name: "x".repeat(201) }],
+      [{ name: "a", private: "no" }],
+      [{ name: "\ud800" }],
+    ])("are not created from %j", async (body) => {
+      const { status, json } = await create(body);
+      expect([status, json.code]).toEqual([422, "invalid-body"]);
+    });
+
+    test("are listed by name: the account's, and with readable those of others that are not private", async () => {
+      await create({ name: "Alpha" });
+      await create({ name: "Beta", private: true }, service().bob);
+      await create({ name: "Gamma" }, service().bob);
+      expect(await list()).toEqual(["Alpha", "Places"]);
+      const readable = await list("?readable=true");
+      expect(readable).toEqual(expect.arrayContaining(["Alpha", "Places", "Gamma"]));
+      expect(await list("?readable=false", service().bob)).toEqual(["Beta", "Gamma"]);
+      expect((await service().send("GET", "/api/v1/maps?readable=1")).status).toBe(400);
+    });
+
+    test("are not found by others where they are private", async () => {
+      const { json } = await create({ name: "a", private: true });
+      const path = `/api/v1/maps/${json.id}`;
+      const { bob: as } = service();
+      for (const [method, body] of [["GET"], ["PATCH", { name: "b" }], ["DELETE"]] as const) {
+        const answer = await service().send(method, path, { as, ...(body && { body }) });
+        expect([answer.status, answer.json.code]).toEqual([404, "map-not-found"]);
+      }
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        expect((await service().send(method, `${path}/features`, { as, body: { features: [point()] } })).status).toBe(
+          404,
+        );
+      }
+    });
+
+    test("are renamed and made private by their owner", async () => {
+      const path = `/api/v1/maps/${service().map}`;
+      const { status, json } = await service().send("PATCH", path, { body: { name: "Other", private: true } });
+      expect([status, json]).toMatchObject([200, { name: "Other", private: true, revision: 1 }]);
+      expect((await service().send("PATCH", path, { body: { private: false } })).json).toMatchObject({ name: "Other" });
+      for (const body of [{}, { name: "" }, { private: null }]) {
+        expect((await service().send("PATCH", path, { body })).status).toBe(422);
+      }
+    });
+
+    test("are changed and deleted by nobody else", async () => {
+      const path = `/api/v1/maps/${service().map}`;
+      const { bob: as } = service();
+      expect((await service().send("PATCH", path, { as, body: { name: "x" } })).status).toBe(403);
+      expect((await service().send("DELETE", path, { as })).status).toBe(403);
+      expect((await service().send("GET", path, { as })).json.name).toBe("Places");
+    });
+
+    test("are deleted with all their features", async () => {
+      await service().create(point(), point());
+      const path = `/api/v1/maps/${service().map}`;
+      const { status, json } = await service().send("DELETE", path);
+      expect([status, json.features]).toEqual([200, 2]);
+      expect((await service().send("GET", path)).status).toBe(404);
+      expect((await service().features("GET")).status).toBe(404);
+      expect((await service().features("POST", { features: [point()] })).status).toBe(404);
+    });
+
+    test("tell how many features they have, and that they changed", async () => {
+      const path = `/api/v1/maps/${service().map}`;
+      await service().create(point(), point());
+      expect((await service().send("GET", path)).json).toMatchObject({ features: 2, revision: 1 });
+    });
+
+    test("and what is written to them stand in the audit log", async () => {
+      const { json } = await create({ name: "a" });
+      const path = `/api/v1/maps/${json.id}`;
+      await service().send("POST", `${path}/features`, { body: { features: [point()] } });
+      await service().send("PATCH", path, { body: { name: "b" } });
+      await service().send("DELETE", path);
+      const log = await service().store.auditOf({ account: service().ann.account, limit: 4 });
+      expect(log.map(({ action }) => action)).toEqual([
+        "map-deleted",
+        "map-changed",
+        "features-written",
+        "map-created",
+      ]);
+      expect(log[2]).toMatchObject({ map: json.id, address: service().address, detail: { created: 1 } });
+    });
+
+    test("are not there without a token", async () => {
+      for (const path of ["/api/v1/maps", `/api/v1/maps/${service().map}`]) {
+        expect((await service().send("GET", path, { as: null })).status).toBe(401);
+      }
+      expect((await service().send("POST", "/api/v1/maps", { as: null, body: { name: "a" } })).status).toBe(401);
+    });
+  });
+});
