@@ -10,6 +10,8 @@ export function acceptsOf(options: OptionValues<typeof writeOptions>): Accepts {
   if (options.polygons === "tracks") geometryTypes.push("Polygon", "MultiPolygon");
   return {
     crs: "wgs84",
+    // GPX 1.1, latitudeType and longitudeType
+    degreesOnly: true,
     layers: "one",
     geometryTypes,
     shortLines: true,

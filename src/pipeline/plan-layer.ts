@@ -46,6 +46,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const all = inputs.map((input) => input.shape.crs);
   const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
   const crs = joins?.crs ?? common;
+  if (crs === null) for (const input of inputs) tellUndeclared(conversion, layer.name, input.shape.crs);
   const first = joins || needsSummary(accepts) ? await readFirst(conversion, inputs) : null;
   const summary = first?.summary ?? null;
   const alone = planFit(summary, accepts, format.label, request.append === true);
@@ -80,6 +81,13 @@ function tellRenamed({ gathered, writer }: Conversion, { name, wanted }: OutputL
   gathered.losses.add("layer-renamed", name, undefined, 1, `the layer "${wanted}" became "${name}", since ${why}`);
 }
 
+/** Who reads the output takes its coordinates for longitude and latitude, and --no-reproject left them what they were. */
+function tellUndeclared({ gathered, writer, request }: Conversion, layer: string, crs: Crs | null): void {
+  if (request.reproject !== false || crs === null || writer.accepts.crs === "any" || isWgs84(crs)) return;
+  const example = `the coordinates are in ${crs.id ?? crs.name}, and ${writer.format.label} says longitude and latitude in WGS 84 of all that it holds`;
+  gathered.losses.add("crs-undeclared", layer, undefined, 1, example);
+}
+
 /** A mistyped name would leave the layer that was meant as it was. */
 function tellAdded({ gathered }: Conversion, layer: string, there: readonly LayerInfo[]): void {
   const names = there.map(({ name }) => `"${name}"`).join(", ");
@@ -94,10 +102,13 @@ function otherGeometry(path: string, fit: FitPlan): Error {
 }
 
 /** What the writer's limits ask of every geometry before the layer is summed up. */
-function stagesOfWriter({ writer }: Conversion): StageSpec[] {
-  const { geometryTypes, shortLines = false } = writer.accepts;
-  // First, so that a collection is merged for what is left of it.
-  const stages: StageSpec[] = [{ name: "drop-degenerate", settings: { shortLines } }];
+function stagesOfWriter({ writer, request }: Conversion): StageSpec[] {
+  const { geometryTypes, shortLines = false, degreesOnly = false } = writer.accepts;
+  const stages: StageSpec[] = [];
+  if (degreesOnly && request.reproject === false)
+    stages.push({ name: "check-coordinates", settings: { mode: "wgs84" } });
+  // Before collections are merged, for what is left of them.
+  stages.push({ name: "drop-degenerate", settings: { shortLines } });
   if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });
   return stages;
 }

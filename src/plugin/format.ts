@@ -92,6 +92,8 @@ export interface Reader<T extends OptionTable = OptionTable> {
 export interface Accepts {
   /** Coordinates in any system, or in WGS84 longitude/latitude only. */
   readonly crs: "any" | "wgs84";
+  /** Longitudes beyond ±180° and latitudes beyond ±90° are nothing that it can say, whatever the coordinates are in. */
+  readonly degreesOnly?: boolean;
   readonly layers: "one" | "many";
   /** What a layer of this name is called, where the format does not take every name: the same for what it gives itself. */
   readonly layerName?: (name: string) => string;

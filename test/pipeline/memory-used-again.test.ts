@@ -69,6 +69,12 @@ const geometries: Readonly<Record<string, (i: number) => unknown>> = {
         },
 };
 
+/** What else is read, by the geometries: a GPX has no polygons. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  lines: ["gpkg", "kml", "csv", "gpx"],
+  polygons: ["gpkg", "kml", "csv"],
+};
+
 let scratch: Scratch;
 const inputs = new Scratch();
 const host = testHost();
@@ -95,7 +101,9 @@ beforeAll(async () => {
       geometry: geometryOf(i),
     }));
     writeFileSync(inputs.path(`${name}.geojson`), JSON.stringify({ type: "FeatureCollection", features }));
-    await convert(request(inputs.path(`${name}.geojson`), inputs.path(`${name}.shp`)), host);
+    for (const format of ["shp", ...(others[name] ?? [])]) {
+      await convert(request(inputs.path(`${name}.geojson`), inputs.path(`${name}.${format}`)), host);
+    }
   }
 });
 afterAll(() => inputs.remove());
@@ -133,6 +141,7 @@ const targets = ["shp", "geojson", "geojsonl", "csv", "kml"];
 const cases = Object.keys(geometries).flatMap((name) => [
   ...targets.flatMap((to) => ["shp", "geojson"].map((from) => [name, from, to] as const)),
   [name, "shp", "gpkg"] as const,
+  ...(others[name] ?? []).flatMap((from) => ["shp", "gpkg"].map((to) => [name, from, to] as const)),
 ]);
 
 describe("what is written does not depend on the memory that was lent for it", () => {

@@ -1,0 +1,53 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { samples } from "../support/command.js";
+import { converted } from "../support/host.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+// 20 points in EPSG:25832; the first is at 356560.26, 5645282.14.
+const survey = `${samples}/shapefile/survey.shp`;
+const untouched = { reproject: false };
+
+describe("coordinates carried untouched", () => {
+  test.each(["geojson", "geojsonl", "kml"])(
+    "are a loss in .%s, which says them to be in degrees",
+    async (extension) => {
+      const output = scratch.path(`out.${extension}`);
+      const { losses, written } = await converted(survey, output, untouched);
+      expect(written).toBe(20);
+      expect(losses).toMatchObject([
+        { code: "crs-undeclared", count: 1, example: expect.stringContaining("EPSG:25832") },
+      ]);
+      expect(readFileSync(output, "utf8")).toContain("356560.26,5645282.14");
+    },
+  );
+
+  test.each(["gpkg", "shp", "csv"])("are none in .%s, which says what they are in", async (extension) => {
+    const { losses } = await converted(survey, scratch.path(`as-${extension}.${extension}`), untouched);
+    expect(losses.filter(({ code }) => code === "crs-undeclared")).toEqual([]);
+  });
+
+  test("are rejected where a GPX cannot say them, and never become others", async () => {
+    const output = scratch.path("out.gpx");
+    const { rejected, written } = await converted(survey, output, { ...untouched, allowEmpty: true });
+    expect([rejected, written]).toEqual([20, 0]);
+    expect(readFileSync(output, "utf8")).not.toContain("<wpt");
+    expect(readFileSync(`${output}.rejects.geojsonl`, "utf8")).toContain("356560.26");
+  });
+
+  test("go into a GPX where they are degrees", async () => {
+    const input = scratch.path("degrees.csv");
+    writeFileSync(input, "lon,lat\n180,5\n181,5\n-7.5,90\n");
+    const output = scratch.path("degrees.gpx");
+    const { rejected } = await converted(input, output, untouched);
+    expect(rejected).toBe(1);
+    const positions = [...readFileSync(output, "utf8").matchAll(/<wpt lat="(.*?)" lon="(.*?)"/g)];
+    expect(positions.map(([, lat, lon]) => [lat, lon])).toEqual([
+      ["5", "-180"],
+      ["90", "-7.5"],
+    ]);
+  });
+});
