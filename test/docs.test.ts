@@ -15,25 +15,12 @@ import { type ErrorCode, registry } from "../src/errors.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
 import { Desk } from "./support/document.js";
+import { filled, table } from "./support/markdown.js";
 import { pairReport } from "./support/pair-report.js";
 import { hasOf, pairCells } from "./support/pair-words.js";
 import { isSource, projectFiles, textOf } from "./support/sources.js";
 
 const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
-
-/** A table of Markdown. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cell = (text: string) => text.replaceAll("|", "\\|");
-  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
-/** The page with every part between `<!-- begin NAME -->` and its end made anew. */
-function filled(markdown: string, parts: Readonly<Record<string, string>>): string {
-  return markdown.replace(/<!-- begin (.*?) -->\n[\s\S]*?<!-- end \1 -->/g, (whole, name: string) =>
-    Object.hasOwn(parts, name) ? `<!-- begin ${name} -->\n${parts[name]}\n\n<!-- end ${name} -->` : whole,
-  );
-}
 
 const namesOfParts = (markdown: string) => [...markdown.matchAll(/<!-- begin (.*?) -->/g)].map((match) => match[1]!);
 

@@ -1,4 +1,5 @@
 /** /api: the features of maps, and maps. */
+import type { Readable } from "node:stream";
 import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
@@ -86,9 +87,11 @@ async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings):
 
 function takeJson(scope: FastifyInstance, settings: Settings): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", async (request: FastifyRequest, stream: AsyncIterable<Buffer>) => {
+  scope.addContentTypeParser("*", async (request: FastifyRequest, stream: Readable) => {
     if (request.is404) return undefined;
-    const { bytes, json } = await readJson(request.headers, stream, settings);
+    // Who sends too much gets an answer: the connection outlives the reading.
+    const chunks = stream.iterator({ destroyOnReturn: false });
+    const { bytes, json } = await readJson(request.headers, chunks, settings);
     request.bytes = bytes;
     return json;
   });

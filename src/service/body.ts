@@ -2,6 +2,7 @@
  * Reads the body of a request: gzip or not, JSON (RFC 8259) in UTF-8. Sizes are measured after decompression, and what
  * is too large is not read further.
  */
+import { pipeline } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
 import { type Problem, problem } from "./problems.js";
 import type { Settings } from "./settings.js";
@@ -54,33 +55,28 @@ function isJson(contentType: string): boolean {
 
 async function collect(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    length += chunk.length;
-    if (length > limit) throw problem("body-too-large", { limit });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
+  for await (const chunk of upTo(limit, stream)) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** A bomb is put out at the limit: no more than a chunk behind it is inflated. */
 async function inflate(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: 64 * 1024 });
-  const feed = async () => {
-    let sent = 0;
-    for await (const chunk of stream) {
-      sent += chunk.length;
-      if (sent > limit) throw problem("body-too-large", { limit });
-      if (!gunzip.write(chunk)) await new Promise((resolve) => gunzip.once("drain", resolve).once("close", resolve));
-      if (gunzip.destroyed) return;
-    }
-    gunzip.end();
-  };
-  feed().catch((error: Error) => gunzip.destroy(error));
+  // What goes wrong on the way in comes out where it is read.
+  pipeline(upTo(limit, stream), gunzip, () => undefined);
   try {
     return await collect(gunzip, limit);
   } catch (error) {
     throw asGzipProblem(error);
+  }
+}
+
+async function* upTo(limit: number, stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > limit) throw problem("body-too-large", { limit });
+    yield chunk;
   }
 }
 

@@ -2,11 +2,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem, problem } from "./problems.js";
 
-/** Codes of Fastify and of stores that have a problem of their own. */
+/** Codes of Fastify that have a problem of their own. */
 const known: Readonly<Record<string, (request: FastifyRequest) => Problem>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ headers }) =>
     problem("unsupported-media-type", { type: headers["content-type"] ?? "no type" }),
-  "store-unavailable": () => problem("store-unavailable", {}, { headers: { "retry-after": "5" } }),
   // A path that is no path leads nowhere.
   FST_ERR_BAD_URL: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
   FST_ERR_MAX_PARAM_LENGTH: ({ raw }) => problem("not-found", { path: pathOf(raw.url) }),
@@ -17,18 +16,18 @@ export const pathOf = (url: string | undefined): string => (url ?? "").split("?"
 export function asProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode, message } = error as Partial<FastifyError>;
-  if (Object.hasOwn(known, code)) {
-    const found = known[code]!(request);
-    found.cause = error;
-    return found;
-  }
+  if (Object.hasOwn(known, code)) return known[code]!(request);
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return problem("bad-request", { reason: message ?? code }, { cause: error });
   }
   return problem("internal", {}, { cause: error });
 }
 
+/** Seconds that a database is given to come back. */
+const retryAfter = 5;
+
 export function sendProblem(reply: FastifyReply, found: Problem): FastifyReply {
+  if (found.statusCode === 503) reply.header("retry-after", String(retryAfter));
   return reply
     .code(found.statusCode)
     .headers({ "x-request-id": reply.request.id, ...found.headers })

@@ -31,7 +31,7 @@ export const problems = {
   ),
   "not-authenticated": plain(
     401,
-    "This needs an access token: get one from /token and send it as Authorization: Bearer <token>.",
+    "This needs an access token: get one from /token and send it as Authorization: Bearer TOKEN.",
   ),
   "invalid-token": plain(401, "The access token is unknown, has expired or was revoked; get a new one from /token."),
   "not-owner": plain(403, "Only the owner of this map may change it."),
@@ -52,7 +52,6 @@ export const problems = {
     413,
     (e) => `The body has more than ${e.limit} bytes (counted after decompression); send fewer features at once.`,
   ),
-  "address-too-long": plain(414, "The address of the request is too long."),
   "unsupported-media-type": entry<{ type: string }>(
     415,
     (e) => `A body of ${e.type} is not understood; send application/json or application/geo+json, in UTF-8.`,

@@ -20,6 +20,7 @@ export interface Settings {
   readonly attemptsPerName: number;
   /** Failed attempts from one address, whatever the name, within `attemptSeconds`. */
   readonly attemptsPerAddress: number;
+  /** Seconds in which failed attempts are counted, from the first on. */
   readonly attemptSeconds: number;
   /** Seconds that a person stays signed in to the pages without doing anything. */
   readonly sessionIdleSeconds: number;
