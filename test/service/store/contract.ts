@@ -5,7 +5,7 @@
  *
  * where the function opens an empty store, which the suite closes.
  */
-import { afterEach, describe } from "vitest";
+import { afterAll, afterEach, describe } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
 import { describeConcurrency } from "./contract/concurrency.js";
 import { describeIdempotency } from "./contract/idempotency.js";
@@ -16,13 +16,13 @@ import { describePages } from "./contract/pages.js";
 import { describePeople } from "./contract/people.js";
 import { describeWrites } from "./contract/writes.js";
 
-/** Opens an empty store that is closed after the test. */
+/** Opens a store for a test. */
 export type Opening = () => Promise<Store>;
 
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`the ${name} store`, () => {
     const opened: Store[] = [];
-    const opening: Opening = async () => {
+    const empty: Opening = async () => {
       const store = await open();
       opened.push(store);
       return store;
@@ -31,13 +31,21 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       for (const store of opened.splice(0)) await store[Symbol.asyncDispose]();
     });
 
-    describePeople(opening);
-    describeMaps(opening);
-    describePages(opening);
-    describeWrites(opening);
-    describeKeys(opening);
-    describeIdempotency(opening);
-    describeConcurrency(opening);
-    describeModel(opening);
+    let kept: Promise<Store> | undefined;
+    /** One for all tests that make maps of their own. */
+    const shared: Opening = () => {
+      kept ??= open();
+      return kept;
+    };
+    afterAll(async () => (await kept)?.[Symbol.asyncDispose]());
+
+    describePeople(empty);
+    describeMaps(empty);
+    describePages(shared);
+    describeWrites(shared);
+    describeKeys(shared);
+    describeIdempotency(shared);
+    describeConcurrency(shared);
+    describeModel(shared);
   });
 }

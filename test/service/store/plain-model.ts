@@ -129,12 +129,12 @@ export class PlainMap {
       feature.properties = item.properties;
       return;
     }
-    const entries = Object.entries(feature.properties)
-      .map(([name, value]): [string, unknown] => [
-        name,
-        Object.hasOwn(item.properties!, name) ? item.properties![name] : value,
-      ])
-      .concat(Object.entries(item.properties).filter(([name]) => !Object.hasOwn(feature.properties, name)));
-    feature.properties = Object.fromEntries(entries.filter(([, value]) => value !== null || false));
+    const { properties: stored } = feature;
+    const changes = item.properties;
+    const has = (one: Properties, name: string) => Object.keys(one).includes(name);
+    const left = Object.entries(stored).filter(([name]) => !has(changes, name) || changes[name] !== null);
+    const added = Object.entries(changes).filter(([name, value]) => !has(stored, name) && value !== null);
+    const replaced = left.map(([name, value]): [string, unknown] => [name, has(changes, name) ? changes[name] : value]);
+    feature.properties = Object.fromEntries([...replaced, ...added]);
   }
 }

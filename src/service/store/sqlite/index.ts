@@ -1,9 +1,8 @@
-import type { Store, WriteOutcome, WriteRequest } from "../contract.js";
+import type { Store, WriteOutcome } from "../contract.js";
+import { KeysInFlight } from "../keys-in-flight.js";
 import { Member } from "./member.js";
 import type { Question } from "./operations.js";
 import { packRequest } from "./packed-request.js";
-
-const readers = 2;
 
 /** Which thread a question goes to. */
 const sides: Readonly<Record<Question, "reads" | "writes">> = {
@@ -46,17 +45,24 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
  * @throws GeoferryError store-unavailable, store-newer, store-foreign; once it is open, the service's problems
  */
 export async function openSqliteStore(path: string): Promise<Store> {
-  const writer = await Member.start({ path, role: "writer" });
-  const members = [writer];
+  const writer = new Member({ path, role: "writer" });
+  const first = new Member({ path, role: "reader" });
+  const second = new Member({ path, role: "reader" });
+  const close = async () => {
+    // The last to go, so that it takes the journal along.
+    await Promise.all([first.close(), second.close()]);
+    await writer.close();
+  };
   try {
-    // Now that the writer has made the database.
-    for (let i = 0; i < readers; i++) members.push(await Member.start({ path, role: "reader" }));
+    // It makes the database, which the others only read.
+    await writer.open();
+    await Promise.all([first.open(), second.open()]);
   } catch (error) {
-    await Promise.all(members.map((member) => member.close()));
+    await close();
     throw error;
   }
-  const [first, ...others] = members.slice(1) as [Member, ...Member[]];
-  const reader = () => others.reduce((least, member) => (member.load < least.load ? member : least), first);
+  const reader = () => (second.load < first.load ? second : first);
+  const keysInFlight = new KeysInFlight();
   const questions = Object.entries(sides).map(([question, side]) => [
     question,
     (...values: unknown[]) => (side === "writes" ? writer : reader()).ask(question as Question, values),
@@ -65,26 +71,8 @@ export async function openSqliteStore(path: string): Promise<Store> {
   return {
     ...asked,
     name: "sqlite",
-    write: oneAtATime((request) => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
-    async [Symbol.asyncDispose]() {
-      await Promise.all(members.map((member) => member.close()));
-    },
-  };
-}
-
-/** A request whose key is in use waits for nothing: it is told so. */
-function oneAtATime(write: Store["write"]): Store["write"] {
-  const inFlight = new Set<string>();
-  return async (request: WriteRequest) => {
-    if (!request.idempotency) return write(request);
-    const { scope, key } = request.idempotency;
-    const name = JSON.stringify([scope, key]);
-    if (inFlight.has(name)) return { kind: "key-in-flight" };
-    inFlight.add(name);
-    try {
-      return await write(request);
-    } finally {
-      inFlight.delete(name);
-    }
+    write: (request) =>
+      keysInFlight.alone(request, () => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
+    [Symbol.asyncDispose]: close,
   };
 }

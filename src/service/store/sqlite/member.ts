@@ -19,26 +19,21 @@ const asProblem = (error: unknown): unknown =>
     ? problem("store-unavailable", {}, { cause: error })
     : error;
 
-/** The other end of a thread of the store. */
+/** The other end of a thread of the store, which is there from the start; its database has to be opened. */
 export class Member {
   private readonly worker: Worker;
   private readonly waiting = new Map<number, Waiting>();
   private readonly exited: Promise<void>;
+  private opening: Waiting | undefined;
   private ended: unknown;
   private asked = 0;
 
-  private constructor(role: ThreadRole, opened: Waiting) {
+  constructor(role: ThreadRole) {
     this.worker = new Worker(threadPath, { workerData: role });
-    this.worker.on("message", (reply: ThreadReply) => {
-      if ("ready" in reply) return reply.ready ? opened.resolve(null) : opened.reject(fromPlainError(reply.error));
-      const waiting = this.waiting.get(reply.id);
-      this.waiting.delete(reply.id);
-      if ("error" in reply) waiting?.reject(asProblem(fromPlainError(reply.error)));
-      else waiting?.resolve(reply.answer);
-    });
+    this.worker.on("message", (reply: ThreadReply) => this.hear(reply));
     const end = (cause: unknown) => {
       this.ended ??= fault("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
-      opened.reject(this.ended);
+      this.opening?.reject(this.ended);
       for (const { reject } of this.waiting.values()) reject(asProblem(this.ended));
       this.waiting.clear();
     };
@@ -51,13 +46,29 @@ export class Member {
     });
   }
 
-  /** Resolves once the database is open. */
-  static async start(role: ThreadRole): Promise<Member> {
-    let member: Member | undefined;
-    await new Promise<unknown>((resolve, reject) => {
-      member = new Member(role, { resolve, reject });
+  private hear(reply: ThreadReply): void {
+    if ("open" in reply) {
+      if (reply.open) this.opening?.resolve(null);
+      else this.opening?.reject(fromPlainError(reply.error));
+      return;
+    }
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    if ("error" in reply) waiting?.reject(asProblem(fromPlainError(reply.error)));
+    else waiting?.resolve(reply.answer);
+  }
+
+  private send(request: ThreadRequest): void {
+    this.worker.postMessage(request);
+  }
+
+  /** Once, before it is asked anything. */
+  async open(): Promise<void> {
+    if (this.ended) throw this.ended;
+    await new Promise((resolve, reject) => {
+      this.opening = { resolve, reject };
+      this.send({ open: true });
     });
-    return member!;
   }
 
   /** How many questions it has not answered yet. */
@@ -72,10 +83,6 @@ export class Member {
       this.waiting.set(id, { resolve, reject });
       this.send({ id, question, values });
     });
-  }
-
-  private send(request: ThreadRequest): void {
-    this.worker.postMessage(request);
   }
 
   /** After all that was asked is answered. */

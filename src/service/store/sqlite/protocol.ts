@@ -8,12 +8,13 @@ export interface ThreadRole {
 }
 
 export type ThreadRequest =
+  | { readonly open: true }
   | { readonly id: number; readonly question: Question; readonly values: readonly unknown[] }
   | { readonly close: true };
 
 export type ThreadReply =
   /** The database is open, or could not be opened. */
-  | { readonly ready: true }
-  | { readonly ready: false; readonly error: PlainError }
+  | { readonly open: true }
+  | { readonly open: false; readonly error: PlainError }
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly error: PlainError };

@@ -37,14 +37,13 @@ const writing = (db: Connection): Answering => {
   };
 };
 
-/** What SQLite refuses for reasons outside of the program is told as such; all else is a bug. */
-const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|FULL|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)/;
+/** What SQLite or the system refuses for reasons outside of the program is told as such; all else is a bug. */
+const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|FULL|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
 
 function told(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return outside.test(code)
-    ? fault("store-unavailable", { store: path, reason: (error as Error).message }, error)
-    : error;
+  if (!outside.test(code)) return error;
+  return fault("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
 
 async function inTransaction(db: Connection, work: () => unknown): Promise<unknown> {
@@ -69,35 +68,47 @@ const transferable = (answer: unknown): ArrayBuffer[] => {
   return text instanceof Uint8Array && text.length > 0 ? [text.buffer as ArrayBuffer] : [];
 };
 
-function serve(db: Connection): void {
-  const answering = role === "writer" ? writing(db) : reading(db);
-  const answer = async (question: Question, values: readonly unknown[]): Promise<unknown> => {
-    const work = () => answering[question]!(...(values as never[]));
+type Answer = (question: Question, values: readonly unknown[]) => Promise<unknown>;
+
+function answering(db: Connection): Answer {
+  const answers = role === "writer" ? writing(db) : reading(db);
+  return async (question, values) => {
+    const work = () => answers[question]!(...(values as never[]));
     return role === "writer" ? inTransaction(db, work) : work();
   };
-  let last: Promise<void> = Promise.resolve();
-  port.on("message", (request: ThreadRequest) => {
-    last = last.then(async () => {
-      if ("close" in request) {
-        db.close();
-        port.close();
-        return;
-      }
-      const { id } = request;
-      try {
-        const found = await answer(request.question, request.values);
-        reply({ id, answer: found }, transferable(found));
-      } catch (error) {
-        reply({ id, error: toPlainError(told(error)) });
-      }
-    });
-  });
 }
 
-try {
-  serve(connect(path, role));
-  reply({ ready: true });
-} catch (error) {
-  reply({ ready: false, error: toPlainError(told(error)) });
-  port.close();
+let db: Connection | undefined;
+let answer: Answer | undefined;
+
+function open(): void {
+  try {
+    db = connect(path, role);
+    answer = answering(db);
+    reply({ open: true });
+  } catch (error) {
+    reply({ open: false, error: toPlainError(told(error)) });
+  }
 }
+
+async function handle(request: ThreadRequest): Promise<void> {
+  if ("open" in request) return open();
+  if ("close" in request) {
+    db?.close();
+    port.close();
+    return;
+  }
+  const { id, question, values } = request;
+  try {
+    const found = await answer!(question, values);
+    reply({ id, answer: found }, transferable(found));
+  } catch (error) {
+    reply({ id, error: toPlainError(told(error)) });
+  }
+}
+
+// One after the other: a write is many statements, and nothing may come between them.
+let last: Promise<void> = Promise.resolve();
+port.on("message", (request: ThreadRequest) => {
+  last = last.then(() => handle(request));
+});

@@ -96,15 +96,19 @@ function featureStatements(
     },
     async findByKeys(field, digests) {
       // All in one question: half the time of one after the other.
-      const asked = digests.map((digest) => Buffer.from(digest).toString("hex"));
-      return db.all<Match>(
-        `SELECT a.key AS of, k.seq, f.id FROM json_each(?) a
-        CROSS JOIN feature_keys k ON k.field = ? AND k.digest = unhex(a.value)
-        CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = k.field) << 40 | k.seq
-        ORDER BY k.seq`,
-        JSON.stringify(asked),
-        field,
+      const asked = digests.map(({ buffer, byteOffset, length }) =>
+        Buffer.from(buffer, byteOffset, length).toString("hex"),
       );
+      const rows = db
+        .statement<[string, number, number], [of: number, seq: number, id: string]>(
+          `SELECT a.key, k.seq, f.id FROM json_each(?) a
+          CROSS JOIN feature_keys k ON k.field = ? AND k.digest = unhex(a.value)
+          CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = ?) << 40 | k.seq
+          ORDER BY k.seq`,
+        )
+        .raw()
+        .all(JSON.stringify(asked), field, field);
+      return rows.map(([of, seq, id]) => ({ of, seq, id }));
     },
     async propertiesOf(map, seqs) {
       const find = db.statement<[number, number], { properties: string }>(

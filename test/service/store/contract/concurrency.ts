@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Opening } from "../contract.js";
-import { aMap, anAccount, carriedOut, type Done, featuresIn, numbered, readPages, scan, writing } from "../subject.js";
+import { aMap, carriedOut, type Done, featuresIn, numbered, readPages, scan, writing } from "../subject.js";
 
 export function describeConcurrency(open: Opening): void {
   describe("writes to one map at once", () => {
@@ -77,19 +77,6 @@ export function describeConcurrency(open: Opening): void {
         seen.set(page.revision, author);
       }
       await writer;
-    });
-  });
-
-  describe("accounts that are made at once", () => {
-    test("get an email once", async () => {
-      const store = await open();
-      const made = await Promise.all(
-        Array.from({ length: 6 }, async () => {
-          await anAccount(store, "ada");
-          return (await store.accounts()).length;
-        }),
-      );
-      expect(Math.max(...made)).toBe(1);
     });
   });
 }

@@ -41,6 +41,16 @@ export function describePeople(open: Opening): void {
       expect(await store.accounts()).toEqual([account]);
     });
 
+    test("that are made at once get an email once", async () => {
+      const store = await open();
+      const account = { email: "ada@example.org", passwordHash: "$argon2id$", created: noon };
+      const made = await Promise.all(
+        Array.from({ length: 6 }, () => store.addAccount({ ...account, id: randomUUID() })),
+      );
+      expect(made.filter((added) => added)).toHaveLength(1);
+      expect(await store.accounts()).toHaveLength(1);
+    });
+
     test("get another password, which ends their sessions and no others", async () => {
       const store = await open();
       const [ada, bob] = [await anAccount(store, "ada"), await anAccount(store, "bob")];

@@ -1,12 +1,162 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import Sqlite from "better-sqlite3";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import type { Store } from "../../../../src/service/store/contract.js";
 import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
 import { storeContract } from "../contract.js";
+import { aMap, anAccount, carriedOut, hashOf, numbered, scan, writing } from "../subject.js";
+import { expectConsistent } from "./consistency.js";
 
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-let stores = 0;
-storeContract("sqlite", () => openSqliteStore(join(folder, `${stores++}.db`)));
+let paths = 0;
+const newPath = () => join(folder, `${paths++}.db`);
+
+describe("what the contract left in SQLite", () => {
+  const used: string[] = [];
+  afterAll(() => {
+    for (const path of used) expectConsistent(path);
+  });
+  storeContract("SQLite", () => {
+    const path = newPath();
+    used.push(path);
+    return openSqliteStore(path);
+  });
+});
+
+describe("a database in SQLite", () => {
+  const opened: { close(): unknown }[] = [];
+  const open = async (path: string): Promise<Store> => {
+    const store = await openSqliteStore(path);
+    opened.push({ close: () => store[Symbol.asyncDispose]() });
+    return store;
+  };
+  /** Another program at the same file. */
+  const beside = (path: string): Sqlite.Database => {
+    const database = new Sqlite(path);
+    opened.push(database);
+    return database;
+  };
+  afterEach(async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  });
+
+  test("is for its owner alone, journals too", async () => {
+    const path = newPath();
+    const store = await open(path);
+    await anAccount(store);
+    for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("is one file once it is closed, and has all when it is opened again", async () => {
+    const path = newPath();
+    const store = await openSqliteStore(path);
+    const map = await aMap(store);
+    await carriedOut(store, writing(map, "create", numbered(40)));
+    await store[Symbol.asyncDispose]();
+    expect(() => statSync(`${path}-wal`)).toThrow();
+    const again = await open(path);
+    expect(await scan(again, map)).toHaveLength(40);
+    expect(await again.map(map)).toMatchObject({ features: 40, revision: 1 });
+  });
+
+  test("may be made by two at once, who see what the other writes", async () => {
+    const path = newPath();
+    const [one, other] = await Promise.all([open(path), open(path)]);
+    const map = await aMap(one);
+    const requests = Array.from({ length: 12 }, (_, i) => writing(map, "create", numbered(10, 10 * i)));
+    const outcomes = await Promise.all(requests.map((request, i) => carriedOut(i % 2 ? one : other, request)));
+    const revisions = outcomes.map(({ revision }) => revision).sort((a, b) => a - b);
+    expect(revisions).toEqual(requests.map((_, i) => i + 1));
+    expect(await scan(one, map)).toEqual(await scan(other, map));
+    expect(await scan(one, map)).toHaveLength(120);
+  });
+
+  test("of a later geoferry is refused and left as it is", async () => {
+    const path = newPath();
+    await (await openSqliteStore(path))[Symbol.asyncDispose]();
+    const database = beside(path);
+    database.pragma("user_version = 99");
+    await expect(openSqliteStore(path)).rejects.toMatchObject({
+      code: "store-newer",
+      message: expect.stringContaining("version 99"),
+    });
+    expect(database.pragma("user_version", { simple: true })).toBe(99);
+  });
+
+  test("of another program is refused and left as it is", async () => {
+    const path = newPath();
+    const database = beside(path);
+    database.exec("CREATE TABLE songs (title TEXT)");
+    await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "store-foreign" });
+    expect(database.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["songs"]);
+  });
+
+  test("that is none, or in a folder that is not there, is told so", async () => {
+    const path = newPath();
+    writeFileSync(path, "This is a letter, and has been one for longer than a database has a header.".repeat(20));
+    await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(openSqliteStore(join(folder, "none", "x.db"))).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+
+  test("is read while another program writes, and written when it has done so", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const map = await aMap(store);
+    const database = beside(path);
+    database.exec("BEGIN IMMEDIATE");
+    let written = false;
+    const write = carriedOut(store, writing(map, "create", numbered(3))).then(() => {
+      written = true;
+    });
+    for (let i = 0; i < 5; i++) expect(await store.page({ map, size: 10, page: 1 })).toMatchObject({ count: 0 });
+    expect(written).toBe(false);
+    database.exec("COMMIT");
+    await write;
+    expect(await store.page({ map, size: 10, page: 1 })).toMatchObject({ count: 3 });
+  });
+
+  test("has nothing of a write that failed at its last step, and goes on", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const map = await aMap(store);
+    const key = { scope: "a", key: "k", fingerprint: hashOf("x") };
+    await carriedOut(store, writing(map, "upsert", numbered(5), { remoteField: "ref" }));
+    const before = await scan(store, map);
+    const database = beside(path);
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON outcomes BEGIN SELECT raise(ABORT, 'no space'); END");
+    const request = writing(map, "synchronise", numbered(5, 3), { remoteField: "ref", idempotency: key });
+    await expect(store.write(request)).rejects.toThrow("no space");
+    expect(await scan(store, map)).toEqual(before);
+    expect(await store.map(map)).toMatchObject({ features: 5, revision: 1 });
+    database.exec("DROP TRIGGER full");
+    expect(await carriedOut(store, request)).toMatchObject({ deleted: 3, revision: 2, replayed: false });
+    expectConsistent(path);
+  });
+
+  test("answers a second request with a key that is in use at once", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const map = await aMap(store);
+    const database = beside(path);
+    database.exec("BEGIN IMMEDIATE");
+    const idempotency = { scope: "a", key: "k", fingerprint: hashOf("x") };
+    const request = writing(map, "create", numbered(3), { idempotency });
+    const first = store.write(request);
+    expect(await store.write(request)).toEqual({ kind: "key-in-flight" });
+    database.exec("COMMIT");
+    expect(await first).toMatchObject({ kind: "done", replayed: false });
+    expect(await store.write(request)).toMatchObject({ kind: "done", replayed: true });
+  });
+
+  test("that is closed does not answer", async () => {
+    const store = await openSqliteStore(newPath());
+    await store[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+    await expect(store.ping()).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
+    await expect(store.accounts()).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+});

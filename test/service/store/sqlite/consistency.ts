@@ -1,0 +1,71 @@
+import Sqlite from "better-sqlite3";
+import { expect } from "vitest";
+import { keyDigest } from "../../../../src/service/key.js";
+
+/** Holds what a database counts and looks up against the features that it has, read by plain SQL. */
+export function expectConsistent(path: string): void {
+  const database = new Sqlite(path, { readonly: true });
+  try {
+    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    const maps = database.prepare("SELECT number, features, next FROM maps").all() as {
+      number: number;
+      features: number;
+      next: number;
+    }[];
+    for (const { number, features, next } of maps) {
+      const rows = database
+        .prepare("SELECT place - ? * (1 << 40) AS seq, properties FROM features WHERE place >> 40 = ? ORDER BY place")
+        .all(BigInt(number), number) as { seq: number; properties: string }[];
+      expect(rows).toHaveLength(features);
+      for (const { seq } of rows) expect(seq).toBeLessThan(next);
+      for (const [level, size] of [
+        ["fine", 1024],
+        ["coarse", 1024 * 1024],
+      ] as const) {
+        const counted = database
+          .prepare("SELECT bucket, count FROM bucket_counts WHERE map = ? AND level = ? ORDER BY bucket")
+          .raw()
+          .all(number, level);
+        const real = new Map<number, number>();
+        for (const { seq } of rows) real.set(Math.floor(seq / size), (real.get(Math.floor(seq / size)) ?? 0) + 1);
+        expect(counted).toEqual([...real]);
+      }
+      expectKeys(database, number, rows);
+    }
+    const owners = "SELECT count(*) FROM features WHERE place >> 40 NOT IN (SELECT number FROM maps)";
+    expect(database.prepare(owners).pluck().get()).toBe(0);
+  } finally {
+    database.close();
+  }
+}
+
+function expectKeys(
+  database: Sqlite.Database,
+  map: number,
+  rows: readonly { readonly seq: number; readonly properties: string }[],
+): void {
+  const fields = database.prepare("SELECT number, name FROM key_fields WHERE map = ?").all(map) as {
+    number: number;
+    name: string;
+  }[];
+  for (const { number, name } of fields) {
+    const stored = database
+      .prepare("SELECT seq, hex(digest) FROM feature_keys WHERE field = ? ORDER BY seq")
+      .raw()
+      .all(number);
+    const real = rows.flatMap(({ seq, properties }) => {
+      const value = new Map<string, unknown>(Object.entries(JSON.parse(properties))).get(name);
+      const usable = typeof value === "string" ? value !== "" : Number.isSafeInteger(value);
+      if (!usable) return [];
+      return [
+        [
+          seq,
+          Buffer.from(keyDigest(value as string | number))
+            .toString("hex")
+            .toUpperCase(),
+        ],
+      ];
+    });
+    expect(stored).toEqual(real);
+  }
+}
