@@ -5,6 +5,7 @@ import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
+import { notFound } from "./faults.js";
 
 const manifestPath = createRequire(import.meta.url).resolve("#service-assets");
 
@@ -49,7 +50,7 @@ export class Assets {
   serve(app: FastifyInstance): void {
     app.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
       const file = this.#files.get(request.params.file);
-      if (!file) return reply.callNotFound();
+      if (!file) throw notFound();
       reply.header("cache-control", "public, max-age=31536000, immutable");
       reply.header("content-type", file.type);
       reply.header("vary", "accept-encoding");

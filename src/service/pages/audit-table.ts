@@ -35,7 +35,7 @@ export function auditTable(entries: readonly AuditEntry[], emails: ReadonlyMap<s
     ({ at, account, action, detail, address }) => html`<tr>
 <th scope="row">${timeOf(at)}</th>
 <td data-label="What">${actionText(action)}</td>
-<td data-label="Details">${detailText(detail)}</td>
+<td data-label="Details"><bdi>${detailText(detail)}</bdi></td>
 ${emails && html`<td data-label="By">${account === null ? "unknown" : named(emails.get(account) ?? "a removed account")}</td>`}
 <td data-label="From">${address}</td>
 </tr>`,

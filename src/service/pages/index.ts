@@ -83,7 +83,7 @@ async function register(app: FastifyInstance, site: Site, settings: Settings): P
   /** So that a page of a fault, too, knows who is signed in. */
   const visits = new WeakMap<FastifyRequest, BrowserVisit>();
   app.setErrorHandler<FastifyError | PageFault>((error, request, reply) => {
-    const fault = error instanceof PageFault ? error : faultOfStatus(error.statusCode ?? 500);
+    const fault = error instanceof PageFault ? error : faultOfStatus(statusOf(error));
     if (fault.status >= 500) request.log.error({ err: error }, fault.title);
     return send(reply, visits.get(request) ?? new BrowserVisit(request, site), faultPage(fault, request.id));
   });
@@ -101,6 +101,10 @@ async function register(app: FastifyInstance, site: Site, settings: Settings): P
   }
   site.assets.serve(app);
 }
+
+/** A store that is away says so by its code. */
+const statusOf = ({ statusCode, code }: FastifyError): number =>
+  statusCode ?? (code === "store-unavailable" ? 503 : 500);
 
 async function answerOf(route: Route, visit: BrowserVisit): Promise<Answer> {
   if (route.method === "POST" && !visit.isOwnForm()) throw foreignForm();

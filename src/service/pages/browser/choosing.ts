@@ -9,9 +9,8 @@ import { featureLayers } from "./style.js";
 const reach = matchMedia("(pointer: coarse)").matches ? 14 : 5;
 
 /** Features that are drawn in a part of the window, or in all of it, topmost first, each once. */
-function drawnIn(map: DrawnMap, box?: [PointLike, PointLike]): number[] {
-  const layers = featureLayers.filter((id) => map.getLayer(id));
-  const found = map.queryRenderedFeatures(box, { layers });
+function drawnIn(map: DrawnMap, box?: [PointLike, PointLike], layers: readonly string[] = featureLayers): number[] {
+  const found = map.queryRenderedFeatures(box, { layers: [...layers] });
   return [...new Set(found.map(({ id }) => Number(id)))];
 }
 
@@ -20,22 +19,20 @@ const around = ({ x, y }: { x: number; y: number }): [PointLike, PointLike] => [
   [x + reach, y + reach],
 ];
 
-/** Of all that are drawn, what lies in the middle, then the others by their distance from it. */
+/** All that are drawn, by their distance from the middle: none for areas and lines that go through it. */
 function fromTheMiddle(map: DrawnMap, features: readonly WireFeature[]): number[] {
   const middle = map.project(map.getCenter());
+  const there = new Set(drawnIn(map, around(middle), ["areas", "lines"]));
   const distance = (index: number): number => {
+    if (there.has(index)) return 0;
     let least = Infinity;
     for (const [longitude, latitude] of positionsOf(features[index]!.geometry!)) {
       least = Math.min(least, map.project([longitude!, latitude!]).dist(middle));
     }
     return least;
   };
-  const there = new Set(drawnIn(map, around(middle)));
-  const others = drawnIn(map)
-    .filter((index) => !there.has(index))
-    .map((index) => ({ index, away: distance(index) }))
-    .sort((one, other) => one.away - other.away);
-  return [...there, ...others.map(({ index }) => index)];
+  const away = drawnIn(map).map((index) => ({ index, distance: distance(index) }));
+  return away.sort((one, other) => one.distance - other.distance).map(({ index }) => index);
 }
 
 export function letChoose(map: DrawnMap, features: readonly WireFeature[], selection: Selection): void {

@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import { hashPassword } from "../../../src/service/auth/passwords.js";
+import { Guest, openSiteOf, password, textOf } from "./site.js";
+
+const secretOn = (page: string) => /gfs_[\w-]{43}/.exec(page)?.[0];
+
+async function openCredential() {
+  const site = await openSiteOf("ada@example.org");
+  await site.owner.get("/profile");
+  const answer = await site.owner.post("/profile/credentials", { name: " nightly job " });
+  const [account] = await site.store.accounts();
+  const [credential] = await site.store.credentials(account!.id);
+  return { ...site, answer, account: account!, credential: credential! };
+}
+
+const tokenRequest = (clientId: string, clientSecret: string) =>
+  ({
+    method: "POST",
+    url: "/token",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    payload: new URLSearchParams({
+      grant_type: "client_credentials_with_user",
+      client_id: clientId,
+      client_secret: clientSecret,
+    }).toString(),
+  }) as const;
+
+test("a new secret is shown once, and gets a token", async () => {
+  const { app, owner, answer, credential } = await openCredential();
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, "/profile"]);
+  const secret = secretOn(owner.page)!;
+  expect(textOf(owner.page)).toContain("New credential: nightly job");
+  expect(owner.page).toContain(`export GEOFERRY_CLIENT_SECRET=${secret}`);
+  expect(secretOn((await owner.get("/profile")).body)).toBeUndefined();
+
+  const token = await app.inject(tokenRequest(credential.clientId, secret));
+  expect(token.json()).toMatchObject({ token_type: "Bearer", expires_in: 3600 });
+  expect(textOf((await owner.get("/profile")).body)).toMatch(/nightly job .* 21 Nov 2026, 12:00 UTC .* Revoke/);
+});
+
+test("before its first use a credential says so", async () => {
+  const { owner } = await openCredential();
+  expect(owner.page).toContain('<td data-label="Last used">never</td>');
+});
+
+test("the secret travels to its page sealed", async () => {
+  const { owner, answer } = await openCredential();
+  const cookie = answer.cookies.find(({ name }) => name.includes("notice"))!;
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
+  const secret = secretOn(owner.page)!;
+  expect(cookie.value).not.toContain(secret);
+  expect(Buffer.from(cookie.value, "base64url").toString("latin1")).not.toContain(secret);
+});
+
+test("a notice of another browser, or one that was changed, is not shown", async () => {
+  const { app, answer } = await openCredential();
+  const cookie = answer.cookies.find(({ name }) => name.includes("notice"))!;
+  const other = new Guest(app);
+  for (const value of [cookie.value, cookie.value.slice(1), "x", ""]) {
+    await other.get("/sign-in");
+    other.cookies.set(cookie.name, value);
+    const page = await other.get("/sign-in");
+    expect(page.statusCode).toBe(200);
+    expect(page.body).not.toContain('class="notice"');
+  }
+});
+
+test("a revoked credential gets no token, and its tokens are worth nothing at once", async () => {
+  const { app, owner, credential } = await openCredential();
+  const secret = secretOn(owner.page)!;
+  const { access_token } = (await app.inject(tokenRequest(credential.clientId, secret))).json();
+  const maps = { url: "/api/v1/maps", headers: { authorization: `Bearer ${access_token}` } };
+  expect((await app.inject(maps)).statusCode).toBe(200);
+
+  const revoke = `/profile/credentials/${credential.id}/revoke`;
+  const question = await owner.get(revoke);
+  expect(textOf(question.body)).toContain("Revoke nightly job?");
+  await owner.post(revoke);
+  expect(textOf(owner.page)).toContain("The credential nightly job was revoked.");
+  expect(textOf(owner.page)).toContain("Revoked (1)");
+  expect((await app.inject(maps)).statusCode).toBe(401);
+  expect((await app.inject(tokenRequest(credential.clientId, secret))).statusCode).toBe(401);
+  expect((await owner.get(revoke)).statusCode).toBe(404);
+});
+
+test("nobody sees or revokes the credentials of others", async () => {
+  const { app, store, clock, credential } = await openCredential();
+  const id = "0190a0e0-0000-7000-8000-00000000000e";
+  await store.addAccount({
+    id,
+    email: "eve@example.org",
+    passwordHash: await hashPassword(password),
+    created: clock.now,
+  });
+  const eve = new Guest(app);
+  await eve.get("/sign-in");
+  await eve.post("/sign-in", { email: "eve@example.org", password });
+  await eve.get("/profile");
+  expect(eve.page).not.toContain(credential.clientId);
+  const answer = await eve.post(`/profile/credentials/${credential.id}/revoke`);
+  expect(answer.statusCode).toBe(404);
+  expect((await store.credentials(credential.account))[0]!.revoked).toBeNull();
+});
+
+test.each([
+  ["", "Enter a name for the credential"],
+  ["x".repeat(201), "Use at most 200 characters"],
+  ["tab\there", "Use letters, digits and signs only"],
+])("the name %j is not taken", async (name, reason) => {
+  const { owner, store, account } = await openCredential();
+  await owner.get("/profile");
+  const answer = await owner.post("/profile/credentials", { name });
+  expect(answer.statusCode).toBe(422);
+  expect(textOf(answer.body)).toContain(reason);
+  expect(await store.credentials(account.id)).toHaveLength(1);
+});
+
+test("the password changes only for who knows the one that is there", async () => {
+  const { app, owner } = await openCredential();
+  await owner.get("/profile");
+  const wrong = await owner.post("/profile/password", { current: "wrong password", password: "another harbour" });
+  expect(wrong.statusCode).toBe(422);
+  expect(textOf(wrong.body)).toContain("Enter the password that you have now");
+  const short = await owner.post("/profile/password", { current: password, password: "short" });
+  expect(textOf(short.body)).toContain("The password needs at least 8 characters");
+  expect((await owner.post("/profile/password", { current: password, password: "another harbour" })).statusCode).toBe(
+    303,
+  );
+
+  const guest = new Guest(app);
+  await guest.get("/sign-in");
+  expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(403);
+  expect((await guest.post("/sign-in", { email: "ada@example.org", password: "another harbour" })).statusCode).toBe(
+    303,
+  );
+});
+
+test("guessing the current password on the profile is limited as signing in is", async () => {
+  const { owner } = await openCredential();
+  await owner.get("/profile");
+  const guess = () => owner.post("/profile/password", { current: "wrong password", password: "another harbour" });
+  for (let i = 0; i < 10; i++) expect((await guess()).statusCode).toBe(422);
+  const answer = await owner.post("/profile/password", { current: password, password: "another harbour" });
+  expect(answer.statusCode).toBe(429);
+  expect(answer.headers["retry-after"]).toBe("900");
+});

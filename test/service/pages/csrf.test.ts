@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { formToken, isFormToken, isFromOwnPage } from "../../../src/service/auth/csrf.js";
+import { Guest, openSiteOf } from "./site.js";
+
+/** Every form of the site, and where it stands. */
+async function openForms() {
+  const site = await openSiteOf("ada@example.org");
+  const { owner, store } = site;
+  await owner.get("/profile");
+  await owner.post("/profile/credentials", { name: "job" });
+  await owner.get("/maps");
+  const map = (await owner.post("/maps", { name: "Places" })).headers.location!;
+  const [account] = await store.accounts();
+  const [credential] = await store.credentials(account!.id);
+  const revoke = `/profile/credentials/${credential!.id}/revoke`;
+  const forms: [url: string, page: string, fields: Record<string, string>][] = [
+    ["/profile/password", "/profile", { current: "a quiet harbour", password: "another harbour" }],
+    ["/profile/credentials", "/profile", { name: "other job" }],
+    [revoke, revoke, {}],
+    ["/maps", "/maps", { name: "More places" }],
+    [`${map}/settings`, `${map}/settings`, { name: "Other places" }],
+    [`${map}/delete`, `${map}/delete`, {}],
+    ["/sign-out", "/profile", {}],
+  ];
+  const state = async () => [
+    (await store.maps({ account: account!.id, readable: true })).map(({ name }) => name),
+    (await store.credentials(account!.id)).map(({ name, revoked }) => [name, revoked]),
+    (await store.accounts()).map(({ passwordHash }) => passwordHash),
+  ];
+  return { ...site, forms, state };
+}
+
+describe("no form is taken", () => {
+  test.each<[string, (forged: Guest, token: string) => Record<string, string>, Record<string, string>]>([
+    ["without a token", () => ({ "token-of-form": "" }), {}],
+    ["with a made-up token", () => ({ "token-of-form": "A".repeat(64) }), {}],
+    ["with the token of another browser", (other) => ({ "token-of-form": other.field("token-of-form") }), {}],
+    ["from another site", (_, token) => ({ "token-of-form": token }), { origin: "https://evil.example" }],
+    ["from another port", (_, token) => ({ "token-of-form": token }), { origin: "http://localhost:81" }],
+    ["from a page that hides where it is", (_, token) => ({ "token-of-form": token }), { origin: "null" }],
+    [
+      "from another site, by its referrer",
+      (_, token) => ({ "token-of-form": token }),
+      { referer: "https://evil.example/" },
+    ],
+    [
+      "across sites, as the browser says",
+      (_, token) => ({ "token-of-form": token }),
+      { "sec-fetch-site": "cross-site" },
+    ],
+  ])("%s", async (_, fieldsOf, headers) => {
+    const { app, owner, forms, state } = await openForms();
+    const other = new Guest(app);
+    await other.get("/sign-in");
+    const before = await state();
+    for (const [url, page, fields] of forms) {
+      await owner.get(page);
+      const forged = { ...fields, ...fieldsOf(other, owner.field("token-of-form")) };
+      const answer = await owner.post(url, forged, headers);
+      expect([url, answer.statusCode]).toEqual([url, 403]);
+    }
+    expect(await state()).toEqual(before);
+    expect((await owner.get("/profile")).statusCode).toBe(200);
+  });
+
+  test("to sign in as somebody else, without the token of the page", async () => {
+    const { app } = await openForms();
+    const guest = new Guest(app);
+    const answer = await guest.post("/sign-in", { email: "ada@example.org", password: "a quiet harbour" });
+    expect(answer.statusCode).toBe(403);
+  });
+});
+
+test("every form of every page is taken with its own token", async () => {
+  const { owner, forms } = await openForms();
+  for (const [url, page, fields] of forms) {
+    await owner.get(page);
+    expect(owner.page).toContain(`action="${url}"`);
+    const forms = owner.page.match(/<form[\s\S]*?<\/form>/g)!;
+    for (const form of forms) expect(form).toMatch(/name="token-of-form" value="[\w-]{64}"/);
+    const headers = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
+    const answer = await owner.post(url, fields, headers);
+    expect([url, answer.statusCode]).toEqual([url, 303]);
+  }
+});
+
+test("only forms are taken, not other bodies", async () => {
+  const { owner } = await openForms();
+  const answer = await owner.post("/maps", {}, { "content-type": "application/json" });
+  expect(answer.statusCode).toBe(415);
+});
+
+test("a form beyond 64 KiB is refused", async () => {
+  const { owner } = await openForms();
+  expect((await owner.post("/maps", { name: "x".repeat(65_536) })).statusCode).toBe(413);
+});
+
+describe("a form's token", () => {
+  test("differs each time, and is good for its browser alone", () => {
+    const [one, other] = [formToken("browser one"), formToken("browser one")];
+    expect(one).not.toBe(other);
+    expect(isFormToken("browser one", one)).toBe(true);
+    expect(isFormToken("browser one", other)).toBe(true);
+    expect(isFormToken("browser two", one)).toBe(false);
+  });
+
+  test("is not good with any byte changed, nor cut", () => {
+    const token = Buffer.from(formToken("browser"), "base64url");
+    for (let at = 0; at < token.length; at++) {
+      const changed = Buffer.from(token);
+      changed[at]! ^= 1;
+      expect(isFormToken("browser", changed.toString("base64url"))).toBe(false);
+      expect(isFormToken("browser", token.subarray(0, at).toString("base64url"))).toBe(false);
+    }
+  });
+});
+
+test("where a browser says nothing of where a form comes from, its token decides", () => {
+  expect(isFromOwnPage({}, "https://maps.example.org")).toBe(true);
+  expect(isFromOwnPage({ referer: "https://maps.example.org/maps" }, "https://maps.example.org")).toBe(true);
+  expect(isFromOwnPage({ referer: "no address" }, "https://maps.example.org")).toBe(false);
+});

@@ -1,0 +1,70 @@
+/** What people store can be anything; on a page it is text. */
+import { expect, test } from "vitest";
+import { writing } from "../store/subject.js";
+import { openSiteOf, textOf } from "./site.js";
+
+const scripts = [
+  `<script>alert("stored")</script>`,
+  `"><img src=x onerror=alert("stored")>`,
+  `' onmouseover='alert("stored")`,
+  `</title></textarea><svg/onload=alert("stored")>`,
+  `\${alert("stored")}{{alert("stored")}}`,
+];
+
+/** What a browser would make of a page: its tags, with their attributes. */
+const tagsOf = (page: string) => page.match(/<[a-z!/][^>]*>/gi)!;
+
+test.each(scripts)("%s stays text on every page", async (script) => {
+  const email = `${script.replaceAll(/[\s@]/g, "")}@example.org`;
+  const { owner, store, clock } = await openSiteOf(email);
+  const [account] = await store.accounts();
+  await owner.post("/profile/credentials", { name: script });
+  const secretPage = owner.page;
+  await owner.get("/maps");
+  const map = (await owner.post("/maps", { name: script })).headers.location!;
+  const id = map.split("/").at(-1)!;
+  const properties = { title: script, [script]: script, list: [script, { [script]: script }], __proto__: null };
+  const audit = { account: account!.id, action: script, address: script };
+  await store.write(
+    writing(id, "create", [{ geometry: { type: "Point", coordinates: [1, 2] }, properties }], {
+      audit,
+      now: clock.now,
+    }),
+  );
+  const [credential] = await store.credentials(account!.id);
+  const pages = [secretPage, owner.page];
+  const paths = ["/profile", "/maps", map, `${map}/settings`, `${map}/delete`];
+  for (const path of [...paths, `/profile/credentials/${credential!.id}/revoke`]) {
+    const answer = await owner.get(path);
+    expect([path, answer.statusCode]).toEqual([path, 200]);
+    pages.push(answer.body);
+  }
+  await owner.get(map);
+  pages.push((await owner.post(`${map}/settings`, { name: `${script}\u0001` })).body);
+  await owner.post("/sign-out");
+  pages.push((await owner.post("/sign-in", { email: script, password: script })).body);
+  pages.push((await owner.get(`/sign-in?next=${encodeURIComponent(script)}`)).body);
+  pages.push((await owner.get(`/${encodeURIComponent(script)}`, { accept: "text/html" })).body);
+
+  const places = pages.map((page) => textOf(page).split(script).length - 1);
+  expect(places.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15);
+  for (const page of pages) {
+    const suspicious = tagsOf(page).filter((tag) =>
+      /alert|onerror|onload|onmouseover|<svg|<img/i.test(tag.replace(/="[^"]*"/g, "")),
+    );
+    expect(suspicious).toEqual([]);
+    expect(page.match(/<script/g) ?? []).toHaveLength(page.includes('id="map"') ? 1 : 0);
+  }
+});
+
+test("the features for the map's script are JSON that no browser takes for a page", async () => {
+  const { owner, store, clock } = await openSiteOf("ada@example.org");
+  await owner.get("/maps");
+  const map = (await owner.post("/maps", { name: "Places" })).headers.location!;
+  const properties = { title: scripts[0] };
+  await store.write(writing(map.split("/").at(-1)!, "create", [{ geometry: null, properties }], { now: clock.now }));
+  const answer = await owner.get(`${map}/features.json`);
+  expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+  expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+  expect(answer.json().features[0].properties).toEqual(properties);
+});

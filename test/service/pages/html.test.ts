@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { html } from "../../../src/service/pages/html.js";
+import { projectFiles } from "../../support/sources.js";
+
+test("text in a template stays text", () => {
+  const text = `<script>alert("1" + '2') & more</script>`;
+  expect(html`<p title="${text}">${text}</p>`.toString()).toBe(
+    '<p title="&lt;script&gt;alert(&quot;1&quot; + &#39;2&#39;) &amp; more&lt;/script&gt;">' +
+      "&lt;script&gt;alert(&quot;1&quot; + &#39;2&#39;) &amp; more&lt;/script&gt;</p>",
+  );
+});
+
+test("markup in a template is not escaped again, in lists neither", () => {
+  const items = ["a", "<b>"].map((text) => html`<li>${text}</li>`);
+  expect(html`<ul>${items}</ul>`.toString()).toBe("<ul><li>a</li><li>&lt;b&gt;</li></ul>");
+});
+
+test("nothing stands for what is not there, and a zero for a zero", () => {
+  expect(html`[${null}${undefined}${false}${""}${0}]`.toString()).toBe("[0]");
+});
+
+test("what looks like markup but was not made by the tag is text", () => {
+  const forged = JSON.parse('{"toString": "<b>", "text": "<b>"}') as string;
+  expect(() => html`${{ ...Object(forged), toString: () => "<b>" }}`.toString()).not.toThrow();
+  expect(html`${{ toString: () => "<b>" } as unknown as string}`.toString()).toBe("&lt;b&gt;");
+});
+
+test("values of attributes stand in quotes in all templates, and none stands in a script or style", () => {
+  const templates = projectFiles().filter((path) => /^src\/service\/pages\/[^/]*\.ts$/.test(path));
+  expect(templates.length).toBeGreaterThan(15);
+  for (const path of templates) {
+    const text = readFileSync(path, "utf8");
+    expect(text.match(/\s[a-z-]+=\$\{/g), path).toBeNull();
+    expect(text.match(/<style|<script(?! type="module" src="\$\{)|\son[a-z]+="/g), path).toBeNull();
+  }
+});

@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import { hashPassword } from "../../../src/service/auth/passwords.js";
+import { items, writing } from "../store/subject.js";
+import { Guest, openSiteOf, password, textOf } from "./site.js";
+
+/** Ada's map and a stranger, Eve, who is signed in, too. */
+async function openMap(fields: Record<string, string> = {}) {
+  const site = await openSiteOf("ada@example.org");
+  const { app, owner, store, clock } = site;
+  await owner.get("/maps");
+  const map = (await owner.post("/maps", { name: "Places", ...fields })).headers.location as string;
+  const passwordHash = await hashPassword(password);
+  const id = "0190a0e0-0000-7000-8000-00000000000e";
+  await store.addAccount({ id, email: "eve@example.org", passwordHash, created: clock.now });
+  const eve = new Guest(app);
+  await eve.get("/sign-in");
+  await eve.post("/sign-in", { email: "eve@example.org", password });
+  return { ...site, map, id: map.split("/").at(-1)!, eve };
+}
+
+const point = (x: number, properties: object = {}) => ({
+  geometry: { type: "Point", coordinates: [x, 50.25] },
+  properties,
+});
+
+test("a map is created, and its page opens", async () => {
+  const { owner, map, store, id } = await openMap();
+  expect(map).toMatch(/^\/maps\/[\da-f-]{36}$/);
+  expect(owner.page).toContain("<h1><bdi>Places</bdi></h1>");
+  expect(textOf(owner.page)).toContain("0 features. Read by every account.");
+  expect(await store.map(id)).toMatchObject({ name: "Places", private: false, ownerEmail: "ada@example.org" });
+});
+
+test("name and privacy are changed", async () => {
+  const { owner, map, store, id } = await openMap();
+  await owner.get(`${map}/settings`);
+  await owner.post(`${map}/settings`, { name: "Other places", private: "yes" });
+  expect(await store.map(id)).toMatchObject({ name: "Other places", private: true });
+  const settings = await owner.get(`${map}/settings`);
+  expect(settings.body).toMatch(/id="private"[^>]* checked/);
+  await owner.post(`${map}/settings`, { name: "Other places" });
+  expect(await store.map(id)).toMatchObject({ private: false });
+  const actions = (await store.auditOf({ map: id, limit: 10 })).map(({ action }) => action);
+  expect(actions).toEqual(["map-changed", "map-changed", "map-created"]);
+});
+
+test("a map is deleted after a question, with everything on it", async () => {
+  const { owner, map, store, id } = await openMap();
+  await store.write(writing(id, "create", [point(1), point(2)]));
+  const question = await owner.get(`${map}/delete`);
+  expect(textOf(question.body)).toContain("The map goes with 2 features, at once and for good.");
+  expect(await store.map(id)).not.toBeNull();
+  await owner.post(`${map}/delete`);
+  expect(textOf(owner.page)).toContain("The map Places was deleted.");
+  expect(await store.map(id)).toBeNull();
+  expect((await owner.get(map)).statusCode).toBe(404);
+});
+
+test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is not taken", async (name) => {
+  const { owner, map, store, id } = await openMap();
+  await owner.get("/maps");
+  expect((await owner.post("/maps", { name })).statusCode).toBe(422);
+  await owner.get(`${map}/settings`);
+  expect((await owner.post(`${map}/settings`, { name })).statusCode).toBe(422);
+  expect(await store.map(id)).toMatchObject({ name: "Places" });
+});
+
+describe("somebody else", () => {
+  test("reads a map that is not private, without its log", async () => {
+    const { eve, map, store, id } = await openMap();
+    await store.write(writing(id, "create", [point(1, { title: "Here" })]));
+    await eve.get("/maps");
+    expect(textOf(eve.page)).toContain("Maps of others");
+    const page = await eve.get(map);
+    expect(textOf(page.body)).toContain("Belongs to ada@example.org.");
+    expect(textOf(page.body)).toContain("Here Point at 50.25° N, 1° E");
+    expect(textOf(page.body)).not.toContain("Last writes");
+    expect(page.body).not.toContain(`${map}/settings`);
+    expect((await eve.get(`${map}/features.json`)).json().features).toHaveLength(1);
+  });
+
+  test("cannot change it", async () => {
+    const { eve, map, store, id } = await openMap();
+    for (const path of ["settings", "delete"]) {
+      await eve.get("/maps");
+      expect((await eve.get(`${map}/${path}`)).statusCode).toBe(403);
+      await eve.get("/maps");
+      expect((await eve.post(`${map}/${path}`, { name: "Eve's" })).statusCode).toBe(403);
+    }
+    expect(await store.map(id)).toMatchObject({ name: "Places" });
+  });
+
+  test("does not learn that there is a private map", async () => {
+    const { eve, map, store, id } = await openMap({ private: "yes" });
+    expect(textOf((await eve.get("/maps")).body)).not.toContain("Places");
+    const nothing = map.replace(id, "0190a0e0-0000-7000-8000-0000000000ff");
+    for (const path of ["", "/settings", "/delete", "/features.json"]) {
+      const [there, notThere] = [await eve.get(map + path), await eve.get(nothing + path)];
+      expect([path, there.statusCode]).toEqual([path, 404]);
+      expect(textOf(there.body)).toBe(textOf(notThere.body));
+    }
+    expect((await store.map(id))!.name).toBe("Places");
+  });
+});
+
+test("who is not signed in is led to the door, also by the script's address", async () => {
+  const { app, map } = await openMap();
+  const guest = new Guest(app);
+  for (const path of ["/", "/maps", "/profile", map, `${map}/features.json`, `${map}/settings`, `${map}/delete`]) {
+    const answer = await guest.get(path);
+    expect([path, answer.statusCode]).toEqual([path, 303]);
+    expect(answer.headers.location).toMatch(/^\/sign-in/);
+    expect(answer.body).toBe("");
+  }
+});
+
+test.each(["/maps/x", "/maps/0190a0e0", "/maps/%00", "/maps/..%2f..%2fetc", "/maps/%F0%9F%9A%A2"])(
+  "%s leads nowhere",
+  async (path) => {
+    const { owner } = await openMap();
+    expect((await owner.get(path, { accept: "text/html" })).statusCode).toBe(404);
+  },
+);
+
+describe("the list of features", () => {
+  test("goes through all of them, 25 at a time, in the order of their creation", async () => {
+    const { owner, map, store, id } = await openMap();
+    const all = Array.from({ length: 60 }, (_, i) => point(i, { title: `Light ${i}` }));
+    await store.write(writing(id, "create", all));
+    const seen: string[] = [];
+    for (const [page, note] of [
+      ["", "1 to 25 of 60"],
+      ["?page=2", "26 to 50 of 60"],
+      ["?page=3", "51 to 60 of 60"],
+    ] as const) {
+      const { body } = await owner.get(map + page);
+      expect(textOf(body)).toContain(note);
+      seen.push(...[...body.matchAll(/<bdi>(Light \d+)<\/bdi> </g)].map((match) => match[1]!));
+    }
+    expect(seen).toEqual(all.map(({ properties }) => (properties as { title: string }).title));
+    expect(owner.page).toContain('href="?page=2#features"');
+    expect(owner.page).not.toContain('rel="next"');
+    for (const page of ["4", "0", "-1", "1.5", "x", "1e9", "99999999999999999999"]) {
+      expect((await owner.get(`${map}?page=${page}`)).statusCode).toBe(404);
+    }
+  });
+
+  test("tells every property of every kind, and features without a place or name", async () => {
+    const { owner, map, store, id } = await openMap();
+    const properties = JSON.parse(
+      '{"title": "", "height": 12.5, "lit": true, "note": null, "tags": ["a", {"b": 1}], "__proto__": "ordinary", "constructor": 7}',
+    );
+    await store.write(
+      writing(id, "create", [
+        { geometry: null, properties },
+        { geometry: { type: "Point", coordinates: [-0.1234567, -89.5, 12] }, properties: { name: 42 } },
+        { geometry: { type: "GeometryCollection", geometries: [] }, properties: {} },
+      ]),
+    );
+    const text = textOf((await owner.get(map)).body);
+    expect(text).toMatch(
+      /Feature [\da-f]{8} no place title height 12\.5 lit true note null tags \["a",\{"b":1\}\] __proto__ ordinary constructor 7 id/,
+    );
+    expect(text).toContain("42 Point at 89.5° S, 0.123457° W");
+    expect(text).toMatch(/Feature [\da-f]{8} Collection id/);
+  });
+
+  test("cuts what is beyond measure, and says so", async () => {
+    const { owner, map, store, id } = await openMap();
+    const many = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`field ${i}`, i]));
+    await store.write(writing(id, "create", [point(1, { title: "x".repeat(1e6) }), point(2, many)]));
+    const page = await owner.get(map);
+    expect(page.body.length).toBeLessThan(100_000);
+    expect(textOf(page.body)).toContain("… (1000000 characters)");
+    expect(textOf(page.body)).toContain("and 50 more");
+  });
+});
+
+test("the last writes tell what, by whom and from where", async () => {
+  const { owner, map, store, id, clock } = await openMap();
+  const [account] = await store.accounts();
+  const audit = { account: account!.id, action: "features-written", address: "192.0.2.7" };
+  await store.write(writing(id, "create", [point(1), point(2)], { audit, now: clock.now }));
+  const text = textOf((await owner.get(map)).body);
+  expect(text).toMatch(/21 Nov 2026, 12:00 UTC Features written [^.]*created 2[^.]* ada@example\.org 192\.0\.2\.7/);
+});
+
+describe("the features for the map's script", () => {
+  test("are those of the API, all of them, in its order", async () => {
+    const { owner, map, store, id } = await openMap();
+    const all = Array.from({ length: 2500 }, (_, i) => point(i % 180, { n: i, text: "ø\u2028🚢" }));
+    for (let at = 0; at < all.length; at += 1000) {
+      const request = writing(id, "create", []);
+      await store.write({ ...request, items: items(all.slice(at, at + 1000)) });
+    }
+    const seen: { properties: object }[] = [];
+    let address: string | null = `${map}/features.json`;
+    let requests = 0;
+    while (address !== null) {
+      const page: { features: { properties: object }[]; last: number; more: boolean } = (
+        await owner.get(address)
+      ).json();
+      seen.push(...page.features);
+      requests++;
+      address = page.more ? `${map}/features.json?after=${page.last}` : null;
+    }
+    expect(requests).toBe(3);
+    expect(seen.map(({ properties }) => properties)).toEqual(all.map(({ properties }) => properties));
+  });
+
+  test("are an empty collection for an empty map", async () => {
+    const { owner, map } = await openMap();
+    expect((await owner.get(`${map}/features.json`)).json()).toEqual({
+      type: "FeatureCollection",
+      features: [],
+      last: null,
+      more: false,
+    });
+  });
+
+  test.each(["x", "-1", "1.5", "99999999999999999999"])("are not to be had behind %s", async (after) => {
+    const { owner, map } = await openMap();
+    expect((await owner.get(`${map}/features.json?after=${after}`)).statusCode).toBe(400);
+  });
+
+  test("can only be read there", async () => {
+    const { app, owner, map } = await openMap();
+    await owner.get("/maps");
+    const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
+      const answer = await app.inject({ method, url: `${map}/features.json`, headers: { cookie } });
+      expect(answer.statusCode).toBe(405);
+    }
+  });
+
+  test("do not open to a session where the API wants a token", async () => {
+    const { owner, id } = await openMap();
+    expect((await owner.get(`/api/v1/maps/${id}/features`)).statusCode).toBe(401);
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { Guest, openSiteOf, password, textOf } from "./site.js";
+
+const hour = 3600 * 1000;
+const cookieName = "geoferry-browser-80";
+
+test("an idle session ends after eight hours", async () => {
+  const { owner, clock } = await openSiteOf("ada@example.org");
+  clock.now += 8 * hour - 1;
+  expect((await owner.get("/profile")).statusCode).toBe(200);
+  clock.now += 8 * hour;
+  const answer = await owner.get("/profile");
+  expect(answer.statusCode).toBe(303);
+  expect(answer.headers.location).toBe("/sign-in?next=%2Fprofile");
+});
+
+test("a session in use ends after seven days", async () => {
+  const { owner, clock } = await openSiteOf("ada@example.org");
+  const start = clock.now;
+  while (clock.now + 7 * hour < start + 7 * 24 * hour) {
+    clock.now += 7 * hour;
+    expect((await owner.get("/maps")).statusCode).toBe(200);
+  }
+  clock.now = start + 7 * 24 * hour;
+  expect((await owner.get("/maps")).statusCode).toBe(303);
+});
+
+test("settings say how long sessions last", async () => {
+  const settings = { sessionIdleSeconds: 60, sessionSeconds: 90 };
+  const { owner, clock } = await openSiteOf("ada@example.org", { settings });
+  clock.now += 59_000;
+  expect((await owner.get("/maps")).statusCode).toBe(200);
+  clock.now += 32_000;
+  expect((await owner.get("/maps")).statusCode).toBe(303);
+});
+
+test("a session has a new id after signing in, and the one that was planted before is worth nothing", async () => {
+  const { app } = await openSiteOf("ada@example.org");
+  const planted = new Guest(app);
+  await planted.get("/sign-in");
+  const before = planted.cookies.get(cookieName)!;
+  const victim = new Guest(app);
+  victim.cookies.set(cookieName, before);
+  await victim.get("/sign-in");
+  expect(victim.cookies.get(cookieName)).toBe(before);
+  await victim.post("/sign-in", { email: "ada@example.org", password });
+  expect(victim.cookies.get(cookieName)).not.toBe(before);
+  expect((await victim.get("/profile")).statusCode).toBe(200);
+  expect((await planted.get("/profile")).statusCode).toBe(303);
+});
+
+test("signing in again ends the session that was there", async () => {
+  const { app, owner } = await openSiteOf("ada@example.org");
+  const old = new Guest(app);
+  for (const [name, value] of owner.cookies) old.cookies.set(name, value);
+  await owner.get("/profile");
+  await owner.post("/profile/password", { current: password, password: "another harbour" });
+  expect(textOf(owner.page)).toContain("The password was changed");
+  expect((await old.get("/profile")).statusCode).toBe(303);
+});
+
+test("after signing out, the session is worth nothing to who kept it", async () => {
+  const { app, owner } = await openSiteOf("ada@example.org");
+  const thief = new Guest(app);
+  for (const [name, value] of owner.cookies) thief.cookies.set(name, value);
+  expect((await thief.get("/profile")).statusCode).toBe(200);
+  await owner.post("/sign-out");
+  expect(textOf(owner.page)).toContain("You are signed out.");
+  expect((await thief.get("/profile")).statusCode).toBe(303);
+});
+
+test("a made-up session is nobody's", async () => {
+  const { app } = await openSiteOf("ada@example.org");
+  const guest = new Guest(app);
+  for (const value of ["", "x", `gfn_${"A".repeat(43)}`, "gfn_'; drop table sessions --"]) {
+    guest.cookies.set(cookieName, encodeURIComponent(value));
+    expect((await guest.get("/profile")).statusCode).toBe(303);
+  }
+});
