@@ -181,9 +181,10 @@ describe("losses, notes and rejects", () => {
   const rejects = codesOf(sections().Rejects!);
   const all = [...section.Losses, ...section.Notes, ...rejects];
 
-  /** What the patterns find in the code, with the file it is found in. */
+  /** What the patterns find in the code, with the file it is found in. The service converts nothing. */
+  const converting = running.filter(({ path }) => !path.startsWith("src/service/"));
   const found = (...patterns: RegExp[]) =>
-    running.flatMap(({ path, text }) =>
+    converting.flatMap(({ path, text }) =>
       patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => ({ path, code: match[1]! }))),
     );
 
