@@ -240,6 +240,58 @@ export const registry = {
     (e) => `${e.store}: holds another program's data; name another place with --data or --database`,
   ),
 
+  "address-in-use": entry<{ host: string; port: number }>(
+    "locked",
+    (e) =>
+      `port ${e.port} of ${e.host} is in use by another program; end that one, or take another with --port (0 for any that is free)`,
+  ),
+  "address-unusable": entry<{ host: string; port: number; reason: string }>(
+    "usage",
+    (e) => `cannot listen on port ${e.port} of ${e.host}: ${e.reason}; choose others with --host and --port`,
+  ),
+  "http-insecure": entry<{ host: string }>(
+    "usage",
+    (e) =>
+      `${e.host} can be reached from other machines, and without https passwords and tokens would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http where a proxy in front of it speaks https`,
+  ),
+  "certificate-unusable": entry<{ file: string; reason: string }>(
+    "input",
+    (e) =>
+      `${e.file}: cannot be used for https: ${e.reason}; --tls-cert and --tls-key take PEM files that belong together`,
+  ),
+  "folder-unwritable": entry<{ folder: string; reason: string }>(
+    "output",
+    (e) => `${e.folder}: cannot hold the service's data: ${e.reason}; name another folder with --data`,
+  ),
+  "store-missing": entry<{ store: string }>(
+    "input",
+    (e) =>
+      `${e.store}: no service keeps its data here; name its folder with --data, or make it: geoferry serve and geoferry admin user add do`,
+  ),
+  "account-unknown": entry<{ store: string; email: string; known: readonly string[] }>(
+    "input",
+    (e) =>
+      `${e.store}: has no account ${e.email}${orRather(e.email, e.known, "all are listed by geoferry admin user list")}`,
+  ),
+  "account-exists": entry<{ store: string; email: string }>(
+    "conflict",
+    (e) => `${e.store}: there is an account ${e.email} already; geoferry admin user set-password changes its password`,
+  ),
+  "map-unknown": entry<{ store: string; map: string }>(
+    "input",
+    (e) => `${e.store}: has no map ${e.map}; geoferry admin map list shows all`,
+  ),
+  "credential-unknown": entry<{ store: string; client: string }>(
+    "input",
+    (e) => `${e.store}: has no credential ${e.client}; geoferry admin credential list shows all`,
+  ),
+  "password-unfit": entry<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
+
+  "guard-map": entry<{ map: string; features: number }>(
+    "guard",
+    (e) =>
+      `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; --with-features removes it all the same`,
+  ),
   "guard-empty": entry<{ output: string }>(
     "guard",
     (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,

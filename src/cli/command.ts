@@ -1,11 +1,13 @@
+import { credentialCommands, mapCommands, userCommands } from "./commands/admin.js";
 import { checkCommand } from "./commands/check.js";
 import { convertCommand } from "./commands/convert.js";
 import { formatsCommand } from "./commands/formats.js";
 import { infoCommand } from "./commands/info.js";
+import { serveCommand } from "./commands/serve.js";
 
 /** What a command's file gives: its place in the help and what it does. */
 export interface Command<A> {
-  /** Its name, then what it takes, as yargs writes it: "convert <paths..>". */
+  /** Its name, then what it takes, as yargs writes it: "convert <paths..>", "admin user add <email>". */
   readonly usage: string;
   readonly summary: string;
   readonly options: Readonly<Record<string, Flag>>;
@@ -19,10 +21,13 @@ export interface Flag {
   readonly type: "string" | "boolean";
   readonly array?: boolean;
   readonly requiresArg?: boolean;
+  /** Its value where it is given without one. */
+  readonly bare?: string;
   readonly alias?: string;
   readonly default?: boolean;
   readonly describe: string;
   readonly defaultDescription?: string;
+  readonly demandOption?: boolean;
 }
 
 export interface Positional {
@@ -48,10 +53,27 @@ export const common = {
   verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** The commands, in the order of the help. */
+/** The commands by the words that call them, in the order of the help. None begins with the words of another. */
 export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   convert: convertCommand,
   info: infoCommand,
   check: checkCommand,
   formats: formatsCommand,
+  serve: serveCommand,
+  ...userCommands,
+  ...mapCommands,
+  ...credentialCommands,
 };
+
+/** What the words say that several commands begin with. */
+export const groups: Readonly<Record<string, string>> = {
+  admin: "Manage the accounts, maps and credentials of a service without a browser, also while it runs",
+  "admin user": "Accounts of people",
+  "admin map": "Maps",
+  "admin credential": "Client ids and secrets, with which programs get their access tokens",
+};
+
+/** The words at the beginning of a line that call a command, or null where it calls none. */
+export function commandNameIn(line: readonly string[]): string | null {
+  return Object.keys(commands).find((name) => name.split(" ").every((word, i) => line[i] === word)) ?? null;
+}

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
-import yargs from "yargs";
+import yargs, { type Argv } from "yargs";
 import { fault } from "../errors.js";
 import { nearestName } from "../nearest-name.js";
-import { type Command, type CommonArguments, commands, common, type Flag } from "./command.js";
+import { type Command, type CommonArguments, commandNameIn, commands, common, type Flag, groups } from "./command.js";
 
 /** A command and what it was given. */
 export interface Asked {
@@ -18,7 +18,6 @@ export interface Asked {
 export async function readFullLine(line: readonly string[]): Promise<Asked | null> {
   let asked: Asked | null = null;
   const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
-  const names = Object.keys(commands);
   const all = Object.values(commands);
   const parser = yargs(keepQuotes(line, Object.assign({}, common, ...all.map((command) => command.options))))
     .scriptName("geoferry")
@@ -33,37 +32,65 @@ export async function readFullLine(line: readonly string[]): Promise<Asked | nul
     .showHelpOnFail(false)
     .exitProcess(false)
     .fail((message, error) => {
-      const flags = Object.assign({}, common, all[names.indexOf(line[0] ?? "")]?.options);
-      throw error ?? fault("usage", { reason: explain(message, parser.parsed, names, line, flags) });
+      throw error ?? fault("usage", { reason: explain(message, parser.parsed, line) });
     });
-  for (const command of all) {
-    parser.command(
-      command.usage,
-      command.summary,
-      (builder) => {
-        for (const [name, options] of Object.entries(command.positionals)) builder.positional(name, options);
-        return builder.options(command.options).example(command.examples.map(([line, what]) => [`$0 ${line}`, what]));
-      },
-      (args) => {
-        checkSingle(args, { ...common, ...command.options });
-        asked = { command, args: args as CommonArguments };
-      },
-    );
-  }
+  declare(parser, "", (command, args) => {
+    asked = { command, args: settled(args, { ...common, ...command.options }) };
+  });
   await parser.parseAsync();
   return asked;
 }
 
-/** yargs gives an array where a flag of one value is given twice, and an empty text for `--rejects=`. @throws usage */
-function checkSingle(args: Readonly<Record<string, unknown>>, flags: Readonly<Record<string, Flag>>): void {
-  for (const [name, { type, array }] of Object.entries(flags)) {
+type Call = (command: Command<CommonArguments>, args: Readonly<Record<string, unknown>>) => void;
+
+/** Tells the parser what can follow the words of a group: commands, and groups with theirs. */
+function declare(parser: Argv, group: string, call: Call): void {
+  for (const name of following(group)) {
+    const command = commands[name];
+    if (command === undefined) {
+      parser.command(name.slice(group.length), groups[name]!, (inner) => {
+        inner.usage(`$0 ${name} COMMAND ...\n\n${groups[name]}.`);
+        declare(inner, `${name} `, call);
+        return inner.demandCommand(1, `${name} what? See geoferry ${name} --help`);
+      });
+    } else {
+      parser.command(
+        command.usage.slice(group.length),
+        command.summary,
+        (inner) => {
+          for (const [name, options] of Object.entries(command.positionals)) inner.positional(name, options);
+          return inner.options(command.options).example(command.examples.map(([line, what]) => [`$0 ${line}`, what]));
+        },
+        (args) => call(command, args),
+      );
+    }
+  }
+}
+
+/** Names of the commands and groups that begin with the words of a group ("admin ", or "" for all) and one word more. */
+function following(group: string): string[] {
+  const names = Object.keys(commands).filter((name) => name.startsWith(group));
+  return [...new Set(names.map((name) => group + name.slice(group.length).split(" ", 1)[0]))];
+}
+
+/**
+ * The arguments without what the parser makes of odd ones: an array where a flag of one value is given twice, and an
+ * empty text for `--rejects=`.
+ * @throws usage
+ */
+function settled(args: Readonly<Record<string, unknown>>, flags: Readonly<Record<string, Flag>>): CommonArguments {
+  const result = { ...args };
+  for (const [name, { type, array, bare }] of Object.entries(flags)) {
     const value = args[name];
     if (type !== "string" || array) continue;
     if (Array.isArray(value))
       throw fault("usage", { reason: `--${name} is given ${value.length} times (${value.join(", ")}): choose one` });
-    if (value === "")
+    if (value !== "") continue;
+    if (bare === undefined)
       throw fault("usage", { reason: `--${name} is given without a value; give one, or leave it away` });
+    result[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] = bare;
   }
+  return result;
 }
 
 /** yargs takes the quotes off `--select='"a,b"'`, but not where the value is an argument of its own. */
@@ -75,12 +102,13 @@ function keepQuotes(line: readonly string[], flags: Readonly<Record<string, Flag
 }
 
 /** What a flag that is not known was meant to be: a mistyped one, or the name of a file; null where nobody can tell. */
-function explainFlag(line: readonly string[], flags: Readonly<Record<string, Flag>>): string | null {
+function explainFlag(line: readonly string[], name: string): string | null {
+  const flags: Readonly<Record<string, Flag>> = { ...common, ...commands[name]!.options };
   const letters = new Set(Object.values(flags).flatMap(({ alias }) => alias ?? []));
   for (const argument of line.slice(1)) {
-    const [, name] = /^--(?:no-)?([^=]+)/.exec(argument) ?? [];
-    const nearest = name === undefined || Object.hasOwn(flags, name) ? null : nearestName(name, Object.keys(flags));
-    if (nearest !== null) return `no flag --${name}; did you mean --${nearest}? See geoferry ${line[0]} --help`;
+    const [, flag] = /^--(?:no-)?([^=]+)/.exec(argument) ?? [];
+    const nearest = flag === undefined || Object.hasOwn(flags, flag) ? null : nearestName(flag, Object.keys(flags));
+    if (nearest !== null) return `no flag --${flag}; did you mean --${nearest}? See geoferry ${name} --help`;
     const [, cluster] = /^-([^-].+)$/s.exec(argument) ?? [];
     if (cluster !== undefined && ![...cluster].every((letter) => letters.has(letter)))
       return `${argument}: no such flags; if it is the name of a file, begin it with ./ or put -- before it`;
@@ -89,20 +117,29 @@ function explainFlag(line: readonly string[], flags: Readonly<Record<string, Fla
 }
 
 /** What yargs found wrong, with what would be right: it takes an unknown command for one argument too many. */
-function explain(
-  message: string,
-  parsed: { argv: { _?: unknown[] } } | false,
-  names: readonly string[],
-  line: readonly string[],
-  flags: Readonly<Record<string, Flag>>,
-): string {
-  const [first] = line;
-  if (message.startsWith("Not enough non-option arguments") && first !== undefined && names.includes(first))
-    return `${first} of what? See geoferry ${first} --help`;
-  const command = parsed ? parsed.argv._?.[0] : undefined;
-  if (!message.startsWith("Unknown argument") || command === undefined) return message;
-  if (names.includes(String(command))) return explainFlag(line, flags) ?? `${message}; see geoferry ${command} --help`;
-  const nearest = nearestName(String(command), names);
-  if (nearest !== null) return `no command "${command}"; did you mean ${nearest}? There are ${names.join(", ")}`;
-  return `no command "${command}"; there are ${names.join(", ")}`;
+function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, line: readonly string[]): string {
+  const name = commandNameIn(line);
+  if (message.startsWith("Not enough non-option arguments") && name !== null)
+    return `${name} of what? See geoferry ${name} --help`;
+  const words = parsed ? (parsed.argv._ ?? []).map(String) : [];
+  if (!message.startsWith("Unknown argument") || words.length === 0) return message;
+  const called = commandNameIn(words);
+  if (called !== null) return explainFlag(line, called) ?? `${message}; see geoferry ${called} --help`;
+  return unknownCommand(words) ?? message;
+}
+
+/** Says which commands there are instead of one that is not. */
+function unknownCommand(words: readonly string[]): string | null {
+  let group = "";
+  while (Object.hasOwn(groups, group + words[0])) {
+    group += `${words[0]} `;
+    words = words.slice(1);
+  }
+  const [word] = words;
+  if (word === undefined) return null;
+  const names = following(group);
+  const listed = names.join(", ");
+  const nearest = nearestName(group + word, names);
+  if (nearest !== null) return `no command "${group}${word}"; did you mean ${nearest}? There are ${listed}`;
+  return `no command "${group}${word}"; there are ${listed}`;
 }

@@ -7,7 +7,7 @@ const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: st
 
 /** "convert <paths..>" takes one or more, "formats [name]" none or one. */
 function capacity(usage: string): readonly [name: string, least: number, most: number] {
-  const [, open, name, many] = /^\S+ ([<[])([a-z]+)(\.\.)?[\]>]$/.exec(usage) ?? [];
+  const [, open, name, many] = /^[a-z -]+ ([<[])([a-z]+)(\.\.)?[\]>]$/.exec(usage) ?? [];
   if (open === undefined || name === undefined) return ["", 0, 0];
   return [name, open === "<" ? 1 : 0, many ? Number.POSITIVE_INFINITY : 1];
 }
@@ -17,7 +17,7 @@ function capacity(usage: string): readonly [name: string, least: number, most: n
  * mistakes, `--help`, and whatever people write that can be meant in more than one way. Loading that parser takes longer
  * than converting a small file.
  *
- * @param line without the command's name, with what the environment adds
+ * @param line without the words of the command, with what the environment adds
  */
 export function readPlainLine(line: readonly string[], command: Command<CommonArguments>): CommonArguments | null {
   const flags: Readonly<Record<string, Flag>> = { ...common, ...command.options };
@@ -43,6 +43,7 @@ export function readPlainLine(line: readonly string[], command: Command<CommonAr
     if (first === undefined || values.includes("") || (values.length > 1 && !array)) return null;
     found[camelCase(name)] = array ? values.map(String) : first;
   }
+  if (Object.entries(flags).some(([name, { demandOption }]) => demandOption && !given.has(name))) return null;
   const [name, least, most] = capacity(command.usage);
   if (positionals.length < least || positionals.length > most || positionals.some(isOdd)) return null;
   const [first] = positionals;

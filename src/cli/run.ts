@@ -2,7 +2,7 @@
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
-import { commands, common } from "./command.js";
+import { commandNameIn, commands, common } from "./command.js";
 import { exitStatus } from "./exit.js";
 import type { Asked } from "./full-line.js";
 import { readPlainLine } from "./plain-line.js";
@@ -40,11 +40,11 @@ async function runCommand(argv: readonly string[]): Promise<number> {
 
 /** The command and its arguments, or null where help or a completion was all that was asked for. */
 async function read(argv: readonly string[]): Promise<Asked | null> {
-  const [name = ""] = argv;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const name = commandNameIn(argv);
+  const command = name === null ? undefined : commands[name];
   const options = command ? { ...common, ...command.options } : {};
   const line = withEnvironment(protectArguments(argv), options, process.env);
-  const args = command && readPlainLine(line.slice(1), command);
+  const args = command && readPlainLine(line.slice(name!.split(" ").length), command);
   if (command && args) return { command, args };
   const { readFullLine } = await import("./full-line.js");
   return readFullLine(line);

@@ -1,6 +1,6 @@
 /** The service as a function of its store: everything but listening, so that tests need no port. */
 import type { SecureContextOptions } from "node:tls";
-import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
+import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
 import { v7 as newId } from "uuid";
 import { api } from "./api.js";
 import { tokenEndpoint } from "./auth/token-endpoint.js";
@@ -68,6 +68,10 @@ function serverOptions(dependencies: AppDependencies, settings: Settings): Fasti
     bodyLimit: settings.bodyBytes,
     genReqId: () => newId(),
     requestIdHeader: false as const,
+    // `logRequests` writes one line instead of two.
+    logController: new LogController({ disableRequestLogging: true }),
+    // What comes on a connection that was open is answered, too.
+    return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 100 },
     frameworkErrors: ((error, request, reply) =>
       sendProblem(reply, asProblem(error, request))) satisfies FastifyServerOptions["frameworkErrors"],

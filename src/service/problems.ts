@@ -82,6 +82,7 @@ export const problems = {
   "rate-limited": entry<{ seconds: number }>(429, (e) => `Too many requests; go on in ${e.seconds} s.`),
   "headers-too-large": plain(431, "The headers of the request are too large."),
   internal: plain(500, "The service failed at this request; its log tells more under the request's id."),
+  ending: plain(503, "This process of the service is about to end; ask again, and another answers."),
   "store-unavailable": plain(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, Entry<never>>>;
 

@@ -28,6 +28,10 @@ export interface Settings {
   readonly sessionSeconds: number;
   /** Answers of so many bytes on are compressed for who accepts it. */
   readonly gzipBytes: number;
+  /** Connections at a time; those beyond are closed at once. */
+  readonly connections: number;
+  /** Seconds that requests have to end when the service ends. */
+  readonly endSeconds: number;
 }
 
 export const defaultSettings: Settings = {
@@ -45,4 +49,6 @@ export const defaultSettings: Settings = {
   sessionIdleSeconds: 8 * 3600,
   sessionSeconds: 7 * 24 * 3600,
   gzipBytes: 1024,
+  connections: 4096,
+  endSeconds: 25,
 };

@@ -18,9 +18,9 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats',
+      'no command "conver"; did you mean convert? There are convert, info, check, formats, serve, admin',
     ],
-    [["frob", "a.shp"], 'no command "frob"; there are convert, info, check, formats'],
+    [["frob", "a.shp"], 'no command "frob"; there are convert, info, check, formats, serve, admin'],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
       ["convert", "a.shp", "b.csv", "--replace-lyaer"],

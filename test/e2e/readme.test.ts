@@ -37,6 +37,12 @@ afterAll(() => server.close());
 
 const here = (command: string) => command.replaceAll("https://example.org", address);
 
+/** A command that runs until it is stopped, is; on a port that is free. */
+const stopped = (command: string) =>
+  /# until Ctrl\+C$/.test(command)
+    ? `export GEOFERRY_PORT=0; timeout --preserve-status --signal INT 5 ${command}`
+    : command;
+
 /** The commands of a `sh` block, each with the status that the text promises: `# exit 5`. */
 function promised(text: string): { command: string; status: number }[] {
   const lines = text.replaceAll("\\\n", " ").split("\n");
@@ -49,7 +55,7 @@ async function shellBlock(block: Block): Promise<void> {
   const desk = new Desk();
   try {
     for (const { command, status } of promised(block.text)) {
-      const ran = await desk.run(here(command));
+      const ran = await desk.run(stopped(here(command)));
       expect(ran.status, `line ${block.line}: ${command}\n${ran.output}`).toBe(status);
     }
   } finally {

@@ -1,0 +1,231 @@
+/** `geoferry admin`: accounts, maps and credentials of a service, without a browser and while it runs. */
+import type { Admin } from "../../service/admin.js";
+import type { Command, CommonArguments } from "../command.js";
+import { readPassword } from "../password.js";
+import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
+
+interface UserArguments extends StoreArguments {
+  readonly email: string;
+}
+interface OwnerArguments extends StoreArguments {
+  readonly owner: string;
+}
+interface MapAddArguments extends OwnerArguments {
+  readonly name: string;
+  readonly private?: boolean;
+}
+interface MapRemoveArguments extends StoreArguments {
+  readonly id: string;
+  readonly withFeatures?: boolean;
+}
+interface CredentialAddArguments extends OwnerArguments {
+  readonly name?: string;
+}
+interface CredentialRevokeArguments extends StoreArguments {
+  readonly client: string;
+}
+
+/** Does something to the store that the arguments name; it is made where `make` says so. */
+async function withAdmin(
+  args: StoreArguments,
+  act: (admin: Admin) => Promise<void>,
+  make: "make" | undefined = undefined,
+): Promise<number> {
+  const location = storeLocation(args, process.env);
+  const { Admin } = await import("../../service/admin.js");
+  const admin = await Admin.open(location, make === "make");
+  try {
+    await act(admin);
+  } finally {
+    await admin[Symbol.asyncDispose]();
+  }
+  return 0;
+}
+
+/** What a script takes: a record with `--json`, else lines of text. */
+function give(args: CommonArguments, record: object, text: string): void {
+  process.stdout.write(args.json ? `${JSON.stringify(record)}\n` : `${text}\n`);
+}
+
+/** What a person should know. */
+function tell(args: CommonArguments, sentence: string): void {
+  if (!args.quiet && !args.json) process.stderr.write(`${sentence}\n`);
+}
+
+const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+
+const owner = {
+  type: "string",
+  requiresArg: true,
+  describe: "Email of the account that owns it",
+  demandOption: true,
+} as const;
+const ofOwner = { type: "string", requiresArg: true, describe: "Only those of the account with this email" } as const;
+const email = { type: "string", describe: "EMAIL of the account", demandOption: true } as const;
+
+const userAdd: Command<UserArguments> = {
+  usage: "admin user add <email>",
+  summary: "Add an account; its password is read from stdin",
+  positionals: { email },
+  options: storeOptions,
+  examples: [["admin user add ada@example.org --data maps < password.txt", "the password is the line of a file"]],
+  async run(args) {
+    const password = await readPassword();
+    return withAdmin(
+      args,
+      async (admin) => {
+        const { id, email } = await admin.addAccount(args.email, password);
+        if (args.json) give(args, { id, email }, "");
+        tell(args, `${admin.place}: account ${email} is made`);
+      },
+      "make",
+    );
+  },
+};
+
+const userList: Command<StoreArguments> = {
+  usage: "admin user list",
+  summary: "List the accounts",
+  positionals: {},
+  options: storeOptions,
+  examples: [["admin user list --data maps", "one a line"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      for (const { id, email, created } of await admin.accounts())
+        give(args, { id, email, created: iso(created) }, `${email}  since ${iso(created)}`);
+    }),
+};
+
+const userSetPassword: Command<UserArguments> = {
+  usage: "admin user set-password <email>",
+  summary: "Give an account another password, read from stdin, and sign it out everywhere",
+  positionals: { email },
+  options: storeOptions,
+  examples: [["admin user set-password ada@example.org --data maps", "asks for it on a terminal"]],
+  async run(args) {
+    const password = await readPassword();
+    return withAdmin(args, async (admin) => {
+      await admin.setPassword(args.email, password);
+      tell(args, `${admin.place}: ${args.email} has another password, and is signed out everywhere`);
+    });
+  },
+};
+
+const mapAdd: Command<MapAddArguments> = {
+  usage: "admin map add <name>",
+  summary: "Add a map, and print its id",
+  positionals: { name: { type: "string", describe: "NAME of the map", demandOption: true } },
+  options: {
+    ...storeOptions,
+    owner,
+    private: { type: "boolean", describe: "Let nobody but its owner read it" },
+  },
+  examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'prints {"id":"…"}']],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      const id = await admin.addMap(args.name, args.owner, args.private ?? false);
+      give(args, { id }, id);
+    }),
+};
+
+const mapList: Command<StoreArguments & { readonly owner?: string }> = {
+  usage: "admin map list",
+  summary: "List the maps",
+  positionals: {},
+  options: { ...storeOptions, owner: ofOwner },
+  examples: [["admin map list --owner ada@example.org --data maps", "those of one account"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      for (const map of await admin.maps(args.owner ?? null)) {
+        const { id, name, ownerEmail, features, revision, created } = map;
+        const record = { id, name, owner: ownerEmail, private: map.private, features, revision, created: iso(created) };
+        const count = `${features.toLocaleString("en")} feature${features === 1 ? "" : "s"}`;
+        give(args, record, `${id}  ${name}  (${ownerEmail}, ${count}${map.private ? ", private" : ""})`);
+      }
+    }),
+};
+
+const mapRemove: Command<MapRemoveArguments> = {
+  usage: "admin map remove <id>",
+  summary: "Remove a map",
+  positionals: { id: { type: "string", describe: "ID of the map", demandOption: true } },
+  options: {
+    ...storeOptions,
+    "with-features": { type: "boolean", describe: "Also if there are features on it, which are lost" },
+  },
+  examples: [["admin map remove 0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60 --data maps", "an empty map"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      const { name, features } = await admin.removeMap(args.id, args.withFeatures ?? false);
+      if (args.json) give(args, { id: args.id, name, features }, "");
+      tell(args, `${admin.place}: map ${name} is removed${features > 0 ? `, with ${features} features` : ""}`);
+    }),
+};
+
+const credentialAdd: Command<CredentialAddArguments> = {
+  usage: "admin credential add",
+  summary: "Make a client id with a secret, which is shown once",
+  positionals: {},
+  options: {
+    ...storeOptions,
+    owner,
+    name: {
+      type: "string",
+      requiresArg: true,
+      describe: "What it is for, to tell it from others",
+      defaultDescription: "geoferry admin",
+    },
+  },
+  examples: [
+    ["admin credential add --owner ada@example.org --data maps --json", 'prints {"client_id":"…","client_secret":"…"}'],
+  ],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      const { clientId, clientSecret } = await admin.addCredential(args.owner, args.name ?? "geoferry admin");
+      const record = { client_id: clientId, client_secret: clientSecret };
+      give(args, record, `client_id=${clientId}\nclient_secret=${clientSecret}`);
+      tell(args, "The secret is not shown again.");
+    }),
+};
+
+const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
+  usage: "admin credential list",
+  summary: "List the credentials, without their secrets",
+  positionals: {},
+  options: { ...storeOptions, owner: ofOwner },
+  examples: [["admin credential list --data maps", "newest first"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      for (const { clientId, name, email, created, lastUsed, revoked } of await admin.credentials(args.owner ?? null)) {
+        const times = { created: iso(created), lastUsed: iso(lastUsed), revoked: iso(revoked) };
+        const used = revoked !== null ? `revoked ${times.revoked}` : `last used ${times.lastUsed ?? "never"}`;
+        give(args, { client_id: clientId, name, owner: email, ...times }, `${clientId}  ${name}  (${email}, ${used})`);
+      }
+    }),
+};
+
+const credentialRevoke: Command<CredentialRevokeArguments> = {
+  usage: "admin credential revoke <client>",
+  summary: "End a credential, and the access tokens that it got",
+  positionals: { client: { type: "string", describe: "CLIENT id", demandOption: true } },
+  options: storeOptions,
+  examples: [["admin credential revoke gfc_jx1f0… --data maps", "at once"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      const revoked = await admin.revokeCredential(args.client);
+      if (args.json) give(args, { client_id: args.client, revoked }, "");
+      tell(args, `${admin.place}: ${args.client} ${revoked ? "is revoked" : "was revoked before"}`);
+    }),
+};
+
+export const userCommands = {
+  "admin user add": userAdd,
+  "admin user list": userList,
+  "admin user set-password": userSetPassword,
+};
+export const mapCommands = { "admin map add": mapAdd, "admin map list": mapList, "admin map remove": mapRemove };
+export const credentialCommands = {
+  "admin credential add": credentialAdd,
+  "admin credential list": credentialList,
+  "admin credential revoke": credentialRevoke,
+};

@@ -1,0 +1,137 @@
+import { fault } from "../../errors.js";
+import type { Service, ServiceOptions } from "../../service/serve.js";
+import { listOf } from "../arguments.js";
+import type { Command } from "../command.js";
+import { interrupted } from "../signals.js";
+import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
+import { pairs, wholeNumber } from "./convert.js";
+
+export interface ServeArguments extends StoreArguments {
+  readonly host?: string;
+  readonly port?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly publicUrl?: string;
+  readonly trustProxy?: string;
+  readonly insecureHttp?: boolean;
+  readonly limit?: readonly string[];
+  readonly logLevel?: string;
+}
+
+const text = { type: "string", requiresArg: true } as const;
+
+export const serveCommand: Command<ServeArguments> = {
+  usage: "serve",
+  summary: "Run a Map Features Service: maps that programs write to, and people look at",
+  positionals: {},
+  options: {
+    ...storeOptions,
+    host: { ...text, describe: "Name or address to listen on", defaultDescription: "127.0.0.1" },
+    port: { ...text, describe: "Port to listen on; 0 for any that is free", defaultDescription: "8080" },
+    "tls-cert": { ...text, describe: "Certificate for https, with its chain: a PEM file" },
+    "tls-key": { ...text, describe: "Its private key: a PEM file" },
+    "public-url": { ...text, describe: "Where clients reach it, through a proxy: https://maps.example.org" },
+    "trust-proxy": {
+      type: "string",
+      bare: "loopback,linklocal,uniquelocal",
+      describe:
+        "Believe the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value of all with private ones",
+    },
+    "insecure-http": { type: "boolean", describe: "Let others reach it without https" },
+    limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
+    "log-level": {
+      ...text,
+      describe: "Least that is logged: trace, debug, info, warn, error, fatal, silent",
+      defaultDescription: "info; with --quiet error",
+    },
+  },
+  examples: [
+    ["serve", "on http://127.0.0.1:8080, for this machine"],
+    ["serve --data maps --port 0 --json", "for a script: prints where it is"],
+    ["serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --public-url https://maps.example.org", "for others"],
+  ],
+  async run(args) {
+    const options = await optionsOf(args);
+    const { startService } = await import("../../service/serve.js");
+    const service = await startService(options);
+    announce(service, args);
+    // Without TLS it means what it means to other programs: the terminal is gone.
+    if (options.tls) process.on("SIGHUP", () => renew(service));
+    if (!interrupted.aborted) await new Promise((resolve) => interrupted.addEventListener("abort", resolve));
+    await service.close();
+    return 0;
+  },
+};
+
+function announce({ url, setup }: Service, args: ServeArguments): void {
+  if (args.json) process.stdout.write(`${JSON.stringify({ url, ...(setup === null ? {} : { setup }) })}\n`);
+  if (args.quiet) return;
+  process.stderr.write(`geoferry: serving at ${url}\n`);
+  if (setup !== null)
+    process.stderr.write(`geoferry: there is no account yet; make the first one, once and within a day, at ${setup}\n`);
+}
+
+function renew(service: Service): void {
+  try {
+    service.renewCertificate();
+  } catch (error) {
+    process.stderr.write(`geoferry: ${(error as Error).message}; the old certificate stays in use\n`);
+  }
+}
+
+async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
+  const { tlsCert, tlsKey } = args;
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw fault("usage", { reason: "https needs both --tls-cert and --tls-key" });
+  const port = wholeNumber("--port", args.port, 0) ?? 8080;
+  if (port > 65_535) throw fault("option-invalid", { option: "--port", value: args.port!, expected: "below 65536" });
+  return {
+    store: storeLocation(args, process.env),
+    host: args.host ?? "127.0.0.1",
+    port,
+    tls: tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey },
+    publicUrl: originOf(args.publicUrl),
+    trustProxy: listOf(args.trustProxy) ?? [],
+    insecureHttp: args.insecureHttp ?? false,
+    settings: await settingsOf(args.limit),
+    logLevel: await logLevelOf(args),
+    logTarget: process.stderr,
+  };
+}
+
+/** @throws option-invalid */
+function originOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isOrigin = url && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (isOrigin) return url.origin;
+  throw fault("option-invalid", {
+    option: "--public-url",
+    value: text,
+    expected: "an address without a path, like https://maps.example.org",
+  });
+}
+
+/** @throws option-invalid, option-unknown */
+async function settingsOf(given: readonly string[] | undefined): Promise<ServiceOptions["settings"]> {
+  const limits = Object.entries(pairs("--limit", listOf(given)) ?? {});
+  if (limits.length === 0) return {};
+  const { defaultSettings } = await import("../../service/settings.js");
+  const known = Object.keys(defaultSettings);
+  return Object.fromEntries(
+    limits.map(([name, value]) => {
+      if (!known.includes(name))
+        throw fault("option-invalid", { option: "--limit", value: name, expected: `one of ${known.join(", ")}` });
+      return [name, wholeNumber(`--limit ${name}`, value, 1)];
+    }),
+  );
+}
+
+/** @throws option-invalid */
+async function logLevelOf({ logLevel, quiet }: ServeArguments): Promise<ServiceOptions["logLevel"]> {
+  const { logLevels } = await import("../../service/logs.js");
+  const asked = logLevel ?? (quiet ? "error" : "info");
+  const found = logLevels.find((level) => level === asked);
+  if (found) return found;
+  throw fault("option-invalid", { option: "--log-level", value: asked, expected: `one of ${logLevels.join(", ")}` });
+}

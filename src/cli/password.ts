@@ -1,0 +1,73 @@
+/** A password that a person types or a program sends: from stdin, so that it stands on no command line. */
+import type { ReadStream } from "node:tty";
+import { fault } from "../errors.js";
+import { interrupted } from "./signals.js";
+
+/** Longest text that is read, in bytes. */
+const longest = 8192;
+
+/**
+ * The first line of stdin, without its end. On a terminal it is asked for twice, and not shown.
+ * @throws password-unfit, interrupted
+ */
+export async function readPassword(): Promise<string> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return onlyLine(await readAll(stdin));
+  const password = await ask(stdin, "Password: ");
+  const again = await ask(stdin, "The same again: ");
+  if (password !== again) throw fault("password-unfit", { reason: "the two passwords are not the same" });
+  return password;
+}
+
+async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stop = () => stdin.destroy(fault("interrupted", {}));
+  interrupted.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of stdin as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > longest)
+        throw fault("password-unfit", { reason: `stdin has more than ${longest} bytes, which is no password` });
+      chunks.push(chunk);
+    }
+  } finally {
+    interrupted.removeEventListener("abort", stop);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** @throws password-unfit */
+function onlyLine(bytes: Buffer): string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw fault("password-unfit", { reason: "the password on stdin is not text in UTF-8" }, error);
+  }
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "") throw fault("password-unfit", { reason: "there is no password on stdin" });
+  if (/[\r\n]/.test(line))
+    throw fault("password-unfit", { reason: "stdin has more than one line, and a password has one" });
+  return line;
+}
+
+/** One line that is typed, unseen. @throws interrupted */
+async function ask(stdin: ReadStream, question: string): Promise<string> {
+  const { createInterface } = await import("node:readline");
+  const { Writable } = await import("node:stream");
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  process.stderr.write(question);
+  const lines = createInterface({ input: stdin, output: unseen, terminal: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      lines.once("line", resolve);
+      // Ctrl+C, and Ctrl+D on an empty line.
+      lines.once("SIGINT", () => reject(fault("interrupted", {})));
+      lines.once("close", () => reject(fault("interrupted", {})));
+    });
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}

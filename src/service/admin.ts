@@ -1,0 +1,175 @@
+/** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
+import { v7 as newId } from "uuid";
+import { fault } from "../errors.js";
+import { createCredential } from "./auth/credentials.js";
+import { hashPassword, passwordFault } from "./auth/passwords.js";
+import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
+import type { Account, AuditEntry, Credential, Store, StoredMap } from "./store/contract.js";
+import { isUuid } from "./uuid.js";
+
+/** A client id with the secret that nobody is told again. */
+export interface NewCredential {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface RemovedMap {
+  readonly name: string;
+  readonly features: number;
+}
+
+/** Longest names, in characters. */
+const longest = { email: 254, name: 200 } as const;
+
+export class Admin implements AsyncDisposable {
+  /** For messages. */
+  readonly place: string;
+
+  private constructor(
+    private readonly store: Store,
+    location: StoreLocation,
+    private readonly now: () => number,
+  ) {
+    this.place = describeLocation(location);
+  }
+
+  /**
+   * @param make whether a store is made where there is none
+   * @throws store-missing, folder-unwritable, store-unavailable, store-newer, store-foreign
+   */
+  static async open(location: StoreLocation, make: boolean, now: () => number = Date.now): Promise<Admin> {
+    return new Admin(await (make ? openStore(location) : openExistingStore(location)), location, now);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]();
+  }
+
+  /** @throws option-invalid, account-exists, password-unfit */
+  async addAccount(email: string, password: string): Promise<Account> {
+    checkEmail(email);
+    if (await this.store.accountByEmail(email)) throw fault("account-exists", { store: this.place, email });
+    const passwordHash = await hashFit(password, email);
+    const account = { id: newId(), email, passwordHash, created: this.now() };
+    if (!(await this.store.addAccount(account))) throw fault("account-exists", { store: this.place, email });
+    await this.log("account-created", account.id);
+    return account;
+  }
+
+  /** In the order of their creation. */
+  async accounts(): Promise<readonly Account[]> {
+    return (await this.store.accounts()).toSorted((one, other) => one.created - other.created);
+  }
+
+  /** Signs the person out everywhere; credentials stay. @throws account-unknown, password-unfit */
+  async setPassword(email: string, password: string): Promise<void> {
+    const account = await this.account(email);
+    const passwordHash = await hashFit(password, account.email);
+    await this.store.setPassword({ account: account.id, passwordHash });
+    await this.log("password-changed", account.id);
+  }
+
+  /** @returns its id. @throws option-invalid, account-unknown */
+  async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
+    checkName("NAME", name);
+    const { id: account } = await this.account(owner);
+    const id = newId();
+    await this.store.addMap({ id, owner: account, name, private: hidden, created: this.now() });
+    await this.log("map-created", account, { map: id });
+    return id;
+  }
+
+  /** All maps, or those of one account; by name. @throws account-unknown */
+  async maps(owner: string | null): Promise<readonly StoredMap[]> {
+    const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
+    const maps: StoredMap[] = [];
+    for (const { id } of accounts) maps.push(...(await this.store.maps({ account: id, readable: false })));
+    return maps.sort((one, other) => order(one.name, other.name) || order(one.id, other.id));
+  }
+
+  /**
+   * @param withFeatures whether a map that is not empty may go
+   * @throws map-unknown, guard-map
+   */
+  async removeMap(id: string, withFeatures: boolean): Promise<RemovedMap> {
+    const map = isUuid(id) ? await this.store.map(id.toLowerCase()) : null;
+    if (!map) throw fault("map-unknown", { store: this.place, map: id });
+    const { name, features, owner } = map;
+    if (features > 0 && !withFeatures) throw fault("guard-map", { map: id, features });
+    if (!(await this.store.deleteMap(map.id))) throw fault("map-unknown", { store: this.place, map: id });
+    await this.log("map-deleted", owner, { map: map.id, detail: { name, features } });
+    return { name, features };
+  }
+
+  /** @throws option-invalid, account-unknown */
+  async addCredential(owner: string, name: string): Promise<NewCredential> {
+    checkName("--name", name);
+    const { id: account } = await this.account(owner);
+    const made = await createCredential(this.store, { account, name, now: this.now(), address: null });
+    return { clientId: made.credential.clientId, clientSecret: made.clientSecret };
+  }
+
+  /** All credentials, or those of one account; newest first. @throws account-unknown */
+  async credentials(owner: string | null): Promise<readonly (Credential & { readonly email: string })[]> {
+    const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
+    const credentials: (Credential & { readonly email: string })[] = [];
+    for (const { id, email } of accounts) {
+      const own = await this.store.credentials(id);
+      credentials.push(...own.map((credential) => ({ ...credential, email })));
+    }
+    return credentials.sort((one, other) => other.created - one.created);
+  }
+
+  /** Ends its tokens, too. False where that was done before. @throws credential-unknown */
+  async revokeCredential(clientId: string): Promise<boolean> {
+    const credential = await this.store.credentialByClientId(clientId);
+    if (!credential) throw fault("credential-unknown", { store: this.place, client: clientId });
+    const { account, id, name } = credential;
+    const revoked = await this.store.revokeCredential({ account, credential: id, now: this.now() });
+    if (revoked) await this.log("credential-revoked", account, { detail: { name, clientId } });
+    return revoked;
+  }
+
+  private async account(email: string): Promise<Account> {
+    const account = await this.store.accountByEmail(email);
+    if (account) return account;
+    const known = (await this.store.accounts()).map((one) => one.email);
+    throw fault("account-unknown", { store: this.place, email, known });
+  }
+
+  private log(
+    action: string,
+    account: string,
+    of: { readonly map?: string; readonly detail?: AuditEntry["detail"] } = {},
+  ): Promise<void> {
+    // No address: it came from this machine, not from a client.
+    const entry = { at: this.now(), account, map: of.map ?? null, action, detail: of.detail ?? {}, address: null };
+    return this.store.audit(entry);
+  }
+}
+
+const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** RFC 5321 says more; nobody types the rest of it. @throws option-invalid */
+function checkEmail(email: string): void {
+  if (email.length <= longest.email && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return;
+  throw fault("option-invalid", { option: "EMAIL", value: email, expected: "an email address like name@example.org" });
+}
+
+/** @throws option-invalid */
+function checkName(option: string, name: string): void {
+  const fits = name.trim() !== "" && [...name].length <= longest.name && !/\p{Cc}/u.test(name);
+  if (fits) return;
+  throw fault("option-invalid", {
+    option,
+    value: name,
+    expected: `a name of 1 to ${longest.name} characters in one line`,
+  });
+}
+
+/** @throws password-unfit */
+async function hashFit(password: string, email: string): Promise<string> {
+  const reason = passwordFault(password, email);
+  if (reason !== null) throw fault("password-unfit", { reason: reason.replace(/^./, (first) => first.toLowerCase()) });
+  return hashPassword(password);
+}

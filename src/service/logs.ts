@@ -1,0 +1,68 @@
+/**
+ * The log: one JSON object a line, with the id that an answer has in `X-Request-Id`. No line has a secret: members that
+ * hold one are left out, and whatever looks like one is taken away at the end, wherever it came from.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+
+export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A place that lines go to. */
+export interface LogTarget {
+  write(line: string): void;
+}
+
+const taken = "[taken away]";
+const secretMembers = ["authorization", "cookie", "set-cookie", "password", "client_secret", "access_token", "token"];
+
+/** Access tokens, client secrets, sessions, setup links; hashes of passwords; HTTP's credentials; addresses with one. */
+const secrets = new RegExp(
+  [
+    String.raw`\bgf[stnu]_[\w-]+`,
+    String.raw`\$argon2\w*\$[^\s"\\]+`,
+    String.raw`(?<=\b(?:basic|bearer)\s+)[\w.~+/=-]{6,}`,
+    String.raw`(?<=\b(?:client_secret|access_token|password|token|again|current)=)[^\s"\\&;]+`,
+    String.raw`(?<=:\/\/[^\s"\\/@:]*:)[^\s"\\/@]+(?=@)`,
+  ].join("|"),
+  "gi",
+);
+
+/** A line without what looks like a secret. */
+export const withoutSecrets = (line: string): string => line.replace(secrets, taken);
+
+export function loggerOptions(level: LogLevel, target: LogTarget): FastifyServerOptions["logger"] {
+  const paths = secretMembers.map((name) => `["${name}"]`);
+  return {
+    level,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: {
+      paths: [...paths, ...paths.map((path) => `*${path}`), ...paths.map((path) => `*.headers${path}`)],
+      censor: taken,
+    },
+    serializers: { req: describeRequest },
+    hooks: { streamWrite: withoutSecrets },
+    stream: target,
+  } as FastifyServerOptions["logger"];
+}
+
+/** Longest address that is logged, in characters. */
+const longestAddress = 500;
+
+function describeRequest(request: FastifyRequest): object {
+  return { method: request.method, url: request.url.slice(0, longestAddress), address: request.ip };
+}
+
+/** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */
+export function logRequests(app: FastifyInstance): void {
+  app.addHook("onResponse", async (request: FastifyRequest, reply: FastifyReply) => {
+    const line = {
+      ...describeRequest(request),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    };
+    if (reply.statusCode >= 500) request.log.warn(line, "request failed");
+    else request.log.info(line, "request");
+  });
+  app.addHook("onRequestAbort", async (request) => request.log.info(describeRequest(request), "request broken off"));
+}

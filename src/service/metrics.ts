@@ -1,0 +1,107 @@
+/**
+ * What Prometheus asks for: requests, questions to the store, and the process with the lag of its event loop. Labels are
+ * of few values: routes, not addresses, and no id of a map or a person.
+ */
+import type { FastifyInstance } from "fastify";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Store } from "./store/contract.js";
+
+/** Upper bounds of a histogram's buckets, in seconds. */
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = new Histogram({
+    name: "geoferry_http_request_duration_seconds",
+    help: "Time from a request's headers to the end of its answer",
+    labelNames: ["method", "route", "status"],
+    buckets: seconds,
+    registers: [this.registry],
+  });
+  private readonly inFlight = new Gauge({
+    name: "geoferry_http_requests_in_flight",
+    help: "Requests that are being answered",
+    registers: [this.registry],
+  });
+  private readonly calls = new Histogram({
+    name: "geoferry_store_call_duration_seconds",
+    help: "Time that the store takes to answer",
+    labelNames: ["call", "outcome"],
+    buckets: seconds,
+    registers: [this.registry],
+  });
+  private readonly refused = new Counter({
+    name: "geoferry_connections_refused_total",
+    help: "Connections beyond the most that are allowed",
+    registers: [this.registry],
+  });
+
+  constructor(version: string) {
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: "geoferry_build_info",
+      help: "1, with the version of geoferry",
+      labelNames: ["version"],
+      registers: [this.registry],
+    }).set({ version }, 1);
+  }
+
+  /** Counts the requests of an app; to be called before its routes are made. */
+  watch(app: FastifyInstance): void {
+    app.server.on("drop", () => this.refused.inc());
+    app.addHook("onRequest", async (_request, { raw }) => {
+      this.inFlight.inc();
+      // Also where the client goes away before the end.
+      raw.once("close", () => this.inFlight.dec());
+    });
+    app.addHook("onResponse", async (request, reply) => {
+      const labels = {
+        method: request.method,
+        route: request.routeOptions.url ?? "none",
+        status: String(reply.statusCode),
+      };
+      this.requests.observe(labels, reply.elapsedTime / 1000);
+    });
+  }
+
+  /** The same store, whose answers are timed. */
+  timed(store: Store): Store {
+    const known = new Map<PropertyKey, unknown>();
+    return new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
+        if (!known.has(name)) {
+          const call = (member as Call).bind(target);
+          known.set(name, typeof name === "string" ? this.timedCall(name, call) : call);
+        }
+        return known.get(name);
+      },
+    });
+  }
+
+  private timedCall(name: string, call: Call): Call {
+    return async (...values) => {
+      const stop = this.calls.startTimer({ call: name });
+      try {
+        const answer = await call(...values);
+        stop({ outcome: "answered" });
+        return answer;
+      } catch (error) {
+        stop({ outcome: "failed" });
+        throw error;
+      }
+    };
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** In Prometheus' text format. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}
+
+type Call = (...values: unknown[]) => unknown;

@@ -1,0 +1,116 @@
+/** The service as a process: opens its store, listens, looks after itself, and ends without losing what it was asked. */
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import type { Server as TlsServer } from "node:tls";
+import type { FastifyInstance } from "fastify";
+import { buildApp } from "./app.js";
+import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
+import { checkAddress, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
+import { openStore, type StoreLocation } from "./location.js";
+import { type LogLevel, type LogTarget, loggerOptions, logRequests } from "./logs.js";
+import { Metrics } from "./metrics.js";
+import { newSetupLink } from "./pages/set-up.js";
+import { registerProbes } from "./probes.js";
+import { purgeRegularly } from "./purging.js";
+import { defaultSettings, type Settings } from "./settings.js";
+import type { Store } from "./store/contract.js";
+
+export interface ServiceOptions {
+  readonly store: StoreLocation;
+  /** A name or an IP address of this machine. */
+  readonly host: string;
+  /** 0 takes one that is free. */
+  readonly port: number;
+  readonly tls: TlsFiles | null;
+  /** Origin as clients see it, where a proxy stands between. */
+  readonly publicUrl: string | null;
+  /** Addresses and networks of proxies whose `X-Forwarded-*` headers are believed. */
+  readonly trustProxy: readonly string[];
+  /** Whether an address that others can reach may do without https. */
+  readonly insecureHttp: boolean;
+  readonly settings: Partial<Settings>;
+  readonly logLevel: LogLevel;
+  readonly logTarget: LogTarget;
+}
+
+export interface Service {
+  /** Where people reach it: `https://maps.example.org`. */
+  readonly url: string;
+  /** A link that makes the first account, while there is none. */
+  readonly setup: string | null;
+  /** Takes the certificate that lies in the files now; does nothing without TLS. @throws certificate-unusable */
+  renewCertificate(): void;
+  /** Answers what was asked, within a limit, and lets go of port and store. */
+  close(): Promise<void>;
+}
+
+/**
+ * @throws http-insecure, certificate-unusable, address-in-use, address-unusable, folder-unwritable, store-unavailable,
+ * store-newer, store-foreign
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { host, tls, publicUrl } = options;
+  checkAddress(host, tls !== null, options.insecureHttp);
+  const certificate = tls && readCertificate(tls, Date.now());
+  const metrics = new Metrics(version());
+  const store = metrics.timed(await openStore(options.store));
+  const settings = { ...defaultSettings, ...options.settings };
+  let ending = false;
+  const app = buildApp({
+    store,
+    settings,
+    publicUrl,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    tls: certificate,
+    logger: loggerOptions(options.logLevel, options.logTarget),
+  });
+  logRequests(app);
+  metrics.watch(app);
+  registerProbes(app, { store, metrics, isEnding: () => ending });
+  closeConnectionsAtTheEnd(app, () => ending);
+  app.server.maxConnections = settings.connections;
+  try {
+    const listening = await listen(app, options);
+    const url = publicUrl ?? listening;
+    const setup = await setupLink(store, url);
+    const purging = purgeRegularly(store, app.log);
+    app.log.info({ store: store.name, listening, url }, "started");
+    return {
+      url,
+      setup,
+      renewCertificate: () =>
+        tls && (app.server as unknown as TlsServer).setSecureContext(readCertificate(tls, Date.now())),
+      async close() {
+        ending = true;
+        await closeWithin(app, settings.endSeconds);
+        await purging.stop();
+        await store[Symbol.asyncDispose]();
+        app.log.info("ended");
+      },
+    };
+  } catch (error) {
+    await app.close();
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function version(): string {
+  const manifest = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
+  return manifest.version;
+}
+
+/** @returns the address, where programs of this machine reach it */
+async function listen(app: FastifyInstance, { host, port, tls }: ServiceOptions): Promise<string> {
+  await app.ready();
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenFault(error, host, port);
+  }
+  return originOf(app.server.address() as AddressInfo, tls ? "https" : "http", host);
+}
+
+async function setupLink(store: Store, url: string): Promise<string | null> {
+  return (await store.accounts()).length > 0 ? null : newSetupLink(store, url, Date.now());
+}

@@ -1,0 +1,220 @@
+/** `geoferry admin`, as people and scripts call it. */
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { testDatabase } from "../support/postgres.js";
+import { admin, equip, idsOn, password, post, Running, runAdmin, scratchFolder, tokenFor } from "./running.js";
+
+const folder = scratchFolder();
+const database = await testDatabase();
+const stores: readonly (readonly [string, () => Promise<readonly string[]>])[] = [
+  ["SQLite", async () => ["--data", folder.data()]],
+  ...(database ? [["PostgreSQL", async () => ["--database", await database.emptySchema()]] as const] : []),
+];
+const records = (stdout: string) =>
+  stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+describe.each(stores)("geoferry admin on %s", (_, newStore) => {
+  test("makes an account, a map and a credential that the service knows", async () => {
+    const store = await newStore();
+    const made = equip(store);
+    expect(made.map).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+    const service = await Running.start(store);
+    // There is an account, so nobody is asked to make the first one.
+    expect(service.record).toEqual({ url: service.url });
+    const token = await tokenFor(service.url, made);
+    expect((await post(service.url, made.map, token, 2)).status).toBe(201);
+    expect(await idsOn(service.url, made.map, token)).toHaveLength(2);
+    expect(await service.end()).toBe(0);
+  });
+
+  test("works while the service runs, and the service sees it at once", async () => {
+    const store = await newStore();
+    const service = await Running.start(store);
+    expect(service.record.setup).toMatch(/\/setup\?token=gfu_/);
+    const made = equip(store);
+    const token = await tokenFor(service.url, made);
+    expect((await post(service.url, made.map, token, 1)).status).toBe(201);
+
+    expect(admin(`credential revoke ${made.clientId}`, store)).toEqual({ client_id: made.clientId, revoked: true });
+    expect((await post(service.url, made.map, token, 1)).status).toBe(401);
+    await expect(tokenFor(service.url, made)).rejects.toThrow("401");
+    expect(admin(`credential revoke ${made.clientId}`, store)).toEqual({ client_id: made.clientId, revoked: false });
+    expect(await service.end()).toBe(0);
+  });
+
+  test("lists what there is", async () => {
+    const store = await newStore();
+    const made = equip(store);
+    admin("user add bob@example.org", store, password);
+    admin("map add Huts --owner bob@example.org --private", store);
+    const list = (line: string) => records(runAdmin([...line.split(" "), ...store, "--json"]).stdout);
+    expect(list("user list").map(({ email }) => email)).toEqual(["ada@example.org", "bob@example.org"]);
+    expect(list("map list")).toEqual([
+      expect.objectContaining({ name: "Huts", owner: "bob@example.org", private: true, features: 0 }),
+      expect.objectContaining({ id: made.map, name: "Parks", owner: "ada@example.org", private: false }),
+    ]);
+    expect(list("map list --owner ADA@example.org").map(({ name }) => name)).toEqual(["Parks"]);
+    const [credential] = list("credential list");
+    expect(credential).toMatchObject({
+      client_id: made.clientId,
+      owner: "ada@example.org",
+      lastUsed: null,
+      revoked: null,
+    });
+    expect(JSON.stringify(credential)).not.toContain(made.clientSecret);
+    expect(list("credential list --owner bob@example.org")).toEqual([]);
+  });
+
+  test("removes a map, but one with features only where that is said", async () => {
+    const store = await newStore();
+    const made = equip(store);
+    const service = await Running.start(store);
+    await post(service.url, made.map, await tokenFor(service.url, made), 3);
+    const refused = runAdmin(["map", "remove", made.map, ...store]);
+    expect(refused.status).toBe(7);
+    expect(refused.stderr).toContain("3 features");
+    expect(admin(`map remove ${made.map} --with-features`, store)).toEqual({
+      id: made.map,
+      name: "Parks",
+      features: 3,
+    });
+    expect(runAdmin(["map", "remove", made.map, ...store]).status).toBe(3);
+    expect(await service.end()).toBe(0);
+  });
+
+  test("changes a password", async () => {
+    const store = await newStore();
+    equip(store);
+    const service = await Running.start(store);
+    expect(await signsIn(service.url, password)).toBe(true);
+    admin("user set-password ada@example.org", store, "another one, and longer");
+    expect(await signsIn(service.url, password)).toBe(false);
+    expect(await signsIn(service.url, "another one, and longer")).toBe(true);
+    expect(await service.end()).toBe(0);
+  });
+});
+
+/** Fills in the form of the page, as a browser would. */
+async function signsIn(url: string, password: string): Promise<boolean> {
+  const page = await fetch(`${url}/sign-in`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((one) => one.split(";", 1)[0])
+    .join("; ");
+  const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  const form = new URLSearchParams(hidden.map(([, name, value]): [string, string] => [name!, value!]));
+  form.set("email", "ada@example.org");
+  form.set("password", password);
+  const answer = await fetch(`${url}/sign-in`, {
+    method: "POST",
+    body: form,
+    headers: { cookie, origin: url },
+    redirect: "manual",
+  });
+  return answer.status === 303;
+}
+
+describe("geoferry admin without --json", () => {
+  const store = ["--data", folder.data()];
+
+  test("prints what a script takes on stdout alone", () => {
+    const user = runAdmin(["user", "add", "ada@example.org", ...store], `${password}\n`);
+    expect(user).toMatchObject({ status: 0, stdout: "" });
+    expect(user.stderr).toContain("ada@example.org");
+    const map = runAdmin(["map", "add", "Parks and gardens", "--owner", "ada@example.org", ...store]);
+    expect(map.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+    const credential = runAdmin(["credential", "add", "--owner", "ada@example.org", "--name", "nightly", ...store]);
+    expect(credential.stdout).toMatch(/^client_id=gfc_\S+\nclient_secret=gfs_\S+\n$/);
+    expect(runAdmin(["map", "list", ...store]).stdout).toMatch(
+      /^\S{36} {2}Parks and gardens {2}\(ada@example.org, 0 features\)\n$/,
+    );
+    expect(runAdmin(["credential", "list", ...store]).stdout).toMatch(
+      /nightly {2}\(ada@example.org, last used never\)/,
+    );
+  });
+
+  test("finds its folder in the environment, else in the home of data", () => {
+    const home = join(folder.path, "home");
+    expect(runAdmin(["user", "list"], "", { GEOFERRY_DATA: store[1] }).stdout).toContain("ada@example.org");
+    expect(runAdmin(["user", "add", "bob@example.org"], password, { XDG_DATA_HOME: home }).status).toBe(0);
+    expect(runAdmin(["user", "list"], "", { XDG_DATA_HOME: home }).stdout).toContain("bob@example.org");
+    expect(statSync(join(home, "geoferry")).mode & 0o777).toBe(0o700);
+  });
+
+  test.runIf(database)("takes what is typed before what the environment says", async () => {
+    const other = await database!.emptySchema();
+    const typed = runAdmin(["user", "list", ...store], "", { GEOFERRY_DATABASE: other });
+    expect(typed.stdout).toContain("ada@example.org");
+    expect(runAdmin(["user", "list"], "", { GEOFERRY_DATABASE: other })).toMatchObject({ status: 0, stdout: "" });
+  });
+});
+
+describe("geoferry admin refuses", () => {
+  const data = folder.data();
+  const store = ["--data", data];
+  const add = ["user", "add", "eve@example.org", ...store];
+
+  test("an owner that nobody knows, with the one that may be meant", () => {
+    runAdmin(["user", "add", "ada@example.org", ...store], password);
+    const refused = runAdmin(["map", "add", "Parks", "--owner", "adda@example.org", ...store]);
+    expect(refused).toMatchObject({ status: 3, stdout: "" });
+    expect(refused.stderr).toContain('did you mean "ada@example.org"?');
+  });
+
+  test("a second account with the same email, in other letters", () => {
+    expect(runAdmin(["user", "add", "ADA@example.org", ...store], password).status).toBe(10);
+  });
+
+  test.each([
+    ["no password", ""],
+    ["an empty line", "\n"],
+    ["one that is too short", "short"],
+    ["the email itself", "eve@example.org"],
+    ["one letter over and over", "aaaaaaaaaaaa"],
+    ["two lines", "three words and\na 4\n"],
+    ["more than a password", "x".repeat(10_000)],
+  ])("%s", (_, input) => {
+    const refused = runAdmin(add, input);
+    expect(refused).toMatchObject({ status: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/^geoferry: .+; nothing was changed\n$/);
+  });
+
+  test.each([
+    ["an email that is none", ["user", "add", "eve", ...store], 2],
+    ["a name of nothing", ["map", "add", " ", "--owner", "ada@example.org", ...store], 2],
+    ["a map without an owner", ["map", "add", "Parks", ...store], 2],
+    ["a map that is not there", ["map", "remove", "0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60", ...store], 3],
+    ["a map that is no id", ["map", "remove", "Parks", ...store], 3],
+    ["a credential that is not there", ["credential", "revoke", "gfc_x", ...store], 3],
+    ["a folder where no service is", ["user", "list", "--data", join(folder.path, "nothing")], 3],
+    ["a folder that is a file", ["user", "add", "eve@example.org", "--data", join(folder.path, "file")], 6],
+    ["a folder that the system does not let be made", ["user", "add", "eve@example.org", "--data", "/proc/x/y"], 6],
+    ["a database that cannot be reached", ["user", "list", "--database", "postgres://127.0.0.1:1/x"], 8],
+    ["a database of another kind", ["user", "list", "--database", "mysql://127.0.0.1/x"], 2],
+    ["a password on the command line", ["user", "list", "--database", "postgres://a:secret@127.0.0.1:1/x"], 2],
+  ])("%s", (_, line, status) => {
+    writeFileSync(join(folder.path, "file"), "");
+    const refused = runAdmin(line, password);
+    expect(refused).toMatchObject({ status, stdout: "" });
+    expect(refused.stderr).toMatch(/^geoferry: .+\n$/);
+    expect(refused.stderr).not.toContain("secret");
+  });
+
+  test("a database of a later version, and one of another program", async () => {
+    const { default: Sqlite } = await import("better-sqlite3");
+    const later = new Sqlite(join(data, "geoferry.sqlite"));
+    later.pragma("user_version = 9999");
+    later.close();
+    expect(runAdmin(["user", "list", ...store]).status).toBe(4);
+    const foreign = folder.data();
+    mkdirSync(foreign);
+    const other = new Sqlite(join(foreign, "geoferry.sqlite"));
+    other.exec("CREATE TABLE mine (x)");
+    other.close();
+    expect(runAdmin(["user", "list", "--data", foreign]).status).toBe(3);
+  });
+});
