@@ -16,7 +16,7 @@ import { widenBy } from "./layer-facts.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
 import { rtreeName } from "./rtree-sql.js";
 import { columnSql, quoted, type Version, versions } from "./schema-sql.js";
-import { SqlRows } from "./sql-rows.js";
+import { idChanged, SqlRows } from "./sql-rows.js";
 import { attempt, checkJournalName, openDatabase, outputFault } from "./sql-session.js";
 import { type System, systemOf } from "./systems.js";
 
@@ -243,7 +243,8 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
   append(chunk: GeoPackageChunk, index: number): Promise<void> {
     return attempt(this.output, () => {
       const layer = this.layers[index]!;
-      layer.rows.add(chunk, 0);
+      const renumbered = layer.rows.add(chunk, 0);
+      if (renumbered > 0) this.context.lose("id-changed", undefined, idChanged, renumbered);
       layer.geometries += chunk.geometries;
       layer.withZ += chunk.withZ;
       layer.withM += chunk.withM;
@@ -257,10 +258,6 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
         this.registrar.note(layer.table, layer, layer.created !== null);
         if (layer.created && this.options.index) this.registrar.addTriggers(layer.created);
         for (const kept of layer.kept) this.restore(kept);
-        if (layer.rows.renumbered > 0) {
-          const example = "an id that another feature has was changed";
-          this.context.lose("id-changed", undefined, example, layer.rows.renumbered);
-        }
       }
       this.foreignKeys.check(this.output);
     });

@@ -8,7 +8,7 @@ import { type LayerFacts, Registrar } from "./registrar.js";
 import { RtreeBuilder } from "./rtree-builder.js";
 import { rtreeName } from "./rtree-sql.js";
 import { quoted, type Version } from "./schema-sql.js";
-import { SqlRows } from "./sql-rows.js";
+import { idChanged, SqlRows } from "./sql-rows.js";
 import { attempt, openDatabase } from "./sql-session.js";
 import { systemOf } from "./systems.js";
 import { TableBuilder } from "./table-builder.js";
@@ -32,8 +32,6 @@ class LayerState implements LayerFacts {
   any = false;
   high = 0;
   low = 0;
-  /** Rows whose id was taken. */
-  renumbered = 0;
 
   constructor(readonly design: LayerDesign) {}
 
@@ -133,7 +131,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     const database = this.database ?? (await this.openDatabase());
     if (database.inTransaction) database.exec("COMMIT");
     const [{ page_count: count }] = database.pragma("page_count") as [{ page_count: bigint }];
-    for (const layer of this.layers) endInserts(layer);
+    for (const layer of this.layers) layer.inserts = null;
     this.closeDatabase();
     this.pages = new PageWriter(this.path, pageSize, Number(count));
     return this.pages;
@@ -218,7 +216,8 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     this.putRoots();
     if (!database.inTransaction) database.exec("BEGIN");
     layer.inserts ??= this.insertsInto(layer);
-    layer.inserts.add(chunk, first);
+    const renumbered = layer.inserts.add(chunk, first);
+    if (renumbered > 0) this.context.lose("id-changed", undefined, idChanged, renumbered);
   }
 
   private insertsInto({ design, rtreeName: name }: LayerState): SqlRows {
@@ -261,18 +260,11 @@ export class NewFile implements Assembler<GeoPackageChunk> {
             `INSERT INTO sqlite_sequence SELECT ?, max(${quoted(fid)}) FROM ${quoted(table)} HAVING max(${quoted(fid)}) > 0`,
           )
           .run(table);
-        this.tell(layer);
+        layer.inserts = null;
       }
       database.exec("COMMIT");
       this.closeDatabase();
     });
-  }
-
-  private tell(layer: LayerState): void {
-    endInserts(layer);
-    if (layer.renumbered > 0) {
-      this.context.lose("id-changed", undefined, "an id that another feature has was changed", layer.renumbered);
-    }
   }
 
   async abort(): Promise<void> {
@@ -281,9 +273,4 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     pages?.abandon();
     this.closeDatabase();
   }
-}
-
-function endInserts(layer: LayerState): void {
-  layer.renumbered += layer.inserts?.renumbered ?? 0;
-  layer.inserts = null;
 }

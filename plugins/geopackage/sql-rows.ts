@@ -17,12 +17,15 @@ export interface RowTarget {
   readonly srsId: number | null;
 }
 
+/** What is told of rows whose id was taken. */
+export const idChanged = "an id that another feature has was changed";
+
 /** Puts rows into a table one by one, as SQL does: where a table has rows already, or ids are in no order. */
 export class SqlRows {
   private readonly insert: Statement;
   private readonly index: Statement | null;
   /** Rows whose id was taken, and that got another one. */
-  renumbered = 0;
+  private renumbered = 0;
 
   constructor(
     database: Database,
@@ -36,8 +39,9 @@ export class SqlRows {
     this.index = rtree === null ? null : database.prepare(`INSERT INTO ${quoted(rtree)} VALUES (?, ?, ?, ?, ?)`);
   }
 
-  /** Adds the rows of a chunk from row `first` on. */
-  add(chunk: GeoPackageChunk, first: number): void {
+  /** Adds the rows of a chunk from row `first` on. @returns how many have another id than they should, which was taken */
+  add(chunk: GeoPackageChunk, first: number): number {
+    const before = this.renumbered;
     const { records, offsets, ids, asks, boxes, rows } = chunk;
     const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
     const record = { high: 0, low: 0, bytes, from: 0, to: 0 };
@@ -50,6 +54,7 @@ export class SqlRows {
       if (!this.index || !boxes || !(boxes[4 * row]! <= boxes[4 * row + 2]!)) continue;
       this.index.run(rowid, boxes[4 * row], boxes[4 * row + 2], boxes[4 * row + 1], boxes[4 * row + 3]);
     }
+    return this.renumbered - before;
   }
 
   private name(blob: Uint8Array): void {

@@ -34,8 +34,9 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   private lines = 0;
   private readonly spool = new Spool();
 
+  /** @param layer which what is said is of: of a writer of several, the one that features are appended to */
   constructor(
-    readonly layer: string,
+    public layer: string,
     readonly signal: AbortSignal,
     readonly skipErrors: boolean,
     readonly blueprint: unknown,

@@ -57,13 +57,14 @@ export class Run {
 
   private async writeLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
     const routes = planned.parts.map((part) => {
-      const { assembler, parts } = opened.find((one) => one.parts.includes(part))!;
+      const { assembler, parts, context } = opened.find((one) => one.parts.includes(part))!;
       const written: Written = { part, crs: planned.crs, features: 0 };
       this.written.push(written);
-      return { assembler, index: parts.indexOf(part), written };
+      return { assembler, context, index: parts.indexOf(part), written };
     });
     await writeLayer(this.conversion, planned, async ({ part, features, chunk }) => {
-      const { assembler, index, written } = routes[part]!;
+      const { assembler, context, index, written } = routes[part]!;
+      context.layer = written.part.layer.name;
       await assembler.append(chunk, index);
       written.features += features;
       this.conversion.meter.features += features;

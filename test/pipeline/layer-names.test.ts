@@ -83,3 +83,19 @@ test("a file for each layer has as much of its name as a file name holds", async
   expect(shapes).toHaveLength(3);
   for (const name of shapes) expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
 });
+
+test("what is lost of a layer is told by its name, whichever of several it is", async () => {
+  const feature = (id: number) => ({ ...point("p"), id });
+  const files = [
+    ["first", [1, 2]],
+    ["second", [7, 7]],
+    ["third", [8, 9]],
+  ] as const;
+  const taken = files.map(([name, ids]) => {
+    const path = scratch.path(`ids-${name}.geojson`);
+    writeFileSync(path, JSON.stringify({ type: "FeatureCollection", features: ids.map(feature) }));
+    return path;
+  });
+  const { losses } = await converted(taken[0]!, scratch.path("ids.gpkg"), { inputs: taken });
+  expect(losses).toMatchObject([{ code: "id-changed", layer: "ids-second", count: 1 }]);
+});

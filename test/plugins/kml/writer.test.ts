@@ -130,7 +130,7 @@ describe("documents are valid by the OGC's schema", () => {
     const report = await converted(inputs[0]!, `${folder}/out.kml`, { inputs });
     const text = readFileSync(`${folder}/out.kml`, "utf8");
     expect(schemaErrors(text, schema)).toBe("");
-    expect(report.losses).toMatchObject([{ code: "id-repeated", count: 1 }]);
+    expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
     const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
     expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
       ["one two", 1],
