@@ -2,6 +2,7 @@
 import pLimit from "p-limit";
 import { isPassword } from "../auth/passwords.js";
 import type { Account } from "../store/contract.js";
+import { emailKey } from "../store/email-key.js";
 import type { Visit } from "./visit.js";
 
 export type Checked =
@@ -16,7 +17,7 @@ const inTurn = pLimit(2);
 /** Answers and takes as long for an email that nobody has as for a wrong password. */
 export function checkPassword(visit: Visit, email: string, password: string): Promise<Checked> {
   const { attempts, store } = visit.site;
-  const attempt = { kind: "login", name: email, address: visit.address } as const;
+  const attempt = { kind: "login", name: emailKey(email), address: visit.address } as const;
   return inTurn(async () => {
     const seconds = attempts.wait(attempt);
     if (seconds > 0) return { kind: "wait", seconds };

@@ -18,6 +18,15 @@ export async function newSetupLink(store: PeopleStore, origin: string, now: numb
   return `${origin}/setup?token=${token}`;
 }
 
+/** Stores that have an account; it stays so. */
+const inUse = new WeakSet<PeopleStore>();
+
+/** Whether there is an account at all. */
+export async function isSetUp(store: PeopleStore): Promise<boolean> {
+  if (!inUse.has(store) && (await store.accounts()).length > 0) inUse.add(store);
+  return inUse.has(store);
+}
+
 export const setupRoutes: readonly Route[] = [
   { method: "GET", url: "/setup", open: true, answer: showSetup },
   { method: "POST", url: "/setup", open: true, answer: setUp },
@@ -31,7 +40,7 @@ const unusable = (): PageFault =>
   );
 
 async function showSetup(visit: Visit): Promise<Answer> {
-  if (visit.visitor !== null || (await visit.site.store.accounts()).length > 0) return redirect("/sign-in");
+  if (await isSetUp(visit.site.store)) return redirect("/sign-in");
   const token = visit.query.get("token") ?? "";
   if (token === "") throw unusable();
   return setupPage(visit, token, "", new Map());
@@ -39,15 +48,12 @@ async function showSetup(visit: Visit): Promise<Answer> {
 
 async function setUp(visit: Visit): Promise<Answer> {
   const { form, site, now, address } = visit;
-  const [token, email, password] = ["token", "email", "password"].map((name) => form.get(name) ?? "") as [
-    string,
-    string,
-    string,
-  ];
-  const errors = faultsOf(email.trim(), password, form.get("again") ?? "");
+  const [token, password] = [form.get("token") ?? "", form.get("password") ?? ""];
+  const email = (form.get("email") ?? "").trim();
+  const errors = faultsOf(email, password, form.get("again") ?? "");
   if (errors.size > 0) return setupPage(visit, token, email, errors);
   if (!(await site.store.useSetupToken({ hash: hashSecret(token), now }))) throw unusable();
-  const account = { id: newId(), email: email.trim(), passwordHash: await hashPassword(password), created: now };
+  const account = { id: newId(), email, passwordHash: await hashPassword(password), created: now };
   if (!(await site.store.addAccount(account))) throw unusable();
   await site.store.audit({ at: now, account: account.id, map: null, action: "account-created", detail: {}, address });
   await visit.signIn(account.id);

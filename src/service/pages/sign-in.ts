@@ -1,6 +1,7 @@
 import { checkPassword } from "./check-password.js";
 import { fieldOf, problem } from "./forms.js";
 import { type Html, html } from "./html.js";
+import { isSetUp } from "./set-up.js";
 import { type Answer, type Page, type Route, redirect, type Visit } from "./visit.js";
 import { counted } from "./wording.js";
 
@@ -21,8 +22,7 @@ const nextOf = (wanted: string | null): string =>
 async function showSignIn(visit: Visit): Promise<Answer> {
   const next = nextOf(visit.query.get("next"));
   if (visit.visitor !== null) return redirect(next);
-  const empty = (await visit.site.store.accounts()).length === 0;
-  return signInPage(visit, next, "", empty && noAccount);
+  return signInPage(visit, next, "", !(await isSetUp(visit.site.store)) && noAccount);
 }
 
 const noAccount = html`<div class="notice"><p>There is no account yet. Whoever runs the service finds the link that makes the first one where it was started.</p></div>`;

@@ -139,3 +139,12 @@ test("as long as there is no account, the page says where to find the link", asy
   await guest.get("/sign-in");
   expect(textOf(guest.page)).toContain("There is no account yet.");
 });
+
+test("spelling an email in other ways gives no more guesses", async () => {
+  const { app } = await openSiteOf("zo\u00eb@example.org");
+  const guest = new Guest(app);
+  await guest.get("/sign-in");
+  const spellings = ["zo\u00eb@example.org", "zoe\u0308@example.org", "ZO\u00cb@example.org", " zo\u00eb@EXAMPLE.org "];
+  for (let i = 0; i < 10; i++) await guest.post("/sign-in", { email: spellings[i % 4]!, password: "wrong password" });
+  for (const email of spellings) expect((await guest.post("/sign-in", { email, password })).statusCode).toBe(429);
+});
