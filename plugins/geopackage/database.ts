@@ -84,10 +84,14 @@ export class Database {
     return asFault(this.source.name, error);
   }
 
+  /** The first damage that was passed. */
+  damage: GeoferryError | null = null;
+
   /** Goes on past damage with `skipErrors`, telling it. @throws input-corrupt, input-truncated */
   pass(error: unknown): void {
     const told = this.asFault(error);
     if (!this.context.skipErrors || !(told instanceof GeoferryError)) throw told;
+    this.damage ??= told;
     const { place = {}, reason = told.message } = told.details as { place?: Place; reason?: string };
     // A page higher up in a tree takes those below it along: how much that is cannot be known.
     this.context.giveUp({ source: this.source.name, place, bytes: null, reason });

@@ -62,6 +62,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
   try {
     const views = new Views(source, database, options, context);
     const layers = known?.layers ?? (await withViews(await survey(database, views, context), views, context));
+    if (layers.length === 0 && database.damage) throw database.damage;
     if (layers.length === 0) {
       const reason = "there is no table of features or attributes in it";
       throw fault("unsupported", { source: source.name, reason });

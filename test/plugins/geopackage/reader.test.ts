@@ -382,6 +382,27 @@ describe("what a file is", () => {
     await expect(readLayers(path)).rejects.toThrow(words);
   });
 
+  it("with --skip-errors is what is told where no layer is left", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+    register(database, "t");
+    database.exec(`INSERT INTO t (a) VALUES ${Array(2000).fill("('text of some length')").join(",")}`);
+    // The schema does not fit the first page any more: what it says of the table stands at the end of the file now.
+    for (let n = 0; n < 50; n++) {
+      database.exec(`CREATE TRIGGER t${n} AFTER INSERT ON t BEGIN SELECT '${"x".repeat(200)}'; END`);
+    }
+    database.close();
+    const bytes = readFileSync(path);
+    const [pages, left] = [bytes.length / 4096, Math.floor(bytes.length / 2)];
+    writeFileSync(path, bytes.subarray(0, left));
+    const told = {
+      code: "input-truncated",
+      message: expect.stringContaining(`byte ${left}: the file ends early: ${pages} pages`),
+    };
+    await expect(readLayers(path, {}, true)).rejects.toMatchObject(told);
+  });
+
   it("with --skip-errors the rows outside of the damage are read", async () => {
     const path = newPath();
     const database = newPackage(path);
