@@ -23,6 +23,19 @@ export function checkAddress(host: string, tls: boolean, insecureHttp: boolean):
   if (!tls && !insecureHttp && !isLoopback(host)) throw fault("http-insecure", { host });
 }
 
+/** @throws option-invalid where it is not an address, a network (RFC 4632) or one of the names of several */
+export function checkProxies(proxies: readonly string[]): void {
+  for (const proxy of proxies) {
+    const [address = "", length, ...rest] = proxy.split("/");
+    const most = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+    const isNetwork = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= most);
+    const isNamed = ["loopback", "linklocal", "uniquelocal"].includes(proxy);
+    if (isNamed || (most > 0 && isNetwork && rest.length === 0)) continue;
+    const expected = "an IP address, a network like 10.0.3.0/24, loopback, linklocal or uniquelocal";
+    throw fault("option-invalid", { option: "--trust-proxy", value: proxy, expected });
+  }
+}
+
 /** @throws certificate-unusable */
 export function readCertificate(files: TlsFiles, now: number): SecureContextOptions {
   const [cert, key] = [files.cert, files.key].map((file) => {

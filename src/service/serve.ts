@@ -5,7 +5,7 @@ import type { Server as TlsServer } from "node:tls";
 import type { FastifyInstance } from "fastify";
 import { buildApp } from "./app.js";
 import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
-import { checkAddress, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
+import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
 import { openStore, type StoreLocation } from "./location.js";
 import { type LogLevel, type LogTarget, loggerOptions, logRequests } from "./logs.js";
 import { Metrics } from "./metrics.js";
@@ -45,12 +45,13 @@ export interface Service {
 }
 
 /**
- * @throws http-insecure, certificate-unusable, address-in-use, address-unusable, folder-unwritable, store-unavailable,
+ * @throws option-invalid, http-insecure, certificate-unusable, address-in-use, address-unusable, folder-unwritable, store-unavailable,
  * store-newer, store-foreign
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host, tls, publicUrl } = options;
   checkAddress(host, tls !== null, options.insecureHttp);
+  checkProxies(options.trustProxy);
   const certificate = tls && readCertificate(tls, Date.now());
   const metrics = new Metrics(version());
   const store = metrics.timed(await openStore(options.store));
