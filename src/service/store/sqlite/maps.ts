@@ -55,13 +55,9 @@ export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | 
       return mapOf(db, id);
     },
     deleteMap: (id) => {
-      const number = db.get<{ number: number }>("DELETE FROM maps WHERE id = ? RETURNING number", id)?.number;
-      if (number === undefined) return false;
-      db.run("DELETE FROM features WHERE place >= ? << 40 AND place < ? << 40", number, number + 1);
-      db.run("DELETE FROM bucket_counts WHERE map = ?", number);
-      db.run("DELETE FROM feature_keys WHERE field IN (SELECT number FROM key_fields WHERE map = ?)", number);
-      db.run("DELETE FROM key_fields WHERE map = ?", number);
-      return true;
+      const map = db.get<{ number: number }>("DELETE FROM maps WHERE id = ? RETURNING number", id);
+      if (map) db.run("INSERT INTO removed_maps (number) VALUES (?)", map.number);
+      return map !== undefined;
     },
   };
 }

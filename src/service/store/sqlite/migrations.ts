@@ -83,6 +83,11 @@ const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX maps_of_owner ON maps (owner);
 
+  -- Maps that are gone, and whose features are still to be removed.
+  CREATE TABLE removed_maps (
+    number INTEGER PRIMARY KEY
+  ) STRICT;
+
   CREATE TABLE features (
     place INTEGER PRIMARY KEY,
     id TEXT NOT NULL,

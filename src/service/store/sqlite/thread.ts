@@ -12,6 +12,7 @@ import { type PackedRequest, unpackRequest } from "./packed-request.js";
 import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
 import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
+import { removeLeavings } from "./removal.js";
 import { upkeep } from "./upkeep.js";
 import { writeTransaction } from "./write-transaction.js";
 
@@ -86,6 +87,7 @@ function open(): void {
     db = connect(path, role);
     answer = answering(db);
     reply({ open: true });
+    if (role === "writer") tidy();
   } catch (error) {
     reply({ open: false, error: toPlainError(told(error)) });
   }
@@ -95,6 +97,7 @@ async function handle(request: ThreadRequest): Promise<void> {
   if ("open" in request) return open();
   if ("close" in request) {
     db?.close();
+    db = undefined;
     port.close();
     return;
   }
@@ -102,6 +105,7 @@ async function handle(request: ThreadRequest): Promise<void> {
   try {
     const found = await answer!(question, values);
     reply({ id, answer: found }, transferable(found));
+    if (leaving.has(question)) tidy();
   } catch (error) {
     reply({ id, error: toPlainError(told(error)) });
   }
@@ -109,6 +113,21 @@ async function handle(request: ThreadRequest): Promise<void> {
 
 // One after the other: a write is many statements, and nothing may come between them.
 let last: Promise<void> = Promise.resolve();
-port.on("message", (request: ThreadRequest) => {
-  last = last.then(() => handle(request));
-});
+const queue = (work: () => Promise<void>): void => {
+  last = last.then(work);
+};
+port.on("message", (request: ThreadRequest) => queue(() => handle(request)));
+
+/** Questions after which there may be leavings: of this process, or of others. */
+const leaving: ReadonlySet<Question> = new Set<Question>(["deleteMap", "purge"]);
+
+/** Removes what maps have left, piece by piece, between what is asked. Whatever stops it, it goes on after the next start. */
+function tidy(): void {
+  queue(async () => {
+    const open = db;
+    if (!open) return;
+    const more = await inTransaction(open, () => removeLeavings(open)).catch(() => false);
+    // Requests that have arrived come first.
+    if (more) setImmediate(tidy);
+  });
+}

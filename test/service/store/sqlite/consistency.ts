@@ -32,7 +32,8 @@ export function expectConsistent(path: string): void {
       }
       expectKeys(database, number, rows);
     }
-    const owners = "SELECT count(*) FROM features WHERE place >> 40 NOT IN (SELECT number FROM maps)";
+    const owners = `SELECT count(*) FROM features
+      WHERE place >> 40 NOT IN (SELECT number FROM maps UNION SELECT number FROM removed_maps)`;
     expect(database.prepare(owners).pluck().get()).toBe(0);
   } finally {
     database.close();

@@ -137,6 +137,29 @@ describe("a database in SQLite", () => {
     expectConsistent(path);
   });
 
+  test("loses what was on a map that is deleted, piece by piece, and after a restart", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const [gone, kept] = [await aMap(store), await aMap(store)];
+    for (let i = 0; i < 5; i++) {
+      await carriedOut(store, writing(gone, "upsert", numbered(1000, 1000 * i), { remoteField: "ref" }));
+    }
+    await carriedOut(store, writing(kept, "upsert", numbered(10), { remoteField: "ref" }));
+    const database = beside(path);
+    const rows = () =>
+      ["features", "feature_keys", "key_fields", "bucket_counts", "removed_maps"].map((table) =>
+        database.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+      );
+    expect(rows()).toEqual([5010, 5010, 2, 8, 0]);
+    expect(await store.deleteMap(gone)).toBe(true);
+    await store[Symbol.asyncDispose]();
+    expect(rows()[0]).toBeGreaterThanOrEqual(10);
+    const again = await open(path);
+    await expect.poll(rows, { timeout: 30_000 }).toEqual([10, 10, 1, 2, 0]);
+    expect(await scan(again, kept)).toHaveLength(10);
+    expectConsistent(path);
+  });
+
   test("answers a second request with a key that is in use at once", async () => {
     const path = newPath();
     const store = await open(path);
