@@ -1,0 +1,178 @@
+/**
+ * The service beside bare loops over the same rows, in one run, as ratios.
+ *
+ *   npm run bench:service -- [--features 1000000] [--database postgres://…] [--seconds 5] [--rounds 5]
+ *
+ * - pages: requests a second for pages of 500 features at random depths, beside a server that reads the same rows from
+ *   the same database and writes them to a socket;
+ * - depth: page 20,000 (or the last) beside page 1, as one client sees it;
+ * - synchronisation: a PUT of 1000 features that all change, beside the bare statements in one transaction.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { bareStore } from "./bare-store.mjs";
+import { median } from "./measure.mjs";
+
+const { values: flags } = parseArgs({
+  options: {
+    features: { type: "string", default: "1000000" },
+    database: { type: "string" },
+    seconds: { type: "string", default: "5" },
+    rounds: { type: "string", default: "5" },
+  },
+});
+const here = dirname(fileURLToPath(import.meta.url));
+const main = join(dirname(dirname(here)), "dist", "src", "cli", "main.js");
+const features = Number(flags.features);
+const rounds = Number(flags.rounds);
+const pageSize = 500;
+const connections = 4;
+const email = "bench@example.org";
+const data = mkdtempSync(join(tmpdir(), "geoferry-service-bench-"));
+const environment = { ...process.env, ...(flags.database && { GEOFERRY_DATABASE: flags.database }) };
+const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+
+const admin = (args, input = "") => {
+  const out = execFileSync(process.execPath, [main, "admin", ...args, "--data", data, "--json"], {
+    input,
+    env: environment,
+    encoding: "utf8",
+  });
+  return out.trim() === "" ? {} : JSON.parse(out);
+};
+
+/** A server of ours or a bare one: its address, once it has told it in a line of JSON. */
+async function start(args) {
+  const child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "ignore"] });
+  for await (const line of createInterface({ input: child.stdout })) return { child, url: JSON.parse(line).url };
+  throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
+}
+
+/** Status and bytes of an answer. */
+async function ask(url, { method = "GET", headers = {}, body } = {}) {
+  const request = http.request(url, { method, headers, agent });
+  request.end(body);
+  const [response] = await once(request, "response");
+  const chunks = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  if (response.statusCode >= 300) throw new Error(`${method} ${url}: ${response.statusCode} ${bytes.subarray(0, 300)}`);
+  return bytes;
+}
+
+const feature = (i, turn) => ({
+  type: "Feature",
+  geometry: { type: "Point", coordinates: [((i * 7919) % 360000) / 1000 - 180, ((i * 104729) % 180000) / 1000 - 90] },
+  properties: {
+    ref: `place-${i}`,
+    title: `Place ${i}`,
+    description: `The ${i}th of many places`,
+    height: i % 4000,
+    turn,
+  },
+});
+const many = (from, count, turn) => Array.from({ length: count }, (_, i) => feature(from + i, turn));
+
+/** Requests a second of some connections, each asking for one random page after the other. */
+async function requestsPerSecond(addressOf) {
+  const end = performance.now() + Number(flags.seconds) * 1000;
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < end) {
+        const page = 1 + Math.floor(Math.random() * Math.max(1, Math.floor(features / pageSize)));
+        const { url, headers } = addressOf(page);
+        await ask(url, { headers });
+        done++;
+      }
+    }),
+  );
+  return done / Number(flags.seconds);
+}
+
+async function milliseconds(run) {
+  const started = performance.now();
+  await run();
+  return performance.now() - started;
+}
+
+admin(["user", "add", email], "correct horse battery staple\n");
+const map = admin(["map", "add", "Bench", "--owner", email]).id;
+const small = admin(["map", "add", "Small", "--owner", email]).id;
+const credential = admin(["credential", "add", "--owner", email]);
+const bare = await bareStore(flags.database ?? join(data, "bare.sqlite"), features, feature);
+const ours = await start([main, "serve", "--data", data, "--port", "0", "--json"]);
+const rival = await start([join(here, "bare-server.mjs"), bare.location]);
+try {
+  const form = new URLSearchParams({
+    grant_type: "client_credentials_with_user",
+    client_id: credential.client_id,
+    client_secret: credential.client_secret,
+  });
+  const answer = await ask(`${ours.url}/token`, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: String(form),
+  });
+  const headers = { authorization: `Bearer ${JSON.parse(answer).access_token}` };
+  const json = { ...headers, "content-type": "application/json" };
+  const at = (id) => `${ours.url}/api/v1/maps/${id}/features`;
+
+  const filling = await milliseconds(async () => {
+    for (let from = 0; from < features; from += 1000) {
+      const body = JSON.stringify({ features: many(from, Math.min(1000, features - from), 0) });
+      await ask(at(map), { method: "POST", headers: json, body });
+    }
+  });
+  console.log(`filled with ${features} features by POST: ${Math.round(features / (filling / 1000))} a second`);
+
+  const own = [];
+  const others = [];
+  const pageOf = (page) => ({ url: `${at(map)}?page=${page}&per_page=${pageSize}`, headers });
+  for (let round = 0; round < rounds; round++) {
+    own.push(await requestsPerSecond(pageOf));
+    others.push(await requestsPerSecond((page) => ({ url: `${rival.url}/${(page - 1) * pageSize + 1}` })));
+  }
+  const [mine, theirs] = [median(own), median(others)];
+  console.log(
+    `pages of ${pageSize}: ${mine.toFixed(0)} a second, bare ${theirs.toFixed(0)}: ${(mine / theirs).toFixed(2)}`,
+  );
+
+  const deep = Math.min(20_000, Math.floor(features / pageSize));
+  const [first, last] = [[], []];
+  for (let i = 0; i < 100; i++) {
+    first.push(await milliseconds(() => ask(pageOf(1).url, { headers })));
+    last.push(await milliseconds(() => ask(pageOf(deep).url, { headers })));
+  }
+  const depth = median(last) / median(first);
+  console.log(
+    `page ${deep}: ${median(last).toFixed(2)} ms, page 1 ${median(first).toFixed(2)} ms: ${depth.toFixed(2)}`,
+  );
+
+  const [puts, statements] = [[], []];
+  for (let turn = 1; turn <= 6 * rounds; turn++) {
+    const body = JSON.stringify({ type: "FeatureCollection", remoteField: "ref", features: many(0, 1000, turn) });
+    puts.push(await milliseconds(() => ask(at(small), { method: "PUT", headers: json, body })));
+    statements.push(await milliseconds(() => bare.replace(many(0, 1000, turn))));
+  }
+  const [put, transaction] = [median(puts.slice(1)), median(statements.slice(1))];
+  const ratio = (transaction / put).toFixed(2);
+  console.log(
+    `PUT of 1000: ${put.toFixed(1)} ms, bare transaction ${transaction.toFixed(1)} ms: ${ratio} times as fast`,
+  );
+  console.log(
+    `(${flags.database ? "PostgreSQL" : "SQLite"}, Node ${process.versions.node}, ${connections} connections)`,
+  );
+} finally {
+  agent.destroy();
+  for (const { child } of [ours, rival]) child.kill("SIGTERM");
+  await bare.close();
+  rmSync(data, { recursive: true, force: true });
+}
