@@ -69,7 +69,13 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
 }
 
 async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {
-  await scope.register(compress, { encodings: ["gzip"], threshold: gzipBytes, globalDecompression: false });
+  await scope.register(compress, {
+    encodings: ["gzip"],
+    threshold: gzipBytes,
+    globalDecompression: false,
+    // Of 500 points zlib's default 6 saves 3 % more, in 1.35 ms instead of 0.80.
+    zlibOptions: { level: 3 },
+  });
   // Behind the hook that compresses.
   scope.addHook("onRoute", (route) => {
     const before = route.onSend === undefined ? [] : [route.onSend].flat();

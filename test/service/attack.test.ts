@@ -1,6 +1,7 @@
 /** What people who mean harm send, and what comes of it: nothing. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { buildApp } from "../../src/service/app.js";
 import { rawRequest } from "./listening.js";
 import { onEveryStore, point } from "./service.js";
 
@@ -80,6 +81,42 @@ describe("an attack", () => {
     test("by guessing client ids is stopped all the same", async () => {
       for (let i = 0; i < 100; i++) await request({ client_id: `gfc_${i}`, client_secret: "gfs_x" });
       expect((await request({ client_id: "gfc_100", client_secret: "gfs_x" })).status).toBe(429);
+    });
+
+    test("learns nothing of a client id from what is done for it", async () => {
+      const { ann, store, now } = service();
+      const { account, credential, clientId } = await service().person("eve");
+      await store.revokeCredential({ account, credential, now });
+      const clients = [
+        [ann.clientId, "gfs_wrong"],
+        ["gfc_unknown", "gfs_wrong"],
+        [clientId, "gfs_wrong"],
+      ] as const;
+      for (const [client_id, client_secret] of clients) {
+        const asked: string[] = [];
+        const watched = new Proxy(store, {
+          get(of, name) {
+            asked.push(String(name));
+            return Reflect.get(of, name);
+          },
+        });
+        const app = buildApp({ store: watched });
+        const payload = new URLSearchParams({ grant_type, client_id, client_secret }).toString();
+        const headers = { "content-type": "application/x-www-form-urlencoded" };
+        const remoteAddress = service().address;
+        const { statusCode, body } = await app.inject({
+          method: "POST",
+          url: "/token",
+          headers,
+          payload,
+          remoteAddress,
+        });
+        expect([statusCode, JSON.parse(body).error_description]).toEqual([
+          401,
+          "The client id or its secret is wrong.",
+        ]);
+        expect(asked).toEqual(["credentialByClientId", "countAttempt", "countAttempt"]);
+      }
     });
 
     test("from many addresses of one IPv6 network is from one", async () => {

@@ -1,4 +1,7 @@
 /** What is told when the service itself fails: enough to go on, and nothing of its inside. */
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../src/service/app.js";
 import { problem } from "../../src/service/problems.js";
@@ -47,5 +50,28 @@ describe("a service with a fault", () => {
     const token = await app.inject({ method: "POST", url: "/token", ...form });
     expect([token.statusCode, token.json().error]).toEqual([500, "server_error"]);
     expect(token.body).not.toContain("secret");
+  });
+});
+
+describe("a request that is cut off", () => {
+  test("is no fault of the service", async () => {
+    const bearer = { account: "a", email: "ann@example.org", credential: "c", expires: 1e15 };
+    const map = { id: "m", owner: "a", ownerEmail: "", name: "", private: false, created: 0, features: 0, revision: 0 };
+    const store = { access: async () => ({ bearer, map }) } as unknown as Store;
+    const stream = new PassThrough();
+    const app = buildApp({ store, logger: { level: "error", stream } });
+    const failed = new Promise<Error>((resolve) => {
+      app.addHook("onError", async (_request, _reply, error) => resolve(error));
+    });
+    await app.listen({ host: "127.0.0.1", port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+    const taken = once(app.server, "request");
+    const head = [`PUT ${url} HTTP/1.1`, "Host: localhost", `Authorization: ${headers.authorization}`];
+    socket.write([...head, "Content-Type: application/json", "Content-Length: 99", "", '{"features":'].join("\r\n"));
+    await taken;
+    socket.destroy();
+    expect(await failed).toBeInstanceOf(Error);
+    await app.close();
+    expect(stream.read()).toBeNull();
   });
 });

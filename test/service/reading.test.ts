@@ -135,6 +135,7 @@ describe("reading", () => {
       });
       expect(small.bytes.length).toBeLessThan(plain.bytes.length / 4);
       expect(gunzipSync(small.bytes)).toEqual(plain.bytes);
+      expect(plain.headers.vary).toMatch(/accept-encoding/i);
       expect(small.headers.etag).not.toBe(plain.headers.etag);
       for (const tag of [small.headers.etag, plain.headers.etag]) {
         expect((await get("", { "if-none-match": tag, "accept-encoding": "gzip" })).status).toBe(304);

@@ -34,7 +34,7 @@ export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit 
     handler: async (request, reply) => {
       const { id, revision } = mapOf(request);
       const question = pageQuestion(id, request.query);
-      reply.header("cache-control", "private, no-cache");
+      reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
       checkRevision(allowedRevisions(request.headers["if-match"]), revision);
       if (isKnown(request.headers["if-none-match"], revision)) {
         return reply.code(304).header("etag", entityTag(revision)).send();
