@@ -68,6 +68,11 @@ export class Running {
     return this.record.url;
   }
 
+  /** Where it listens, whatever its public address is. */
+  get listening(): string {
+    return this.logs.find(({ msg }) => msg === "started")!.listening as string;
+  }
+
   get logs(): Record<string, unknown>[] {
     const lines = this.stderr.split("\n").filter((line) => line.startsWith("{"));
     return lines.map((line) => JSON.parse(line));

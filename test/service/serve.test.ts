@@ -57,8 +57,7 @@ describe("geoferry serve", () => {
     ] as const) {
       const service = await Running.start([...store, ...behind, ...flags]);
       expect(service.url).toBe("https://maps.example.org");
-      const listening = service.logs.find(({ msg }) => msg === "started")!.listening as string;
-      const metadata = await fetch(`${listening}/.well-known/oauth-authorization-server`, { headers });
+      const metadata = await fetch(`${service.listening}/.well-known/oauth-authorization-server`, { headers });
       expect(await metadata.json()).toMatchObject({ token_endpoint: "https://maps.example.org/token" });
       expect(await service.end(), flags.join(" ")).toBe(0);
       expect(
