@@ -45,9 +45,18 @@ const rounded = (position) => position.map((degrees) => Math.round(degrees * 100
 /**
  * The ring without jumps from 180 to -180: world-atlas joined on the sphere what Natural Earth cuts there, so that
  * rings cross the antimeridian, and the one around the South Pole comes back 360 degrees off. The latter is closed
- * along the pole. Longitudes beyond 180 are drawn in the next copy of the world.
+ * along the pole. Longitudes beyond 180 are drawn in the next copy of the world; the middle of a ring is in this one,
+ * so that lakes stay in their land.
  */
 function unwrapped(ring) {
+  const line = continuous(ring);
+  const longitudes = line.map(([longitude]) => longitude);
+  const middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
+  const shift = -360 * Math.floor((middle + 180) / 360);
+  return line.map(([longitude, latitude]) => [longitude + shift, latitude]);
+}
+
+function continuous(ring) {
   let turns = 0;
   const line = ring.map(([longitude, latitude], at) => {
     if (at > 0) turns -= Math.round((longitude - ring[at - 1][0]) / 360);

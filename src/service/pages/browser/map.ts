@@ -41,15 +41,17 @@ async function makeMap(): Promise<DrawnMap> {
   return map;
 }
 
-/** Takes its colours anew when the browser goes dark or light. */
+/** Takes its colours anew when the browser goes dark or light, which it may have done meanwhile. */
 function followColours(map: DrawnMap): void {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  const recolour = () => {
     for (const { id, paint = {} } of layers()) {
       for (const [name, value] of Object.entries(paint)) {
         map.setPaintProperty(id, name as Parameters<DrawnMap["setPaintProperty"]>[1], value);
       }
     }
-  });
+  };
+  recolour();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 }
 
 /**

@@ -51,6 +51,7 @@ export function layers(): LayerSpecification[] {
 
 export const style = (landAddress: string): StyleSpecification => ({
   version: 8,
+  transition: { duration: 0, delay: 0 },
   sources: {
     land: { type: "geojson", data: landAddress, tolerance: 0.2 },
     features: { type: "geojson", data: { type: "FeatureCollection", features: [] } },
