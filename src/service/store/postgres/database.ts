@@ -40,21 +40,38 @@ export interface Transaction extends Session {
 }
 
 /**
- * Before its first statement of ours. READ COMMITTED is what the row lock on a map relies on: a statement sees all that
- * was committed before it began. Just-in-time compilation costs more than any of our statements.
+ * What holds before the first statement of ours. READ COMMITTED is what the row lock on a map relies on: a statement
+ * sees all that was committed before it began. What was acknowledged survives the loss of power, whatever the server's
+ * default is.
+ *
+ * Every statement has its index. Left to its statistics, which know nothing of a map that was filled a minute ago,
+ * PostgreSQL would go through whole maps for some lists, so it is left no other way than the index. Just-in-time
+ * compilation costs more than any of our statements.
  */
-const settings = `SELECT
-  set_config('application_name', 'geoferry', false),
-  set_config('default_transaction_isolation', 'read committed', false),
-  set_config('statement_timeout', '${patience.statement}', false),
-  set_config('idle_in_transaction_session_timeout', '${patience.idleInTransaction}', false),
-  set_config('jit', 'off', false),
-  set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
+const settings = {
+  application_name: "'geoferry'",
+  default_transaction_isolation: "'read committed'",
+  synchronous_commit: "coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on')",
+  statement_timeout: `'${patience.statement}'`,
+  idle_in_transaction_session_timeout: `'${patience.idleInTransaction}'`,
+  enable_seqscan: "'off'",
+  enable_bitmapscan: "'off'",
+  enable_hashjoin: "'off'",
+  enable_mergejoin: "'off'",
+  jit: "'off'",
+} as const;
 
-async function prepareConnection(client: pg.ClientBase): Promise<void> {
+/**
+ * Statements on lists are planned each time, with what the tables are by then: a plan that was made when they were empty
+ * need not suit. The others have one plan.
+ */
+const planning = { statements: "'force_generic_plan'", transactions: "'force_custom_plan'" } as const;
+
+async function prepareConnection(client: pg.ClientBase, use: keyof typeof planning): Promise<void> {
   // One that breaks between two statements tells so with the next: without a listener it would end the process.
   client.on("error", () => undefined);
-  await client.query(settings);
+  const values = Object.entries({ ...settings, plan_cache_mode: planning[use] });
+  await client.query(`SELECT ${values.map(([name, value]) => `set_config('${name}', ${value}, false)`).join(", ")}`);
 }
 
 export class Database implements Session {
@@ -66,22 +83,22 @@ export class Database implements Session {
 
   /** `url`: `postgres://user@host:port/database`. Connects when it is asked something. */
   constructor(url: string) {
-    const pool = (max: number) => {
+    const pool = (use: keyof typeof connections) => {
       const made = new pg.Pool({
         connectionString: url,
-        max,
+        max: connections[use],
         types,
         keepAlive: true,
         connectionTimeoutMillis: patience.connect,
         query_timeout: patience.statement + patience.beyond,
-        onConnect: prepareConnection,
+        onConnect: (client) => prepareConnection(client, use),
       });
       // A connection that breaks while nobody uses it: the pool makes another.
       made.on("error", () => undefined);
       return made;
     };
-    this.statements = pool(connections.statements);
-    this.transactions = pool(connections.transactions);
+    this.statements = pool("statements");
+    this.transactions = pool("transactions");
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {

@@ -102,7 +102,8 @@ const migrations: readonly string[] = [
     map bigint NOT NULL,
     bits smallint NOT NULL,
     bucket bigint NOT NULL,
-    count bigint NOT NULL,
+    -- A running sum of these is much faster than one of bigint.
+    count integer NOT NULL,
     PRIMARY KEY (map, bits, bucket)
   ) WITH (fillfactor = 50);
 

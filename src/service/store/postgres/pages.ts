@@ -1,32 +1,35 @@
-import { bucketBits } from "../buckets.js";
+import { type Problem, problem } from "../../problems.js";
 import type { Page, PageQuestion } from "../contract.js";
+import { levels } from "./counts.js";
 import type { Database } from "./database.js";
+import { stateOf } from "./failures.js";
 import { uuid } from "./ids.js";
 
-const map = "(SELECT number FROM the_map)";
-const widths = { coarse: 2 ** bucketBits.coarse, fine: 2 ** bucketBits.fine } as const;
+/** Bytes of a page at most: a text of twice as many ends the process that receives it. */
+const mostBytes = 256 << 20;
 
-/**
- * Where a page begins, by its number: the bucket that holds its first feature, coarse, then fine, and how many features
- * of it stand before. No row where the map ends before.
- */
+const map = "(SELECT number FROM the_map)";
+
+/** Of the buckets of a level inside the one found before, the first that reaches beyond the features to skip. */
+const firstBeyond = (bits: number, skip: string, inside: string): string => `
+  SELECT bucket, ${skip} - behind AS skip FROM (
+    SELECT bucket, count, sum(count) OVER (ORDER BY bucket ROWS UNBOUNDED PRECEDING) - count AS behind
+    FROM bucket_counts WHERE map = ${map} AND bits = ${bits} AND ${inside}
+  ) AS counts WHERE behind + count > ${skip} ORDER BY bucket LIMIT 1`;
+
+const insideOf = (found: string, bits: number): string =>
+  `bucket >= (SELECT bucket FROM ${found}) << ${bits} AND bucket < (SELECT bucket + 1 FROM ${found}) << ${bits}`;
+
+/** Where a page begins, by its number: from level to level, and at last the feature itself. No row behind the map's end. */
 const startOfPage = `
-  coarse AS (
-    SELECT bucket, upto - count AS behind FROM (
-      SELECT bucket, count, sum(count) OVER (ORDER BY bucket)::bigint AS upto FROM bucket_counts
-      WHERE map = ${map} AND bits = ${bucketBits.coarse}
-    ) counts WHERE upto > $2::bigint ORDER BY bucket LIMIT 1
-  ),
-  fine AS (
-    SELECT bucket, upto - count AS behind FROM (
-      SELECT f.bucket, f.count, c.behind + sum(f.count) OVER (ORDER BY f.bucket)::bigint AS upto
-      FROM coarse c JOIN bucket_counts f ON f.bucket >= c.bucket * ${widths.coarse / widths.fine}
-        AND f.bucket < (c.bucket + 1) * ${widths.coarse / widths.fine}
-      WHERE f.map = ${map} AND f.bits = ${bucketBits.fine}
-    ) counts WHERE upto > $2::bigint ORDER BY bucket LIMIT 1
-  ),
-  start AS (SELECT bucket * ${widths.fine} AS seq, $2::bigint - behind AS skip FROM fine)`;
-const startBehind = `start AS (SELECT $2::bigint + 1 AS seq, 0::bigint AS skip)`;
+  coarse AS (${firstBeyond(levels.coarse, "$2::bigint", "true")}),
+  middle AS (${firstBeyond(levels.middle, "(SELECT skip FROM coarse)", insideOf("coarse", levels.coarse - levels.middle))}),
+  fine AS (${firstBeyond(levels.fine, "(SELECT skip FROM middle)", insideOf("middle", levels.middle - levels.fine))}),
+  start AS (
+    SELECT seq FROM features WHERE map = ${map} AND seq >= (SELECT bucket << ${levels.fine} FROM fine)
+    ORDER BY seq OFFSET (SELECT skip FROM fine) LIMIT 1
+  )`;
+const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
 
 /**
  * One statement sees one state of the map: its revision, its counts and its features. The server puts the text together
@@ -35,29 +38,42 @@ const startBehind = `start AS (SELECT $2::bigint + 1 AS seq, 0::bigint AS skip)`
 const statement = (start: string): string => `
   WITH the_map AS (SELECT number, revision FROM maps WHERE id = $1),
   ${start},
-  features_of_page AS MATERIALIZED (
-    SELECT seq, id, geometry, properties FROM features WHERE map = ${map} AND seq >= (SELECT seq FROM start)
-    ORDER BY seq OFFSET (SELECT skip FROM start) LIMIT $3
-  ),
   page AS (
     SELECT count(*) AS count, max(seq) AS last, string_agg(
       '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
       ORDER BY seq
-    ) AS text FROM features_of_page
+    ) AS text FROM (
+      SELECT seq, id, geometry, properties FROM features WHERE map = ${map} AND seq >= (SELECT seq FROM start)
+      ORDER BY seq LIMIT $3
+    ) AS features_of_page
   )
-  SELECT text, count, last, revision,
-    EXISTS (SELECT FROM features f WHERE f.map = ${map} AND f.seq > page.last) AS more
+  SELECT CASE WHEN octet_length(text) <= ${mostBytes} THEN text END AS text, count, last, revision,
+    (SELECT seq FROM features WHERE map = ${map} AND seq > page.last ORDER BY seq LIMIT 1) IS NOT NULL AS more
   FROM the_map, page`;
 
 const byNumber = statement(startOfPage);
 const byPlace = statement(startBehind);
 
+/** @throws bad-query where the page's features together are too large */
 export async function readPage(db: Database, { map: id, size, page, after }: PageQuestion): Promise<Page | null> {
-  const [found] = await db.rows<Omit<Page, "text"> & { text: string | null }>(
-    after === undefined ? byNumber : byPlace,
-    uuid(id),
-    after ?? (page - 1) * size,
-    size,
-  );
-  return found ? { ...found, text: Buffer.from(found.text ?? "", "utf8") } : null;
+  const start = after ?? (page - 1) * size;
+  const [found] = await db
+    .rows<Omit<Page, "text"> & { text: string | null }>(
+      after === undefined ? byNumber : byPlace,
+      uuid(id),
+      Math.min(start, Number.MAX_SAFE_INTEGER),
+      size,
+    )
+    .catch((error: unknown) => {
+      // The server cannot even put it together.
+      throw stateOf(error) === "54000" ? tooLarge(size) : error;
+    });
+  if (!found) return null;
+  if (found.text === null && found.count > 0) throw tooLarge(size);
+  return { ...found, text: Buffer.from(found.text ?? "", "utf8") };
 }
+
+const tooLarge = (size: number): Problem =>
+  problem("bad-query", {
+    reason: `these ${size} features have more than ${mostBytes >> 20} MiB together; ask for fewer with per_page`,
+  });

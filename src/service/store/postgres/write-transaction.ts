@@ -1,28 +1,34 @@
 import { createHash } from "node:crypto";
-import { bucketBits } from "../buckets.js";
 import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
 import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
+import { countsOnAllLevels } from "./counts.js";
 import type { Transaction } from "./database.js";
 import { uuid } from "./ids.js";
 import { addAudit } from "./people.js";
 
-/** The map that the write has locked: what belongs to it is found by its number. */
+/** The map that the write has locked, and its key fields: what belongs to them is found by their numbers. */
 interface Locked {
   number: number;
+  fields: readonly number[];
 }
 
-/** The statements of one write: each does all of its kind at once, however many features there are. */
+/**
+ * The statements of one write: each does all of its kind at once, however many features there are. Lists that are looked
+ * up have the map in every row, not beside them: that way there is one plan for them, row by row through the index.
+ */
 export function writeTransaction(tx: Transaction): WriteTransaction {
-  const locked: Locked = { number: 0 };
+  const locked: Locked = { number: 0, fields: [] };
   return {
     ...outcomeStatements(tx),
     ...mapStatements(tx, locked),
     ...findings(tx, locked),
     ...changes(tx),
-    ...removal(tx),
+    ...removal(tx, locked),
     ...keyFieldStatements(tx, locked),
   };
 }
+
+const each = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));
 
 /** Any header's value is a key: what an index holds must be short. */
 const digestOf = ({ scope, key }: OutcomeKey): Buffer =>
@@ -75,6 +81,7 @@ function mapStatements(
       locked.number = map.number;
       // Only now: a statement sees what was committed before it began, and this one waited for the lock.
       const keyFields = await tx.rows<KeyField>("SELECT number, name, used FROM key_fields WHERE map = $1", map.number);
+      locked.fields = keyFields.map((field) => field.number);
       return { ...map, keyFields };
     },
     async changeMap(map, { revision, features, next }) {
@@ -86,9 +93,10 @@ function mapStatements(
         next,
       );
     },
-    async addCounts(map, counts) {
-      if (counts.length === 0) return;
-      const bits = int2Array(counts.map(({ level }) => bucketBits[level]));
+    async addCounts(map, changed) {
+      if (changed.length === 0) return;
+      const counts = countsOnAllLevels(changed);
+      const bits = int2Array(counts.map((one) => one.bits));
       const buckets = int8Array(counts.map(({ bucket }) => bucket));
       await tx.run(
         `INSERT INTO bucket_counts AS b (map, bits, bucket, count)
@@ -101,9 +109,9 @@ function mapStatements(
       );
       if (!counts.some(({ count }) => count < 0)) return;
       await tx.run(
-        `DELETE FROM bucket_counts b USING unnest($2::smallint[], $3::bigint[]) AS c (bits, bucket)
-        WHERE b.map = $1 AND b.bits = c.bits AND b.bucket = c.bucket AND b.count = 0`,
-        map,
+        `DELETE FROM bucket_counts b USING unnest($1::bigint[], $2::smallint[], $3::bigint[]) AS c (map, bits, bucket)
+        WHERE b.map = c.map AND b.bits = c.bits AND b.bucket = c.bucket AND b.count = 0`,
+        each(map, counts),
         bits,
         buckets,
       );
@@ -125,9 +133,10 @@ function findings(
         ? []
         : tx.rows<Match>(
             `SELECT n.place - 1 AS of, f.seq, f.id
-            FROM unnest($2::uuid[]) WITH ORDINALITY AS n (id, place) JOIN features f ON f.map = $1 AND f.id = n.id
+            FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS n (map, id, place)
+              JOIN features f ON f.map = n.map AND f.id = n.id
             ORDER BY n.place`,
-            map,
+            each(map, ids),
             uuidArray(ids),
           ),
     findByKeys: async (field, digests) =>
@@ -135,11 +144,11 @@ function findings(
         ? []
         : tx.rows<Match>(
             `SELECT n.place - 1 AS of, k.seq, f.id
-            FROM unnest($2::bytea[]) WITH ORDINALITY AS n (digest, place)
-              JOIN feature_keys k ON k.map = $1 AND k.field = $3 AND k.digest = n.digest
-              JOIN features f ON f.map = $1 AND f.seq = k.seq
+            FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS n (map, digest, place)
+              JOIN feature_keys k ON k.map = n.map AND k.field = $3 AND k.digest = n.digest
+              JOIN features f ON f.map = n.map AND f.seq = k.seq
             ORDER BY n.place, k.seq`,
-            locked.number,
+            each(locked.number, digests),
             byteaArray(digests),
             field,
           ),
@@ -147,8 +156,9 @@ function findings(
       seqs.length === 0
         ? []
         : tx.rows<StoredProperties>(
-            "SELECT seq, properties FROM features WHERE map = $1 AND seq = ANY ($2::bigint[])",
-            map,
+            `SELECT f.seq, f.properties FROM unnest($1::bigint[], $2::bigint[]) AS n (map, seq)
+              JOIN features f ON f.map = n.map AND f.seq = n.seq`,
+            each(map, seqs),
             int8Array(seqs),
           ),
     propertiesAfter: (map, seq, limit) =>
@@ -180,9 +190,9 @@ function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
       return tx.run(
         `UPDATE features f SET
           geometry = coalesce(c.geometry, f.geometry), properties = coalesce(c.properties, f.properties)
-        FROM unnest($2::bigint[], $3::text[], $4::text[]) AS c (seq, geometry, properties)
-        WHERE f.map = $1 AND f.seq = c.seq AND (f.geometry <> c.geometry OR f.properties <> c.properties)`,
-        map,
+        FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS c (map, seq, geometry, properties)
+        WHERE f.map = c.map AND f.seq = c.seq AND (f.geometry <> c.geometry OR f.properties <> c.properties)`,
+        each(map, rows),
         int8Array(rows.map(({ seq }) => seq)),
         textArray(rows.map(({ geometry }) => geometry)),
         textArray(rows.map(({ properties }) => properties)),
@@ -191,18 +201,18 @@ function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
   };
 }
 
-function removal(tx: Transaction): Pick<WriteTransaction, "remove" | "removeAllBut"> {
+function removal(tx: Transaction, locked: Locked): Pick<WriteTransaction, "remove" | "removeAllBut"> {
   return {
     async remove(map, seqs) {
       if (seqs.length === 0) return;
-      const listed = int8Array(seqs);
-      await tx.run("DELETE FROM features WHERE map = $1 AND seq = ANY ($2::bigint[])", map, listed);
+      const listed = [each(map, seqs), int8Array(seqs)];
       await tx.run(
-        `DELETE FROM feature_keys WHERE map = $1
-          AND field IN (SELECT number FROM key_fields WHERE map = $1) AND seq = ANY ($2::bigint[])`,
-        map,
-        listed,
+        `DELETE FROM features f USING unnest($1::bigint[], $2::bigint[]) AS r (map, seq)
+        WHERE f.map = r.map AND f.seq = r.seq`,
+        ...listed,
       );
+      const keys = locked.fields.flatMap((field) => seqs.map((seq) => ({ field, seq })));
+      if (keys.length > 0) await removeKeys(tx, map, keys);
     },
     /** What lies between those that stay, so that these need not be read however large the map is. */
     async removeAllBut(map, seqs) {
@@ -210,22 +220,40 @@ function removal(tx: Transaction): Pick<WriteTransaction, "remove" | "removeAllB
       const behind = [0, ...seqs];
       const before = [...seqs, Number.MAX_SAFE_INTEGER];
       const gaps = behind.flatMap((seq, i) => (before[i]! > seq + 1 ? [i] : []));
-      const bounds = [int8Array(gaps.map((i) => behind[i]!)), int8Array(gaps.map((i) => before[i]!))];
-      const between = "USING unnest($2::bigint[], $3::bigint[]) AS gap (behind, before)";
+      const bounds = (times: readonly unknown[]) =>
+        [behind, before].map((ends) => int8Array(times.flatMap(() => gaps.map((i) => ends[i]!))));
       const removed = await tx.run(
-        `DELETE FROM features f ${between} WHERE f.map = $1 AND f.seq > gap.behind AND f.seq < gap.before`,
-        map,
-        ...bounds,
+        `DELETE FROM features f USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS gap (map, behind, before)
+        WHERE f.map = gap.map AND f.seq > gap.behind AND f.seq < gap.before`,
+        each(map, gaps),
+        ...bounds([map]),
       );
+      if (locked.fields.length === 0) return removed;
       await tx.run(
-        `DELETE FROM feature_keys k ${between}, key_fields n
-        WHERE n.map = $1 AND k.map = $1 AND k.field = n.number AND k.seq > gap.behind AND k.seq < gap.before`,
-        map,
-        ...bounds,
+        `DELETE FROM feature_keys k
+        USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS gap (map, behind, before, field)
+        WHERE k.map = gap.map AND k.field = gap.field AND k.seq > gap.behind AND k.seq < gap.before`,
+        int8Array(locked.fields.flatMap(() => gaps.map(() => map))),
+        ...bounds(locked.fields),
+        int8Array(locked.fields.flatMap((field) => gaps.map(() => field))),
       );
       return removed;
     },
   };
+}
+
+async function removeKeys(
+  tx: Transaction,
+  map: number,
+  keys: readonly { readonly field: number; readonly seq: number }[],
+): Promise<void> {
+  await tx.run(
+    `DELETE FROM feature_keys k USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (map, field, seq)
+    WHERE k.map = r.map AND k.field = r.field AND k.seq = r.seq`,
+    each(map, keys),
+    int8Array(keys.map(({ field }) => field)),
+    int8Array(keys.map(({ seq }) => seq)),
+  );
 }
 
 function keyFieldStatements(
@@ -240,12 +268,14 @@ function keyFieldStatements(
         name,
         used,
       );
+      locked.fields = [...locked.fields, field!.number];
       return field!.number;
     },
     async removeKeyField(field) {
       await tx.expectLongStatements();
       await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
       await tx.run("DELETE FROM key_fields WHERE map = $1 AND number = $2", locked.number, field);
+      locked.fields = locked.fields.filter((number) => number !== field);
     },
     async markKeyFieldUsed(field, used) {
       await tx.run("UPDATE key_fields SET used = $3 WHERE map = $1 AND number = $2", locked.number, field, used);
@@ -263,14 +293,8 @@ function keyFieldStatements(
           byteaArray(put.map(({ digest }) => digest)),
         );
       }
-      const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [seq]));
-      if (dropped.length === 0) return;
-      await tx.run(
-        "DELETE FROM feature_keys WHERE map = $1 AND field = $2 AND seq = ANY ($3::bigint[])",
-        locked.number,
-        field,
-        int8Array(dropped),
-      );
+      const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [{ field, seq }]));
+      if (dropped.length > 0) await removeKeys(tx, locked.number, dropped);
     },
   };
 }

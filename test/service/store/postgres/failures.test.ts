@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
 import { execute, testDatabase } from "../../../support/postgres.js";
 import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
 
 const database = await testDatabase();
+// Each commit waits for a disk that others use, too.
+vi.setConfig({ testTimeout: 300_000 });
 const unavailable = { name: "Problem", code: "store-unavailable", statusCode: 503 };
 
 const closing: (() => Promise<unknown>)[] = [];

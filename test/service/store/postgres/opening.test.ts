@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { GeoferryError } from "../../../../src/errors.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
 import { execute, testDatabase } from "../../../support/postgres.js";
 import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
 
 const database = await testDatabase();
+// Each commit waits for a disk that others use, too.
+vi.setConfig({ testTimeout: 300_000 });
 
 /** The error that an opening ends with. */
 async function refused(url: string): Promise<GeoferryError> {

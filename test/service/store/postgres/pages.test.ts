@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import type { Store } from "../../../../src/service/store/contract.js";
+import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
+import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
+import { execute, testDatabase } from "../../../support/postgres.js";
+import { aMap, carriedOut, type Sent, writing } from "../subject.js";
+
+const database = await testDatabase();
+vi.setConfig({ testTimeout: 300_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Properties whose texts are hard to keep: names of JavaScript, order, escapes, scripts, numbers, sizes. */
+const hard: readonly string[] = [
+  "{}",
+  '{"__proto__":{"a":1},"constructor":2,"toString":null}',
+  '{"z":1,"a":2,"10":3,"9":4}',
+  JSON.stringify({ text: '\u0001\t\n"\\\\"{}\u007f\u2028\u{10ffff}', "": "" }),
+  JSON.stringify({ text: "Übermut 東京 👩‍👩‍👧‍👦 é é \ufeff" }),
+  '{"numbers":[1e400,-0.0,1.10,9007199254740991,5e-324,0.1],"array":"{NULL,\\"a\\",b}"}',
+  JSON.stringify({ long: "äb,\\".repeat(50_000) }),
+];
+
+describe.skipIf(!database)("pages of PostgreSQL", () => {
+  test("have the bytes of those of SQLite", async () => {
+    const stores = [
+      await openPostgresStore(await database!.emptySchema()),
+      await openSqliteStore(join(folder, "a.db")),
+    ];
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    const written = async (store: Store): Promise<string> => {
+      const map = await aMap(store);
+      const sent: Sent[] = ids.map((id, i) => ({ id, geometry: { type: "Point", coordinates: [i, -0.5] } }));
+      const request = writing(map, "synchronise", sent);
+      const items = request.items.map((item, i) => ({ ...item, properties: hard[i % hard.length]! }));
+      await carriedOut(store, { ...request, items });
+      const change = { items: [{ ...items[3]!, geometry: undefined, properties: '{"text":null,"__proto__":"é"}' }] };
+      await carriedOut(store, { ...writing(map, "update", []), ...change });
+      await carriedOut(store, writing(map, "delete", [{ id: ids[7]! }, { id: ids[8]! }]));
+      const pages = [1, 2, 5, 9].map(async (page) => {
+        const { text, ...rest } = (await store.page({ map, size: 13, page }))!;
+        return [Buffer.from(text).toString("latin1"), Object.entries(rest).sort()];
+      });
+      return JSON.stringify(await Promise.all(pages));
+    };
+    const [postgres, sqlite] = [await written(stores[0]!), await written(stores[1]!)];
+    expect(postgres.length).toBeGreaterThan(1_000_000);
+    // A difference alone, as the texts are long.
+    const at = [...postgres].findIndex((character, i) => character !== sqlite[i]);
+    expect(postgres.slice(at - 100, at + 100)).toBe(sqlite.slice(at - 100, at + 100));
+    expect(postgres === sqlite).toBe(true);
+    for (const store of stores) await store[Symbol.asyncDispose]();
+  });
+
+  test("that would be too large for a process are refused, and smaller ones are not", async () => {
+    const url = await database!.emptySchema();
+    const store = await openPostgresStore(url);
+    const map = await aMap(store);
+    await carriedOut(
+      store,
+      writing(
+        map,
+        "create",
+        Array.from({ length: 9 }, () => ({ geometry: null, properties: {} })),
+      ),
+    );
+    await execute(url, `UPDATE features SET properties = '{"a":"' || repeat('b', 32 << 20) || '"}'`);
+    const page = (size: number) => store.page({ map, size, page: 1 });
+    await expect(page(9)).rejects.toMatchObject({ code: "bad-query", message: expect.stringContaining("per_page") });
+    expect((await page(7))!.text.length).toBeGreaterThan(7 * (32 << 20));
+    await store[Symbol.asyncDispose]();
+  });
+
+  test("are found behind any number of features, on a map with holes of every size", async () => {
+    const url = await database!.emptySchema();
+    const store = await openPostgresStore(url);
+    const map = await aMap(store);
+    // Three million places, of which few are left: by hand, as writing them would take a while.
+    const left = "seq % 40000 < 3 OR seq % 1024 = 5 OR seq BETWEEN 1050000 AND 1051000";
+    await execute(
+      url,
+      `INSERT INTO features SELECT 1, seq, gen_random_uuid(), 'null', '{}' FROM generate_series(1, 3000000) AS seq
+        WHERE ${left};
+      INSERT INTO bucket_counts SELECT 1, bits, seq >> bits, count(*) FROM features, (VALUES (10), (15), (20)) AS l (bits)
+        GROUP BY 2, 3`,
+    );
+    const seqs = (await execute<{ seq: number }>(url, "SELECT seq::int FROM features ORDER BY seq")).map(
+      ({ seq }) => seq,
+    );
+    for (const size of [1, 7, 100, 500]) {
+      for (const page of [1, 2, 3, 10, 90, 500, 2000].filter((number) => number * size <= seqs.length)) {
+        const found = (await store.page({ map, size, page }))!;
+        expect({ size, page, last: found.last }).toEqual({ size, page, last: seqs[page * size - 1] });
+        expect(found.more).toBe(page * size < seqs.length);
+      }
+    }
+    expect(await store.page({ map, size: 500, page: Number.MAX_SAFE_INTEGER })).toMatchObject({
+      count: 0,
+      more: false,
+    });
+    await store[Symbol.asyncDispose]();
+  });
+});
