@@ -1,0 +1,52 @@
+import { describe, expect, test, vi } from "vitest";
+import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
+import { execute, testDatabase } from "../../../support/postgres.js";
+import { textOf } from "../../../support/sources.js";
+import { aMap, carriedOut, numbered, readPages, scan, writing } from "../subject.js";
+
+const database = await testDatabase();
+vi.setConfig({ testTimeout: 300_000 });
+
+/** The statements of docs/scaling.md that are carried out here. */
+const partitioning = /scaling\.test\.ts\. -->\n```sql\n([^`]*)```/.exec(textOf("docs/scaling.md"))![1]!;
+
+describe.skipIf(!database)("partitions by the hash of the map", () => {
+  test("are made under a store that goes on, with all that it holds", async () => {
+    const url = await database!.emptySchema();
+    const store = await openPostgresStore(url);
+    const put = (map: string, from: number) =>
+      carriedOut(
+        store,
+        writing(
+          map,
+          "synchronise",
+          Array.from({ length: 20 }, (_, i) => ({ geometry: null, properties: { ref: from + i } })),
+          { remoteField: "ref" },
+        ),
+      );
+    const maps: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      maps.push(await aMap(store));
+      await put(maps[i]!, 0);
+    }
+    const before = await Promise.all(maps.map((map) => scan(store, map)));
+    await execute(url, partitioning);
+
+    expect(await Promise.all(maps.map((map) => scan(store, map)))).toEqual(before);
+    for (const map of maps) {
+      // Half of them stay, half go, half are new.
+      expect(await put(map, 10)).toMatchObject({ revision: 2, deleted: 10 });
+      await carriedOut(store, writing(map, "create", numbered(5)));
+      await carriedOut(store, writing(map, "delete", [{ properties: { ref: 29 } }], { remoteField: "ref" }));
+      const refs = (await readPages(store, map, 7)).map(({ properties }) => properties.ref);
+      expect(refs).toEqual([...Array.from({ length: 19 }, (_, i) => 10 + i), 0, 1, 2, 3, 4]);
+    }
+    expect(await store.deleteMap(maps[0]!)).toBe(true);
+    const used = await execute<{ count: number }>(
+      url,
+      "SELECT count(DISTINCT tableoid)::int FROM features WHERE tableoid <> 'features'::regclass",
+    );
+    expect(used[0]!.count).toBeGreaterThan(3);
+    await store[Symbol.asyncDispose]();
+  });
+});
