@@ -48,7 +48,11 @@ export async function openGpx(
     const blueprint = known ?? (await survey(file, source.name, context, wanted));
     const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
-    const layers = parts.map((part) => new GpxLayer(source, file, options, context, blueprint, part));
+    const layers = parts.map((part, i) => {
+      // What is told of the file is told with its first layer.
+      const facts = i === 0 ? blueprint : { ...blueprint, metadata: [] };
+      return new GpxLayer(source, file, options, context, facts, part);
+    });
     return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
     await file.close();
