@@ -74,6 +74,11 @@ export interface WireMap {
   readonly created: string;
 }
 
+/** What GET of all maps gives, in that part too. */
+export interface WireMaps {
+  readonly maps: readonly WireMap[];
+}
+
 /** An error of the API (RFC 9457, 3), with members that all problems of this service have. */
 export interface WireProblem {
   readonly type: string;

@@ -26,7 +26,8 @@ export interface AppDependencies {
 }
 
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { store, publicUrl = null, now = Date.now } = dependencies;
+  const { store, now = Date.now } = dependencies;
+  const publicUrl = dependencies.publicUrl?.replace(/\/+$/, "") ?? null;
   const settings = { ...defaultSettings, ...dependencies.settings };
   const app = fastify(serverOptions(dependencies, settings)) as unknown as FastifyInstance;
   const notFound = rememberPaths(app);

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Static, Type } from "typebox";
 import { v7 as newId } from "uuid";
-import type { WireMap } from "../remote/wire.js";
+import type { WireMap, WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
 import { Id, MapParams } from "./features/schemas.js";
@@ -74,7 +74,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
       problems: [400, 401, 429],
       extension: true,
     }),
-    handler: async (request) => {
+    handler: async (request): Promise<WireMaps> => {
       const { account } = bearerOf(request);
       const maps = await store.maps({ account, readable: request.query.readable ?? false });
       return { maps: maps.map(toWire) };

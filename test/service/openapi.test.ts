@@ -99,3 +99,25 @@ describe("the description of the interface", () => {
     }
   });
 });
+
+describe("the address of the service", () => {
+  const store = {} as Store;
+  const metadata = "/.well-known/oauth-authorization-server";
+
+  test("is the one that it was given, where clients come through a proxy", async () => {
+    const behind = buildApp({ store, publicUrl: "https://example.org/maps/" });
+    expect((await behind.inject(metadata)).json()).toMatchObject({
+      issuer: "https://example.org/maps",
+      token_endpoint: "https://example.org/maps/token",
+    });
+    expect((await behind.inject("/openapi.json")).json().servers).toEqual([{ url: "https://example.org/maps" }]);
+  });
+
+  test("is what a proxy says, if it is trusted", async () => {
+    const headers = { host: "10.0.0.7:8080", "x-forwarded-host": "example.org", "x-forwarded-proto": "https" };
+    const issuerOf = async (trustProxy: boolean) =>
+      (await buildApp({ store, trustProxy }).inject({ url: metadata, headers })).json().issuer;
+    expect(await issuerOf(true)).toBe("https://example.org");
+    expect(await issuerOf(false)).toBe("http://10.0.0.7:8080");
+  });
+});

@@ -227,3 +227,18 @@ describe("tokens", () => {
     });
   });
 });
+
+describe("requests for tokens beyond the limit", () => {
+  onEveryStore(
+    (service) => {
+      test("8 are told when to go on, and others are not held up", async () => {
+        const form = { grant_type, ...credentialsOf(service()) };
+        for (const status of [200, 200, 429]) expect((await service().form("/token", form)).status).toBe(status);
+        const { headers, json } = await service().form("/revoke", { token: "gft_a", ...form });
+        expect([json.error, Number(headers["retry-after"]) > 0]).toEqual(["temporarily_unavailable", true]);
+        expect((await service().form("/token", form, { from: "192.0.2.9" })).status).toBe(200);
+      });
+    },
+    { tokensPerMinute: 2 },
+  );
+});
