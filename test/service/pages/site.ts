@@ -1,4 +1,4 @@
-/** The service on an SQLite store of its own, and somebody who visits its pages without scripts. */
+/** The service on a store of its own, SQLite unless told, and somebody who visits its pages without scripts. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export interface Site {
 /** Ends with the test. */
 export async function openSite(dependencies: Partial<AppDependencies> = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
-  const store = await openSqliteStore(join(folder, "service.sqlite"));
+  const store = dependencies.store ?? (await openSqliteStore(join(folder, "service.sqlite")));
   const clock = { now: Date.UTC(2026, 10, 21, 12) };
   const app = buildApp({ store, now: () => clock.now, ...dependencies });
   onTestFinished(async () => {
