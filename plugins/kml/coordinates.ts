@@ -123,6 +123,21 @@ export class CoordinateParser {
     return lonely === 0 ? null : this.finishLonely(lonely, this.positions.count - first);
   }
 
+  /** Adds the positions in `bytes[from … to]`. @returns false, with none added, where one is to be read by all the rules */
+  parsePlain(bytes: Uint8Array, from: number, to: number): boolean {
+    const { positions } = this;
+    const first = positions.count;
+    let i = from;
+    while (i < to && sorts[bytes[i]!] === Sort.space) i++;
+    while (i < to) {
+      i = this.plain(bytes, i, to);
+      if (i > 0) continue;
+      positions.count = first;
+      return false;
+    }
+    return true;
+  }
+
   /**
    * Adds a position as the standard writes it, with plain decimals: as nearly all are.
    * @returns where it ends; 0, with nothing added, where it is to be read by all the rules

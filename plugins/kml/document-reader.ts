@@ -131,6 +131,9 @@ export class DocumentReader {
     if (this.wantedDepth === 0) return;
     const { xml } = this;
     const { content, bytes } = xml;
+    if (content.length === 0 && this.state === State.feature && xml.depth === this.wantedDepth && xml.isPlainToEnd) {
+      if (this.features.coordinates(bytes, xml.textFrom, xml.textTo)) return;
+    }
     xml.collect();
     this.length = content.length;
     // Behind text that is no CDATA stands a tag; white space before it is indentation.

@@ -25,6 +25,12 @@ export class FeatureElements {
   write(): void {
     const { settings } = this;
     this.nameLike("name", settings.nameField);
+    if (this.said.hasRareFields) this.beforeDescription();
+    this.nameLike("description", settings.descriptionField);
+    if (this.said.hasRareFields) this.behindDescription();
+  }
+
+  private beforeDescription(): void {
     this.flag("visibility");
     this.flag("open");
     this.author();
@@ -32,10 +38,12 @@ export class FeatureElements {
     this.text("address", "<address>", "</address>");
     this.text("phoneNumber", "<phoneNumber>", "</phoneNumber>");
     this.text("snippet", "<snippet>", "</snippet>");
-    this.nameLike("description", settings.descriptionField);
+  }
+
+  private behindDescription(): void {
     this.timePrimitive();
     this.styleUrl();
-    if (settings.styles) this.style();
+    if (this.settings.styles) this.style();
   }
 
   /** The name or description: the field called so, else one that is shown as it and stays data. */

@@ -175,6 +175,16 @@ export class FeatureReader {
     return false;
   }
 
+  /**
+   * Takes the whole text of the innermost element where it is positions as the standard writes them, which needs no copy
+   * of it. @returns false, with nothing taken, where it is anything else
+   */
+  coordinates(bytes: Uint8Array, from: number, to: number): boolean {
+    const { stack } = this;
+    const isList = this.styleDepth === 0 && stack[stack.length - 1] === Tag.coordinates;
+    return isList && this.geometry.plainPositions(bytes, from, to);
+  }
+
   private endStyle(): void {
     this.styleDepth = 0;
     const style = this.styles.finish();

@@ -13,6 +13,8 @@ export class FeatureValues {
   readonly removed = new Map<string | undefined, number>();
   readonly added = new Map<string, number>();
   private readonly columns = new Map<ElementField, Column>();
+  /** Whether there are fields with an element other than the name and the description, which hardly any data has. */
+  hasRareFields = false;
 
   begin(batch: Batch): void {
     this.batch = batch;
@@ -22,6 +24,7 @@ export class FeatureValues {
         this.columns.set(name, batch.columns[f]!);
       }
     });
+    this.hasRareFields = [...this.columns.keys()].some((name) => name !== "name" && name !== "description");
   }
 
   next(row: number): void {

@@ -146,6 +146,11 @@ export class GeometryReader {
     }
   }
 
+  /** The coordinates of a geometry, where they are all plain. @returns false, with none added, where they are not */
+  plainPositions(bytes: Uint8Array, from: number, to: number): boolean {
+    return this.coordinates.parsePlain(bytes, from, to);
+  }
+
   /** The coordinates of a geometry, or a position of a track. */
   positions(code: number, parent: number, content: XmlContent, length: number): void {
     const { shapes } = this.record;

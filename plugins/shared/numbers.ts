@@ -148,15 +148,19 @@ export class TextBuffer {
     this.reserve(size);
     const { buffer, length } = this;
     // Copying a few bytes by hand is cheaper than the call that copies many.
-    if (size < 24) for (let i = 0; i < size; i++) buffer[length + i] = source[from + i]!;
+    if (size < 64) for (let i = 0; i < size; i++) buffer[length + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), length);
     this.length += size;
   }
 
   /** Text of ASCII characters only. */
   ascii(text: string): void {
-    this.reserve(text.length);
-    this.length += this.buffer.write(text, this.length, "latin1");
+    const size = text.length;
+    this.reserve(size);
+    const { buffer, length } = this;
+    if (size < 32) for (let i = 0; i < size; i++) buffer[length + i] = text.charCodeAt(i);
+    else buffer.write(text, length, "latin1");
+    this.length += size;
   }
 
   utf8(text: string): void {

@@ -1,4 +1,4 @@
-import { ampersand, carriageReturn, cdataEnd, inText, isSpace, Meaning } from "./xml-bytes.js";
+import { ampersand, carriageReturn, cdataEnd, inText, isSpace, lessThan, Meaning, slash } from "./xml-bytes.js";
 import type { XmlContent } from "./xml-content.js";
 import type { XmlResolver } from "./xml-resolver.js";
 import type { XmlWindow } from "./xml-window.js";
@@ -43,6 +43,13 @@ export class XmlTextToken {
     this.literal = false;
     this.take(to);
     return true;
+  }
+
+  /** Whether it stands for itself, with nothing to be resolved, and an end tag follows. */
+  get isPlainToEnd(): boolean {
+    const { bytes, end } = this.window;
+    const { to } = this;
+    return !this.encoded && !this.literal && to + 1 < end && bytes[to] === lessThan && bytes[to + 1] === slash;
   }
 
   /** Where text that goes on is cut: not in a reference, nor between the two characters of a line end. */

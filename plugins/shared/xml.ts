@@ -135,6 +135,14 @@ export class XmlReader {
     return this.text.to;
   }
 
+  /**
+   * Whether the text token ends where its element does, and is what it says, byte by byte: it has no references, line
+   * ends of two characters or characters that XML does not allow. Bytes that are no UTF-8 may be in it.
+   */
+  get isPlainToEnd(): boolean {
+    return this.text.isPlainToEnd;
+  }
+
   /** The next token. */
   next(): number {
     const { window } = this;

@@ -329,6 +329,40 @@ describe("geometries", () => {
       ],
     ],
     [
+      "a comment within a number, and white space around",
+      " 1,2 3,4<!-- 4 -->5\n",
+      [
+        [1, 2],
+        [3, 45],
+      ],
+    ],
+    [
+      "an element around the first, behind which a number goes on",
+      "<b>1,2</b>5 3,4",
+      [
+        [1, 25],
+        [3, 4],
+      ],
+    ],
+    [
+      "a reference in the middle",
+      "1,2&#32;3,4",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+    [
+      "plain positions and others in one text",
+      "1,2 3,4 5e0,6 7,8",
+      [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+        [7, 8],
+      ],
+    ],
+    [
       "exponents and signs",
       "+1e0,-2.5E1 .5,5.",
       [
