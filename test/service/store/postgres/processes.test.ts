@@ -128,11 +128,11 @@ describe.skipIf(!database)("two processes on one database", () => {
     const writers = [1, 2].map((seed) => new Writer("mixed", url, seed, maps));
     const lines = (await Promise.all(writers.map((writer) => writer.finished()))).flat();
     const writes = acknowledged(lines);
-    expect(writes).toHaveLength(240);
+    expect(writes).toHaveLength(120);
     const revisions = writes.filter(changed).map(({ revision }) => revision);
     expect(new Set(revisions).size).toBe(revisions.length);
     const states = replayed(writes);
-    expect(seen(lines)).toHaveLength(240);
+    expect(seen(lines)).toHaveLength(120);
     for (const { revision, text } of seen(lines)) expect(text).toBe(states.get(revision));
 
     const store = await openPostgresStore(url);
@@ -168,7 +168,7 @@ describe.skipIf(!database)("two processes on one database", () => {
     const before = await execute(url, deadlocks);
     const writers = [3, 4].map((seed) => new Writer("roam", url, seed, maps));
     const lines = (await Promise.all(writers.map((writer) => writer.finished()))).flat();
-    expect(acknowledged(lines)).toHaveLength(300);
+    expect(acknowledged(lines)).toHaveLength(144);
     expect(await execute(url, deadlocks)).toEqual(before);
     await expectWhole(url);
   });
@@ -178,7 +178,7 @@ describe.skipIf(!database)("a process that is killed while it writes", () => {
   test("leaves the map as it was before or after a write, all that it acknowledged, and no lock", async () => {
     const { url, maps } = await prepared(1);
     const store = await openPostgresStore(url);
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 6; round++) {
       const before = (await store.map(maps[0]!))!.revision;
       const writer = new Writer("replace", url, round, maps);
       const writes = acknowledged(await writer.killedAfter(2, round * 9));

@@ -45,7 +45,7 @@ async function writeOne(store: Store, map: string, kind: WriteKind, sent: readon
 /** Writes of every kind to one map, and looks at it in between. */
 async function mixed(store: Store, map: string): Promise<void> {
   const kinds: readonly WriteKind[] = ["create", "upsert", "synchronise", "synchronise", "update", "delete"];
-  for (let i = 0; i < 120; i++) {
+  for (let i = 0; i < 60; i++) {
     const kind = kinds[below(kinds.length)]!;
     await writeOne(store, map, kind, features(kind === "create" ? 2 : 8));
     const page = (await store.page({ map, size: 500, page: 1 }))!;
@@ -65,7 +65,7 @@ async function replace(store: Store, map: string): Promise<void> {
 async function roam(store: Store): Promise<void> {
   await Promise.all(
     Array.from({ length: 6 }, async () => {
-      for (let i = 0; i < 25; i++) {
+      for (let i = 0; i < 12; i++) {
         const map = maps[below(maps.length)]!;
         await writeOne(store, map, "synchronise", features(8));
         await store.changeMap({ id: map, name: `${seed}/${written++}` });
