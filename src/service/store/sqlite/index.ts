@@ -73,6 +73,10 @@ export async function openSqliteStore(path: string): Promise<Store> {
     name: "sqlite",
     write: (request) =>
       keysInFlight.alone(request, () => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
+    async ping() {
+      writer.expectAlive();
+      await Promise.all([first.ask("ping", []), second.ask("ping", [])]);
+    },
     [Symbol.asyncDispose]: close,
   };
 }

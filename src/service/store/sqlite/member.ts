@@ -71,6 +71,11 @@ export class Member {
     });
   }
 
+  /** @throws store-unavailable once the thread has ended; one that is busy is not asked */
+  expectAlive(): void {
+    if (this.ended) throw asProblem(this.ended);
+  }
+
   /** How many questions it has not answered yet. */
   get load(): number {
     return this.waiting.size;
