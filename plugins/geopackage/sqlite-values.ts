@@ -11,17 +11,20 @@ export const isText = (serial: number): boolean => serial >= 13 && (serial & 1) 
 export const isBlob = (serial: number): boolean => serial >= 12 && (serial & 1) === 0;
 export const isInteger = (serial: number): boolean => (serial >= 1 && serial <= 6) || serial === 8 || serial === 9;
 
-/** A whole number of at most 48 bits, or one of 64 bits rounded to a double. */
+/**
+ * A whole number of at most 48 bits, or one of 64 bits rounded to a double. Those of up to 32 bits, which most are, are
+ * put together by hand: the calls of Buffer would look at their arguments first.
+ */
 export function readInteger(bytes: Buffer, at: number, serial: number): number {
   switch (serial) {
     case 1:
-      return bytes.readInt8(at);
+      return (bytes[at]! << 24) >> 24;
     case 2:
-      return bytes.readInt16BE(at);
+      return ((bytes[at]! << 24) >> 16) | bytes[at + 1]!;
     case 3:
-      return bytes.readIntBE(at, 3);
+      return ((bytes[at]! << 24) >> 8) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
     case 4:
-      return bytes.readInt32BE(at);
+      return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
     case 5:
       return bytes.readIntBE(at, 6);
     case 6:
