@@ -82,6 +82,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
 
     await tabTo(page, "Maps");
     await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Maps", exact: true }).waitFor();
     await typeInto(page, "Name", "Lights");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Lights" }).waitFor();
@@ -220,6 +221,20 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.goto(origin + path);
     await page.getByText("its features cannot be fetched now").waitFor();
     expect(await page.locator("summary", { hasText: "Light 7" }).isVisible()).toBe(true);
+  });
+
+  test.each([
+    ["that cannot draw", "HTMLCanvasElement.prototype.getContext = () => null"],
+    ["that has no worker threads", "globalThis.Worker = undefined"],
+  ])("in a browser %s, the page says so and has the list", async (_, script) => {
+    const site = await openSiteOf("ada@example.org");
+    const path = await addMap(site, grid().slice(0, 10));
+    const { page, origin } = await openWindowOf(site);
+    await page.addInitScript(script);
+    await page.goto(origin + path);
+    await page.getByText("The map cannot be drawn in this browser").waitFor();
+    expect(await page.locator("summary", { hasText: "Light 7" }).isVisible()).toBe(true);
+    expect(await page.locator("#map[aria-busy=true]").count()).toBe(0);
   });
 
   test("without scripts, the list has the features, and says why there is no map", async () => {

@@ -37,7 +37,10 @@ async function makeMap(): Promise<DrawnMap> {
   map.addControl(new library.NavigationControl({ showCompass: false }));
   map.addControl(new library.ScaleControl());
   map.getCanvas().setAttribute("aria-describedby", "map-help");
-  await new Promise((resolve) => map.once("load", resolve));
+  await new Promise((resolve, reject) => {
+    map.once("load", resolve);
+    map.once("error", ({ error }) => reject(error));
+  });
   return map;
 }
 
