@@ -1,6 +1,6 @@
 import { type Problem, problem } from "../../problems.js";
+import { bucketBits } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
-import { levels } from "./counts.js";
 import type { Database } from "./database.js";
 import { stateOf } from "./failures.js";
 import { uuid } from "./ids.js";
@@ -17,17 +17,22 @@ const firstBeyond = (bits: number, skip: string, inside: string): string => `
     FROM bucket_counts WHERE map = ${map} AND bits = ${bits} AND ${inside}
   ) AS counts WHERE behind + count > ${skip} ORDER BY bucket LIMIT 1`;
 
-const insideOf = (found: string, bits: number): string =>
-  `bucket >= (SELECT bucket FROM ${found}) << ${bits} AND bucket < (SELECT bucket + 1 FROM ${found}) << ${bits}`;
+/** The levels from the coarsest to the finest, each inside the bucket found before. */
+const levels = [...bucketBits].reverse().map((bits, i, all) => {
+  const above = all[i - 1];
+  if (above === undefined) return `level_${bits} AS (${firstBeyond(bits, "$2::bigint", "true")})`;
+  const bucket = `(SELECT bucket FROM level_${above})`;
+  const inside = `bucket >= ${bucket} << ${above - bits} AND bucket < (${bucket} + 1) << ${above - bits}`;
+  return `level_${bits} AS (${firstBeyond(bits, `(SELECT skip FROM level_${above})`, inside)})`;
+});
+const finest = bucketBits[0];
 
 /** Where a page begins, by its number: from level to level, and at last the feature itself. No row behind the map's end. */
 const startOfPage = `
-  coarse AS (${firstBeyond(levels.coarse, "$2::bigint", "true")}),
-  middle AS (${firstBeyond(levels.middle, "(SELECT skip FROM coarse)", insideOf("coarse", levels.coarse - levels.middle))}),
-  fine AS (${firstBeyond(levels.fine, "(SELECT skip FROM middle)", insideOf("middle", levels.middle - levels.fine))}),
+  ${levels.join(",\n  ")},
   start AS (
-    SELECT seq FROM features WHERE map = ${map} AND seq >= (SELECT bucket << ${levels.fine} FROM fine)
-    ORDER BY seq OFFSET (SELECT skip FROM fine) LIMIT 1
+    SELECT seq FROM features WHERE map = ${map} AND seq >= (SELECT bucket << ${finest} FROM level_${finest})
+    ORDER BY seq OFFSET (SELECT skip FROM level_${finest}) LIMIT 1
   )`;
 const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
 

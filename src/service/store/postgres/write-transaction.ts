@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
 import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
-import { countsOnAllLevels } from "./counts.js";
 import type { Transaction } from "./database.js";
 import { uuid } from "./ids.js";
 import { addAudit } from "./people.js";
@@ -93,9 +92,8 @@ function mapStatements(
         next,
       );
     },
-    async addCounts(map, changed) {
-      if (changed.length === 0) return;
-      const counts = countsOnAllLevels(changed);
+    async addCounts(map, counts) {
+      if (counts.length === 0) return;
       const bits = int2Array(counts.map((one) => one.bits));
       const buckets = int8Array(counts.map(({ bucket }) => bucket));
       await tx.run(

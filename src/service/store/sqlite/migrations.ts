@@ -98,10 +98,10 @@ const migrations: readonly string[] = [
 
   CREATE TABLE bucket_counts (
     map INTEGER NOT NULL,
-    level TEXT NOT NULL,
+    bits INTEGER NOT NULL,
     bucket INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    PRIMARY KEY (map, level, bucket)
+    PRIMARY KEY (map, bits, bucket)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE key_fields (

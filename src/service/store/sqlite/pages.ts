@@ -1,4 +1,4 @@
-import { type BucketLevel, bucketBehind, bucketBits, bucketStart } from "../buckets.js";
+import { bucketBehind, bucketBits, bucketOf, bucketStart } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
 import type { Connection } from "./connection.js";
 
@@ -43,26 +43,31 @@ interface Start {
 }
 
 function startOf(db: Connection, map: number, skip: number): Start | null {
-  const coarse = bucketBehind(counts(db, map, "coarse", 0, Number.MAX_SAFE_INTEGER), skip);
-  if (!coarse) return null;
-  const first = coarse.bucket * 2 ** (bucketBits.coarse - bucketBits.fine);
-  const last = first + 2 ** (bucketBits.coarse - bucketBits.fine) - 1;
-  const fine = bucketBehind(counts(db, map, "fine", first, last), coarse.skip);
-  return fine && { from: bucketStart(fine.bucket, "fine"), skip: fine.skip };
+  let start: Start = { from: 0, skip };
+  let above: number | null = null;
+  for (const bits of [...bucketBits].reverse()) {
+    const first = bucketOf(start.from, bits);
+    const last = above === null ? Number.MAX_SAFE_INTEGER : first + 2 ** (above - bits) - 1;
+    const found = bucketBehind(counts(db, map, bits, first, last), start.skip);
+    if (!found) return null;
+    start = { from: bucketStart(found.bucket, bits), skip: found.skip };
+    above = bits;
+  }
+  return start;
 }
 
 function counts(
   db: Connection,
   map: number,
-  level: BucketLevel,
+  bits: number,
   first: number,
   last: number,
 ): Iterable<{ bucket: number; count: number }> {
   return db
-    .statement<[number, string, number, number], { bucket: number; count: number }>(
-      "SELECT bucket, count FROM bucket_counts WHERE map = ? AND level = ? AND bucket BETWEEN ? AND ? ORDER BY bucket",
+    .statement<[number, number, number, number], { bucket: number; count: number }>(
+      "SELECT bucket, count FROM bucket_counts WHERE map = ? AND bits = ? AND bucket BETWEEN ? AND ? ORDER BY bucket",
     )
-    .iterate(map, level, first, last);
+    .iterate(map, bits, first, last);
 }
 
 function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts {

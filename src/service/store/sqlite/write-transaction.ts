@@ -32,17 +32,17 @@ function mapStatements(
       db.run("UPDATE maps SET revision = ?, features = ?, next = ? WHERE number = ?", revision, features, next, map);
     },
     async addCounts(map, counts) {
-      for (const { level, bucket, count } of counts) {
+      for (const { bits, bucket, count } of counts) {
         const sum = db.get<{ count: number }>(
-          `INSERT INTO bucket_counts (map, level, bucket, count) VALUES (?, ?, ?, ?)
-          ON CONFLICT (map, level, bucket) DO UPDATE SET count = count + excluded.count RETURNING count`,
+          `INSERT INTO bucket_counts (map, bits, bucket, count) VALUES (?, ?, ?, ?)
+          ON CONFLICT (map, bits, bucket) DO UPDATE SET count = count + excluded.count RETURNING count`,
           map,
-          level,
+          bits,
           bucket,
           count,
         )!;
         if (sum.count > 0) continue;
-        db.run("DELETE FROM bucket_counts WHERE map = ? AND level = ? AND bucket = ?", map, level, bucket);
+        db.run("DELETE FROM bucket_counts WHERE map = ? AND bits = ? AND bucket = ?", map, bits, bucket);
       }
     },
     async forgetCounts(map) {

@@ -86,7 +86,7 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
       url,
       `INSERT INTO features SELECT 1, seq, gen_random_uuid(), 'null', '{}' FROM generate_series(1, 3000000) AS seq
         WHERE ${left};
-      INSERT INTO bucket_counts SELECT 1, bits, seq >> bits, count(*) FROM features, (VALUES (10), (15), (20)) AS l (bits)
+      INSERT INTO bucket_counts SELECT 1, bits, seq >> bits, count(*) FROM features, (VALUES (8), (14), (20)) AS l (bits)
         GROUP BY 2, 3`,
     );
     const seqs = (await execute<{ seq: number }>(url, "SELECT seq::int FROM features ORDER BY seq")).map(

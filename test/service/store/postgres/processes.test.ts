@@ -63,7 +63,7 @@ const changed = ({ success, deleted }: Acknowledged): boolean => success.length 
 /** Rows by which counts and keys must be those of the features: none of them differs. */
 const wrongCounts = `
   SELECT * FROM (
-    SELECT map, bits, seq >> bits AS bucket, count(*) FROM features, (VALUES (10), (15), (20)) AS level (bits) GROUP BY 1, 2, 3
+    SELECT map, bits, seq >> bits AS bucket, count(*) FROM features, (VALUES (8), (14), (20)) AS level (bits) GROUP BY 1, 2, 3
   ) AS rows FULL JOIN bucket_counts AS kept USING (map, bits, bucket) WHERE rows.count IS DISTINCT FROM kept.count`;
 const wrongKeys = `
   SELECT * FROM (

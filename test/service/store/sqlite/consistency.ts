@@ -18,14 +18,12 @@ export function expectConsistent(path: string): void {
         .all(BigInt(number), number) as { seq: number; properties: string }[];
       expect(rows).toHaveLength(features);
       for (const { seq } of rows) expect(seq).toBeLessThan(next);
-      for (const [level, size] of [
-        ["fine", 1024],
-        ["coarse", 1024 * 1024],
-      ] as const) {
+      for (const bits of [8, 14, 20]) {
+        const size = 2 ** bits;
         const counted = database
-          .prepare("SELECT bucket, count FROM bucket_counts WHERE map = ? AND level = ? ORDER BY bucket")
+          .prepare("SELECT bucket, count FROM bucket_counts WHERE map = ? AND bits = ? ORDER BY bucket")
           .raw()
-          .all(number, level);
+          .all(number, bits);
         const real = new Map<number, number>();
         for (const { seq } of rows) real.set(Math.floor(seq / size), (real.get(Math.floor(seq / size)) ?? 0) + 1);
         expect(counted).toEqual([...real]);
