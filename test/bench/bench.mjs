@@ -44,11 +44,15 @@ const sets = [
 /** The formats asked for, or all. */
 const chosen = (flag) => Object.entries(formats).filter(([id]) => flag === undefined || flag.split(",").includes(id));
 
+/** A program that needs longer than this runs once only: it is not worth the wait, nor close. */
+const patience = 30;
+
 /** Every program and driver once, in turn, as often as there are runs. */
 async function compare(competitors) {
   const found = competitors.map(() => ({ seconds: [], peak: 0 }));
   for (let run = 0; run < runs; run++) {
     for (const [index, { command, args, output }] of competitors.entries()) {
+      if (found[index].seconds[0] > patience) continue;
       const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
       const { seconds, peak } = await measure(command, args(join(scratch, output)));
       rmSync(scratch, { recursive: true });
