@@ -81,6 +81,14 @@ describe("a command", () => {
     expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/plugins\/csv\/reader\.js"\)/);
   });
 
+  test("loads the service only where it is run or managed", () => {
+    const core = [...loadedWith("dist/src/cli/run.js")];
+    expect(core.filter((name) => name.includes("/service/"))).toEqual([]);
+    expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/src\/service\/serve\.js"\)/);
+    const managing = [...loadedWith("dist/src/service/admin.js")];
+    expect(managing.filter((name) => /^(fastify|prom-client)$|pages|serve\.js$/.test(name))).toEqual([]);
+  });
+
   test("names functions in a stack as the sources do", () => {
     const { stderr } = geoferry(["convert", "nothing-here.csv", "out.geojson", "-v"]);
     expect(stderr).toMatch(/^ +at (async )?openInputs? \(.*dist.chunks.core\.js:\d+:\d+\)$/m);

@@ -139,7 +139,10 @@ function unknownCommand(words: readonly string[]): string | null {
   if (word === undefined) return null;
   const names = following(group);
   const listed = names.join(", ");
-  const nearest = nearestName(group + word, names);
-  if (nearest !== null) return `no command "${group}${word}"; did you mean ${nearest}? There are ${listed}`;
+  const nearest = nearestName(
+    word,
+    names.map((name) => name.slice(group.length)),
+  );
+  if (nearest !== null) return `no command "${group}${word}"; did you mean ${group}${nearest}? There are ${listed}`;
   return `no command "${group}${word}"; there are ${listed}`;
 }

@@ -57,16 +57,21 @@ async function ask(stdin: ReadStream, question: string): Promise<string> {
   const { createInterface } = await import("node:readline");
   const { Writable } = await import("node:stream");
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  process.stderr.write(question);
   const lines = createInterface({ input: stdin, output: unseen, terminal: true });
+  // Only now that the terminal shows nothing of what is typed.
+  process.stderr.write(question);
+  const end = () => lines.close();
+  interrupted.addEventListener("abort", end);
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once("line", resolve);
-      // Ctrl+C, and Ctrl+D on an empty line.
-      lines.once("SIGINT", () => reject(fault("interrupted", {})));
+      lines.once("SIGINT", end);
+      // Also by Ctrl+D on an empty line.
       lines.once("close", () => reject(fault("interrupted", {})));
+      if (interrupted.aborted) end();
     });
   } finally {
+    interrupted.removeEventListener("abort", end);
     lines.close();
     process.stderr.write("\n");
   }

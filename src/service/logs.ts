@@ -15,20 +15,21 @@ export interface LogTarget {
 const taken = "[taken away]";
 const secretMembers = ["authorization", "cookie", "set-cookie", "password", "client_secret", "access_token", "token"];
 
-/** Access tokens, client secrets, sessions, setup links; hashes of passwords; HTTP's credentials; addresses with one. */
-const secrets = new RegExp(
-  [
-    String.raw`\bgf[stnu]_[\w-]+`,
-    String.raw`\$argon2\w*\$[^\s"\\]+`,
-    String.raw`(?<=\b(?:basic|bearer)\s+)[\w.~+/=-]{6,}`,
-    String.raw`(?<=\b(?:client_secret|access_token|password|token|again|current)=)[^\s"\\&;]+`,
-    String.raw`(?<=:\/\/[^\s"\\/@:]*:)[^\s"\\/@]+(?=@)`,
-  ].join("|"),
-  "gi",
-);
+/** What a secret looks like, and what stands in its place. */
+const secrets: readonly (readonly [looks: RegExp, instead: string])[] = [
+  // Client secrets, access tokens, sessions, setup links.
+  [/\bgf[stnu]_[\w-]+/g, taken],
+  [/\$argon2\w*\$[^\s"\\]+/g, taken],
+  [/\b(basic|bearer)(\s+)[\w.~+/=-]{6,}/gi, `$1$2${taken}`],
+  // In forms and queries.
+  [/\b(client_secret|access_token|password|token|again|current)=[^\s"\\&;]+/gi, `$1=${taken}`],
+  // postgres://user:password@host
+  [/(:\/\/[^\s"\\/@:]*:)[^\s"\\/@]+(?=@)/g, `$1${taken}`],
+];
 
 /** A line without what looks like a secret. */
-export const withoutSecrets = (line: string): string => line.replace(secrets, taken);
+export const withoutSecrets = (line: string): string =>
+  secrets.reduce((text, [looks, instead]) => text.replace(looks, instead), line);
 
 export function loggerOptions(level: LogLevel, target: LogTarget): FastifyServerOptions["logger"] {
   const paths = secretMembers.map((name) => `["${name}"]`);

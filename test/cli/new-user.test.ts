@@ -53,6 +53,22 @@ describe("a mistyped command line", () => {
       ["convert", "a.shp", "b.gpkg", "--overwrite", "--replace-layer"],
       "--replace-layer replaces one layer of the output, --overwrite replaces all of it: choose one",
     ],
+    [["admin"], "admin what? See geoferry admin --help"],
+    [["admin", "user"], "admin user what? See geoferry admin user --help"],
+    [
+      ["admin", "usr", "add", "a@b"],
+      'no command "admin usr"; did you mean admin user? There are admin user, admin map, admin credential',
+    ],
+    [
+      ["admin", "map", "frob"],
+      'no command "admin map frob"; there are admin map add, admin map list, admin map remove',
+    ],
+    [
+      ["admin", "map", "add", "Parks", "--owner", "a@b", "--dta", "maps"],
+      "no flag --dta; did you mean --data? See geoferry admin map add --help",
+    ],
+    [["admin", "map", "add"], "admin map add of what? See geoferry admin map add --help"],
+    [["serve", "--prt", "80"], "no flag --prt; did you mean --port? See geoferry serve --help"],
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
   ])("%j is told what is wrong", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });

@@ -1,9 +1,22 @@
 /** `geoferry admin`, as people and scripts call it. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { has, main } from "../support/command.js";
 import { testDatabase } from "../support/postgres.js";
-import { admin, equip, idsOn, password, post, Running, runAdmin, scratchFolder, tokenFor } from "./running.js";
+import {
+  admin,
+  equip,
+  idsOn,
+  password,
+  plainEnvironment,
+  post,
+  Running,
+  runAdmin,
+  scratchFolder,
+  tokenFor,
+} from "./running.js";
 
 const folder = scratchFolder();
 const database = await testDatabase();
@@ -150,6 +163,56 @@ describe("geoferry admin without --json", () => {
     const typed = runAdmin(["user", "list", ...store], "", { GEOFERRY_DATABASE: other });
     expect(typed.stdout).toContain("ada@example.org");
     expect(runAdmin(["user", "list"], "", { GEOFERRY_DATABASE: other })).toMatchObject({ status: 0, stdout: "" });
+  });
+});
+
+/** What a person at a terminal sees who types each answer when its question is there; the last line is the status. */
+const typist = `
+import os, pty, sys
+answers = sys.argv[1].encode().split(b"|")
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+seen, asked = b"", 0
+while True:
+    try:
+        part = os.read(terminal, 1000)
+    except OSError:
+        break
+    if not part:
+        break
+    seen += part
+    if seen.endswith(b": ") and asked < len(answers):
+        os.write(terminal, answers[asked])
+        asked += 1
+print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), sep="\\n", end="")
+`;
+
+describe("a password at a terminal", { skip: !has("python3") }, () => {
+  const data = folder.data();
+  const type = (answers: string) => {
+    const line = [process.execPath, main, "admin", "user", "add", "ada@example.org", "--data", data];
+    const typed = spawnSync("python3", ["-c", typist, answers, ...line], {
+      encoding: "utf8",
+      env: plainEnvironment,
+      timeout: 30_000,
+    });
+    const seen = typed.stdout.split(/\r?\n/);
+    return { seen: seen.slice(0, -1).filter((text) => text !== ""), status: Number(seen.at(-1)) };
+  };
+
+  test("is asked for twice and never seen", () => {
+    const [first, again] = ["Password: ", "The same again: "];
+    const refused = ["geoferry: the two passwords are not the same; nothing was changed"];
+    expect(type("three words and 4\r|three words and 5\r")).toEqual({ seen: [first, again, ...refused], status: 2 });
+    expect(type("three words and 4\r|three words and 4\r")).toEqual({
+      seen: [first, again, `${data}: account ada@example.org is made`],
+      status: 0,
+    });
+  });
+
+  test("can be left with Ctrl+C", () => {
+    expect(type("thr\u0003")).toMatchObject({ status: 130 });
   });
 });
 

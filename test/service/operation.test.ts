@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import fastify from "fastify";
-import { describe, expect, test } from "vitest";
+import fastify, { type FastifyBaseLogger } from "fastify";
+import { describe, expect, test, vi } from "vitest";
 import { handleErrors } from "../../src/service/errors.js";
 import { type LogLevel, loggerOptions, withoutSecrets } from "../../src/service/logs.js";
 import { Metrics } from "../../src/service/metrics.js";
 import { registerProbes } from "../../src/service/probes.js";
+import { purgeRegularly } from "../../src/service/purging.js";
 import { testDatabase } from "../support/postgres.js";
 import { equip, idsOn, password, post, Running, scratchFolder, tokenFor } from "./running.js";
 
@@ -149,6 +150,30 @@ describe("/readyz", () => {
     expect(answer.statusCode).toBe(status);
     expect(answer.json().code).toBe(code);
   });
+});
+
+test("what has expired is removed at start and every ten minutes, and a failure is told", async () => {
+  vi.useFakeTimers();
+  try {
+    const purged: number[] = [];
+    const told: unknown[] = [];
+    const store = {
+      async purge(now: number) {
+        purged.push(now);
+        if (purged.length === 2) throw new Error("away");
+      },
+    };
+    const log = { error: (...words: unknown[]) => void told.push(words.at(-1)) } as unknown as FastifyBaseLogger;
+    const purging = purgeRegularly(store, log);
+    const begun = Date.now();
+    await vi.advanceTimersByTimeAsync(25 * 60_000);
+    await purging.stop();
+    await vi.advanceTimersByTimeAsync(25 * 60_000);
+    expect(purged.map((time) => (time - begun) / 60_000)).toEqual([0, 10, 20]);
+    expect(told).toEqual(["what has expired could not be removed"]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 /** A request whose body is not all sent yet. */
