@@ -43,7 +43,7 @@ export class Running {
     void this.exited.then(() => runningNow.delete(this));
   }
 
-  /** On a free port, with `--json`; resolves when it is ready. */
+  /** On a free port, with `--json`; resolves when it is ready and has said so. */
   static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
     const line = [main, "serve", "--port", "0", "--json", ...args];
     const running = new Running(
@@ -53,8 +53,11 @@ export class Running {
         stdio: ["ignore", "pipe", "pipe"],
       }),
     );
-    while (!running.stdout.includes("\n")) {
-      const ended = await Promise.race([once(running.process.stdout!, "data"), running.exited]);
+    const { stdout, stderr } = running.process;
+    const isSaid = () => args.includes("--quiet") || running.stderr.includes("geoferry: serving at");
+    while (!running.stdout.includes("\n") || !isSaid()) {
+      const more = [once(stdout!, "data"), once(stderr!, "data")];
+      const ended = await Promise.race([...more, running.exited]);
       if (!Array.isArray(ended)) throw new Error(`the service ended with ${ended}: ${running.stderr}`);
     }
     return running;

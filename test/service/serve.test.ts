@@ -22,11 +22,11 @@ describe("geoferry serve", () => {
     expect(service.stdout).toBe(`${JSON.stringify({ url: service.url, setup: service.record.setup })}\n`);
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(service.stderr).toContain(`geoferry: serving at ${service.url}\n`);
-    expect(service.stderr).toContain(service.record.setup);
     const page = await fetch(service.record.setup!);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('type="password"');
     expect(await service.end()).toBe(0);
+    expect(service.stderr).toContain(service.record.setup);
   });
 
   test("makes another link at its next start, while there is no account", async () => {
