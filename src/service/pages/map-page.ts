@@ -29,7 +29,7 @@ ${await featureList(visit, map)}
 </section>
 </div>
 ${own && (await lastWrites(visit, map))}
-${forPrograms(visit, map, own)}`;
+${forPrograms(visit, map)}`;
   return { kind: "page", title: map.name, wide: true, head: mapHead(visit), body };
 }
 
@@ -71,13 +71,11 @@ async function emailsOf(
   return new Map(accounts.flatMap((account) => (account === null ? [] : [[account.id, account.email]])));
 }
 
-function forPrograms({ baseUrl }: VisitOfMember, map: StoredMap, own: boolean): Html {
-  const command = own ? `geoferry push places.gpkg --map ${map.id}` : `geoferry pull places.gpkg --map ${map.id}`;
+function forPrograms({ baseUrl }: VisitOfMember, map: StoredMap): Html {
   return html`<section aria-labelledby="programs"><h2 id="programs">For programs</h2>
 <dl class="facts">
 <dt>Map id</dt><dd><code>${map.id}</code></dd>
 <dt>Address of the features</dt><dd><code>${baseUrl}/api/v1/maps/${map.id}/features</code></dd>
-<dt>${own ? "Fill it from a file" : "Fetch it into a file"}</dt><dd><code>${command}</code></dd>
 <dt>Created</dt><dd>${timeOf(map.created)}</dd>
 </dl></section>`;
 }

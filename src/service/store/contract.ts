@@ -244,7 +244,10 @@ export type WriteOutcome =
   | { readonly kind: "no-map" };
 
 export interface FeatureStore {
-  /** Null where there is no such map. A page costs the same at any depth. */
+  /**
+   * Null where there is no such map. A page costs the same at any depth.
+   * @throws bad-query of the service's problems where its features are too large together
+   */
   page(question: PageQuestion): Promise<Page | null>;
   /** One transaction; writes to one map are serial. What it reported survives the loss of power. */
   write(request: WriteRequest): Promise<WriteOutcome>;

@@ -1,12 +1,9 @@
-import { type Problem, problem } from "../../problems.js";
 import { bucketBits } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
+import { mostPageBytes, pageTooLarge } from "../page-limit.js";
 import type { Database } from "./database.js";
 import { stateOf } from "./failures.js";
 import { uuid } from "./ids.js";
-
-/** Bytes of a page at most: a text of twice as many ends the process that receives it. */
-const mostBytes = 256 << 20;
 
 const map = "(SELECT number FROM the_map)";
 
@@ -52,7 +49,7 @@ const statement = (start: string): string => `
       ORDER BY seq LIMIT $3
     ) AS features_of_page
   )
-  SELECT CASE WHEN octet_length(text) <= ${mostBytes} THEN text END AS text, count, last, revision,
+  SELECT CASE WHEN octet_length(text) <= ${mostPageBytes} THEN text END AS text, count, last, revision,
     (SELECT seq FROM features WHERE map = ${map} AND seq > page.last ORDER BY seq LIMIT 1) IS NOT NULL AS more
   FROM the_map, page`;
 
@@ -71,14 +68,9 @@ export async function readPage(db: Database, { map: id, size, page, after }: Pag
     )
     .catch((error: unknown) => {
       // The server cannot even put it together.
-      throw stateOf(error) === "54000" ? tooLarge(size) : error;
+      throw stateOf(error) === "54000" ? pageTooLarge(size) : error;
     });
   if (!found) return null;
-  if (found.text === null && found.count > 0) throw tooLarge(size);
+  if (found.text === null && found.count > 0) throw pageTooLarge(size);
   return { ...found, text: Buffer.from(found.text ?? "", "utf8") };
 }
-
-const tooLarge = (size: number): Problem =>
-  problem("bad-query", {
-    reason: `these ${size} features have more than ${mostBytes >> 20} MiB together; ask for fewer with per_page`,
-  });

@@ -1,5 +1,6 @@
-import type { Store, WriteOutcome } from "../contract.js";
+import type { Page, Store, WriteOutcome } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
+import { pageTooLarge } from "../page-limit.js";
 import { Member } from "./member.js";
 import type { Question } from "./operations.js";
 import { packRequest } from "./packed-request.js";
@@ -73,6 +74,11 @@ export async function openSqliteStore(path: string): Promise<Store> {
     name: "sqlite",
     write: (request) =>
       keysInFlight.alone(request, () => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
+    async page(question) {
+      const found = (await reader().ask("page", [question])) as Page | null | "too-large";
+      if (found === "too-large") throw pageTooLarge(question.size);
+      return found;
+    },
     async ping() {
       writer.expectAlive();
       await Promise.all([first.ask("ping", []), second.ask("ping", [])]);

@@ -1,5 +1,6 @@
 import { bucketBehind, bucketBits, bucketOf, bucketStart } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
+import { mostPageBytes } from "../page-limit.js";
 import type { Connection } from "./connection.js";
 
 interface Texts {
@@ -12,7 +13,7 @@ interface Texts {
  * Reads a page as it goes out. SQLite itself puts the text together from the texts that are stored, in one buffer:
  * no JSON is parsed, no feature becomes an object.
  */
-export function readPage(db: Connection, question: PageQuestion): Page | null {
+export function readPage(db: Connection, question: PageQuestion): Page | null | "too-large" {
   return db.database.transaction(() => {
     const map = db.get<{ number: number; features: number; revision: number }>(
       "SELECT number, features, revision FROM maps WHERE id = ?",
@@ -25,6 +26,7 @@ export function readPage(db: Connection, question: PageQuestion): Page | null {
         ? startOf(db, map.number, (question.page - 1) * question.size)
         : { from: question.after + 1, skip: 0 };
     const found = start && textsFrom(db, map.number, start, question.size);
+    if (found === "too-large") return found;
     if (!found?.text) return { text: new Uint8Array(), count: 0, last: null, more: false, revision };
     return {
       text: found.text,
@@ -70,17 +72,34 @@ function counts(
     .iterate(map, bits, first, last);
 }
 
-function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts {
+function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts | "too-large" {
+  const found = unlessTooBig(() => concatenated(db, map, { from, skip }, size));
+  return found === null || (found.text === null && found.count > 0) ? "too-large" : found;
+}
+
+function concatenated(db: Connection, map: number, { from, skip }: Start, size: number): Texts {
   return db.get<Texts>(
-    `SELECT count(*) AS count, max(place) & 0xFFFFFFFFFF AS last, CAST(group_concat(
-        '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
-        ORDER BY place) AS BLOB) AS text
-    FROM (
-      SELECT place, id, geometry, properties FROM features
-      WHERE place >= @map << 40 | @from AND place < (@map + 1) << 40 ORDER BY place LIMIT @size OFFSET @skip
+    `SELECT count, last, CASE WHEN length(text) <= ${mostPageBytes} THEN text END AS text FROM (
+      SELECT count(*) AS count, max(place) & 0xFFFFFFFFFF AS last, CAST(group_concat(
+          '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
+          ORDER BY place) AS BLOB) AS text
+      FROM (
+        SELECT place, id, geometry, properties FROM features
+        WHERE place >= @map << 40 | @from AND place < (@map + 1) << 40 ORDER BY place LIMIT @size OFFSET @skip
+      )
     )`,
     { map, from, skip, size },
   )!;
+}
+
+/** Null where a text is longer than SQLite can hold, a billion bytes (its limits, 1). */
+function unlessTooBig<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_TOOBIG") return null;
+    throw error;
+  }
 }
 
 function hasMore(db: Connection, map: number, last: number): boolean {

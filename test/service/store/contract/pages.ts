@@ -114,6 +114,23 @@ export function describePages(open: Opening): void {
       }
     });
 
+    test("of more than 256 MiB are refused, and told to be asked for in smaller ones", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      const fitting = 26;
+      const properties = JSON.stringify({ text: "x".repeat(10_000_000) });
+      for (let i = 0; i <= fitting; i++) {
+        const request = writing(map, "create", [{ geometry: null }]);
+        await carriedOut(store, { ...request, items: [{ ...request.items[0]!, properties }] });
+      }
+      // 27 features of 10,000,000 bytes are more than 268,435,456; 26 of them are not.
+      for (const question of [{ page: 1 }, { after: 0 }]) {
+        const asked = store.page({ map, size: 500, ...question });
+        await expect(asked).rejects.toMatchObject({ code: "bad-query", message: expect.stringContaining("per_page") });
+      }
+      expect(await store.page({ map, size: fitting, page: 1 })).toMatchObject({ count: fitting, more: true });
+    }, 60_000);
+
     test("keep the order of creation when features change", async () => {
       const store = await open();
       const map = await aMap(store);
