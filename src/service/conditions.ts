@@ -42,3 +42,8 @@ export function checkRevision(allowed: readonly number[] | null, revision: numbe
     throw problem("precondition-failed", {}, { headers: { etag: entityTag(revision) } });
   }
 }
+
+/** Throws 412 where a write is asked for only unless the map is there, or in a state that is named (RFC 9110, 13.1.2). */
+export function checkNotKnown(header: string | undefined, revision: number): void {
+  if (isKnown(header, revision)) throw problem("precondition-failed", {}, { headers: { etag: entityTag(revision) } });
+}

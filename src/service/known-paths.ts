@@ -28,7 +28,9 @@ export function rememberPaths(app: FastifyInstance): (request: { method: string;
     const path = pathOf(url);
     const allowed = [...methods].filter(([route]) => pattern(route).test(path)).flatMap(([, of]) => [...of]);
     if (allowed.length === 0) return problem("not-found", { path });
-    const allow = [...new Set([...allowed, "OPTIONS"])].sort().join(", ");
+    // Only there scripts of other sites are answered.
+    const preflights = path.startsWith("/api/") ? ["OPTIONS"] : [];
+    const allow = [...new Set([...allowed, ...preflights])].sort().join(", ");
     return problem("method-not-allowed", { method, allow }, { headers: { allow } });
   };
 }

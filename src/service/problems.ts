@@ -47,7 +47,10 @@ export const problems = {
     409,
     "A request with this Idempotency-Key is being carried out; repeat it in a moment.",
   ),
-  "precondition-failed": plain(412, "The map has changed: its ETag is none of those in If-Match. Read it again."),
+  "precondition-failed": plain(
+    412,
+    "The map is in another state than If-Match or If-None-Match asks for. Read it again.",
+  ),
   "body-too-large": entry<{ limit: number }>(
     413,
     (e) => `The body has more than ${e.limit} bytes (counted after decompression); send fewer features at once.`,

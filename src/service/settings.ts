@@ -52,3 +52,19 @@ export const defaultSettings: Settings = {
   connections: 4096,
   endSeconds: 25,
 };
+
+/**
+ * No timer of Node.js runs longer than 2^31 − 1 ms: one that is set for more ends at once. Deeper bodies than the
+ * greatest depth would exhaust the stack, longer ones than a text can be could not be read.
+ */
+const greatest: Partial<Settings> = {
+  bodyBytes: 2 ** 28,
+  bodyDepth: 1000,
+  headerSeconds: 2_147_483,
+  requestSeconds: 2_147_483,
+  idleSeconds: 2_147_483,
+  endSeconds: 2_147_483,
+};
+
+/** The most that a setting may be. */
+export const mostOf = (name: keyof Settings): number => greatest[name] ?? 2 ** 31 - 1;

@@ -145,7 +145,9 @@ describe("requests", () => {
       const one = await service().send("GET", `${service().path}/${randomUUID()}`);
       expect([one.status, one.headers.allow]).toEqual([405, "OPTIONS, PATCH"]);
       const description = await service().send("POST", "/openapi.json", { body: {} });
-      expect([description.status, description.headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+      expect([description.status, description.headers.allow]).toEqual([405, "GET, HEAD"]);
+      const refused = await service().send("OPTIONS", "/sign-in", { as: null });
+      expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
     });
 
     test("7 lead nowhere but to what is there", async () => {

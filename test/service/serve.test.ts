@@ -1,6 +1,6 @@
 /** `geoferry serve`: how it starts, where it can be reached, and what it refuses. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -157,6 +157,9 @@ describe("geoferry serve refuses", () => {
     ["a public address of another kind", ["--public-url", "ftp://example.org"], 2, "--public-url"],
     ["a limit that is none", ["--limit", "bodyBites=1"], 2, "bodyBytes"],
     ["a limit of nothing", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],
+    ["a time that no timer can wait", ["--limit", "endSeconds=2147484"], 2, "at most 2147483"],
+    ["a depth that the stack does not have", ["--limit", "bodyDepth=100000"], 2, "at most 1000"],
+    ["a file that is no database", ["--data", join(folder.path, "of-another")], 3, "another program's"],
     ["a level that is none", ["--log-level", "loud"], 2, "debug"],
     ["an argument", ["maps"], 2, "maps"],
     ["a proxy without an address", ["--trust-proxy", "maps.example.org"], 2, "--trust-proxy"],
@@ -166,6 +169,8 @@ describe("geoferry serve refuses", () => {
     ["a password that everybody can read", ["--database", "postgres://a:secret@127.0.0.1:1/x"], 2, "PGPASSWORD"],
   ])("%s", (_, flags, status, said) => {
     writeFileSync(join(folder.path, "a-file"), "");
+    mkdirSync(join(folder.path, "of-another"), { recursive: true });
+    writeFileSync(join(folder.path, "of-another", "geoferry.sqlite"), "not a database");
     const data = flags.includes("--data") ? [] : ["--data", folder.data()];
     const refused = serve(["--port", "0", ...data, ...flags].slice(flags.includes("--port") ? 2 : 0));
     expect(refused).toMatchObject({ status, stdout: "" });

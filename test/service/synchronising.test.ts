@@ -210,6 +210,17 @@ describe("synchronising", () => {
       expect(await service().all()).toHaveLength(1);
     });
 
+    test("4.4 is not done where If-None-Match names the state, or any (RFC 9110, 13.1.2)", async () => {
+      await service().create(point());
+      const { etag } = (await service().features("GET")).headers;
+      for (const known of ["*", etag, `"x", W/${etag}`]) {
+        const { status, json } = await put([], undefined, { "if-none-match": known });
+        expect([status, json.code]).toEqual([412, "precondition-failed"]);
+      }
+      expect(await service().all()).toHaveLength(1);
+      expect((await put([], undefined, { "if-none-match": '"x"' })).json.deleted).toBe(1);
+    });
+
     test("4.4 answers without a tag, as what is kept is not what was sent (RFC 9110, 9.3.4)", async () => {
       expect((await put([point()])).headers.etag).toBeUndefined();
     });

@@ -75,6 +75,10 @@ describe("tokens", () => {
     test("4.1 are asked for by POST", async () => {
       const { status, json, headers } = await service().send("GET", "/token", { as: null });
       expect([status, headers.allow, json.error]).toEqual([405, "POST", "invalid_request"]);
+      for (const method of ["OPTIONS", "TRACE"]) {
+        const other = await service().send(method, "/token", { as: null });
+        expect([other.status, other.headers.allow, other.json.error]).toEqual([405, "POST", "invalid_request"]);
+      }
     });
 
     test("4.1 are not given for a wrong secret, and an unknown client gets the same answer", async () => {

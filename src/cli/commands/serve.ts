@@ -1,5 +1,6 @@
 import { fault } from "../../errors.js";
 import type { Service, ServiceOptions } from "../../service/serve.js";
+import type { Settings } from "../../service/settings.js";
 import { listOf } from "../arguments.js";
 import type { Command } from "../command.js";
 import { interrupted } from "../signals.js";
@@ -116,13 +117,18 @@ function originOf(text: string | undefined): string | null {
 async function settingsOf(given: readonly string[] | undefined): Promise<ServiceOptions["settings"]> {
   const limits = Object.entries(pairs("--limit", listOf(given)) ?? {});
   if (limits.length === 0) return {};
-  const { defaultSettings } = await import("../../service/settings.js");
-  const known = Object.keys(defaultSettings);
+  const { defaultSettings, mostOf } = await import("../../service/settings.js");
+  const known = Object.keys(defaultSettings) as (keyof Settings)[];
   return Object.fromEntries(
     limits.map(([name, value]) => {
-      if (!known.includes(name))
+      const setting = known.find((one) => one === name);
+      if (!setting)
         throw fault("option-invalid", { option: "--limit", value: name, expected: `one of ${known.join(", ")}` });
-      return [name, wholeNumber(`--limit ${name}`, value, 1)];
+      const option = `--limit ${name}`;
+      const number = wholeNumber(option, value, 1)!;
+      const most = mostOf(setting);
+      if (number > most) throw fault("option-invalid", { option, value, expected: `at most ${most}` });
+      return [setting, number];
     }),
   );
 }

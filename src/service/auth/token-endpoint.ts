@@ -130,7 +130,7 @@ function formValidator(schema: TSchema) {
 function onlyPost(scope: FastifyInstance): void {
   for (const url of [paths.token, paths.revocation]) {
     scope.route({
-      method: ["GET", "PUT", "PATCH", "DELETE"],
+      method: ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"],
       url,
       schema: { hide: true },
       config: { refused: true },

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { bearerOf, mapOf } from "../auth/bearer.js";
-import { allowedRevisions, checkRevision } from "../conditions.js";
+import { allowedRevisions, checkNotKnown, checkRevision } from "../conditions.js";
 import { problem } from "../problems.js";
 import type { WriteItem, WriteKind, WriteRequest } from "../store/contract.js";
 
@@ -73,6 +73,8 @@ function idempotencyOf(request: FastifyRequest, scope: string): WriteRequest["id
  * is not held against what came after it: the store knows.
  */
 export function checkPrecondition(request: FastifyRequest): void {
+  const { revision } = mapOf(request);
+  checkNotKnown(request.headers["if-none-match"], revision);
   if (idempotentByKey.includes(request.method) && request.headers["idempotency-key"] !== undefined) return;
-  checkRevision(allowedRevisions(request.headers["if-match"]), mapOf(request).revision);
+  checkRevision(allowedRevisions(request.headers["if-match"]), revision);
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import Sqlite, { type Database, type Statement } from "better-sqlite3";
+import { fault } from "../../../errors.js";
 import { migrate } from "./migrations.js";
 
 /** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
@@ -49,7 +50,7 @@ export class Connection {
   }
 }
 
-/** @throws SqliteError, and what `migrate` throws */
+/** @throws SqliteError, store-foreign where it is no database, and what `migrate` throws */
 export function connect(path: string, role: "writer" | "reader"): Connection {
   // Passwords' hashes and people's addresses: for nobody else. Its journals get the same rights from SQLite.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
@@ -70,6 +71,7 @@ export function connect(path: string, role: "writer" | "reader"): Connection {
     return new Connection(database);
   } catch (error) {
     database.close();
-    throw error;
+    const isNone = error instanceof Sqlite.SqliteError && error.code === "SQLITE_NOTADB";
+    throw isNone ? fault("store-foreign", { store: path }, error) : error;
   }
 }

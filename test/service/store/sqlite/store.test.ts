@@ -98,7 +98,7 @@ describe("a database in SQLite", () => {
   test("that is none, or in a folder that is not there, is told so", async () => {
     const path = newPath();
     writeFileSync(path, "This is a letter, and has been one for longer than a database has a header.".repeat(20));
-    await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "store-foreign" });
     await expect(openSqliteStore(join(folder, "none", "x.db"))).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
