@@ -4,10 +4,14 @@ import { mostPageBytes } from "../page-limit.js";
 import type { Connection } from "./connection.js";
 
 interface Texts {
-  readonly text: Uint8Array | null;
   readonly count: number;
   readonly last: number | null;
+  /** Null where there are none, or too many bytes. */
+  readonly text: Uint8Array | null;
 }
+
+/** Bytes of a feature beside its geometry and its properties, with the comma to the next. */
+const bytesAround = '{"type":"Feature","id":"00000000-0000-0000-0000-000000000000","geometry":,"properties":},'.length;
 
 /**
  * Reads a page as it goes out. SQLite itself puts the text together from the texts that are stored, in one buffer:
@@ -26,7 +30,7 @@ export function readPage(db: Connection, question: PageQuestion): Page | null | 
         ? startOf(db, map.number, (question.page - 1) * question.size)
         : { from: question.after + 1, skip: 0 };
     const found = start && textsFrom(db, map.number, start, question.size);
-    if (found === "too-large") return found;
+    if (found?.count && !found.text) return "too-large";
     if (!found?.text) return { text: new Uint8Array(), count: 0, last: null, more: false, revision };
     return {
       text: found.text,
@@ -72,34 +76,26 @@ function counts(
     .iterate(map, bits, first, last);
 }
 
-function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts | "too-large" {
-  const found = unlessTooBig(() => concatenated(db, map, { from, skip }, size));
-  return found === null || (found.text === null && found.count > 0) ? "too-large" : found;
-}
-
-function concatenated(db: Connection, map: number, { from, skip }: Start, size: number): Texts {
+/**
+ * Measures first, and puts together only what is not too large. SQLite takes lengths from the rows' heads, without
+ * their texts: 500 points cost 0.04 ms more by it (0.38), and 1 GiB is refused in 0.3 ms.
+ */
+function textsFrom(db: Connection, map: number, { from, skip }: Start, size: number): Texts {
   return db.get<Texts>(
-    `SELECT count, last, CASE WHEN length(text) <= ${mostPageBytes} THEN text END AS text FROM (
-      SELECT count(*) AS count, max(place) & 0xFFFFFFFFFF AS last, CAST(group_concat(
-          '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
-          ORDER BY place) AS BLOB) AS text
-      FROM (
-        SELECT place, id, geometry, properties FROM features
+    `SELECT count, last & 0xFFFFFFFFFF AS last, CASE WHEN bytes + count * ${bytesAround} - 1 <= ${mostPageBytes} THEN (
+      SELECT CAST(group_concat(
+        '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
+        ORDER BY place) AS BLOB)
+      FROM features WHERE place BETWEEN first AND last
+    ) END AS text
+    FROM (
+      SELECT count(*) AS count, min(place) AS first, max(place) AS last, sum(bytes) AS bytes FROM (
+        SELECT place, octet_length(geometry) + octet_length(properties) AS bytes FROM features
         WHERE place >= @map << 40 | @from AND place < (@map + 1) << 40 ORDER BY place LIMIT @size OFFSET @skip
       )
     )`,
     { map, from, skip, size },
   )!;
-}
-
-/** Null where a text is longer than SQLite can hold, a billion bytes (its limits, 1). */
-function unlessTooBig<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_TOOBIG") return null;
-    throw error;
-  }
 }
 
 function hasMore(db: Connection, map: number, last: number): boolean {

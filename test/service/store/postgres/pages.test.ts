@@ -57,25 +57,6 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     for (const store of stores) await store[Symbol.asyncDispose]();
   });
 
-  test("that would be too large for a process are refused, and smaller ones are not", async () => {
-    const url = await database!.emptySchema();
-    const store = await openPostgresStore(url);
-    const map = await aMap(store);
-    await carriedOut(
-      store,
-      writing(
-        map,
-        "create",
-        Array.from({ length: 9 }, () => ({ geometry: null, properties: {} })),
-      ),
-    );
-    await execute(url, `UPDATE features SET properties = '{"a":"' || repeat('b', 32 << 20) || '"}'`);
-    const page = (size: number) => store.page({ map, size, page: 1 });
-    await expect(page(9)).rejects.toMatchObject({ code: "bad-query", message: expect.stringContaining("per_page") });
-    expect((await page(7))!.text.length).toBeGreaterThan(7 * (32 << 20));
-    await store[Symbol.asyncDispose]();
-  });
-
   test("are found behind any number of features, on a map with holes of every size", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
