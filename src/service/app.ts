@@ -11,6 +11,7 @@ import { describeRoutes, serveDescription } from "./openapi.js";
 import { makePages } from "./pages/index.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
+import { strictTransport } from "./strict-transport.js";
 
 export interface AppDependencies {
   readonly store: Store;
@@ -43,8 +44,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
   app.decorateRequest("bytes", null);
+  const transport = strictTransport(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
+    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", ...transport(request) });
   });
   describeRoutes(app, { publicUrl });
   app.register(tokenEndpoint, { store, settings, publicUrl, now });

@@ -1,6 +1,7 @@
 /** `geoferry serve`: how it starts, where it can be reached, and what it refuses. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -100,11 +101,23 @@ describe("geoferry serve over https", { skip: !has("openssl") }, () => {
       socket.on("error", reject);
     });
 
+  /** What it says of coming again (RFC 6797), to who knows it by a name that others can reach. */
+  const strictTransport = (url: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const options = { rejectUnauthorized: false, headers: { host: "maps.example.org" } };
+      const request = get(`${url}/healthz`, options, (answer) => {
+        answer.resume();
+        resolve(answer.headers["strict-transport-security"]);
+      });
+      request.on("error", reject);
+    });
+
   test("listens on all addresses, and takes a renewed certificate at SIGHUP", async () => {
     certify("first");
     const service = await Running.start(["--data", folder.data(), ...flags]);
     expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect(await shown(service.url)).toBe("first");
+    expect(await strictTransport(service.url)).toBe("max-age=31536000");
 
     certify("second");
     service.process.kill("SIGHUP");
