@@ -23,7 +23,7 @@ const position = Type.Unsafe<number[]>({
   minItems: 2,
   maxItems: 3,
 });
-const empty = Type.Unsafe<never[]>({ type: "array", maxItems: 0 });
+const empty = Type.Unsafe<never[]>({ type: "array", items: false, maxItems: 0 });
 const atLeast = (items: TSchema, minItems: number) => Type.Array(items, { minItems });
 const ring = atLeast(position, 4);
 
