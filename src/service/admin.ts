@@ -1,9 +1,11 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
+import { Check } from "typebox/value";
 import { v7 as newId } from "uuid";
 import { fault } from "../errors.js";
 import { createCredential } from "./auth/credentials.js";
 import { hashPassword, passwordFault } from "./auth/passwords.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
+import { MapName } from "./maps.js";
 import type { Account, AuditEntry, Credential, Store, StoredMap } from "./store/contract.js";
 import { isUuid } from "./uuid.js";
 
@@ -18,8 +20,8 @@ export interface RemovedMap {
   readonly features: number;
 }
 
-/** Longest names, in characters. */
-const longest = { email: 254, name: 200 } as const;
+/** Longest email, in characters. */
+const longestEmail = 254;
 
 export class Admin implements AsyncDisposable {
   /** For messages. */
@@ -152,18 +154,17 @@ const order = (one: string, other: string): number => (one < other ? -1 : one > 
 
 /** RFC 5321 says more; nobody types the rest of it. @throws option-invalid */
 function checkEmail(email: string): void {
-  if (email.length <= longest.email && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return;
+  if (email.length <= longestEmail && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return;
   throw fault("option-invalid", { option: "EMAIL", value: email, expected: "an email address like name@example.org" });
 }
 
 /** @throws option-invalid */
 function checkName(option: string, name: string): void {
-  const fits = name.trim() !== "" && [...name].length <= longest.name && !/\p{Cc}/u.test(name);
-  if (fits) return;
+  if (Check(MapName, name)) return;
   throw fault("option-invalid", {
     option,
     value: name,
-    expected: `a name of 1 to ${longest.name} characters in one line`,
+    expected: "a name of 1 to 200 characters in one line, without spaces around it",
   });
 }
 

@@ -19,8 +19,11 @@ export interface MapRoutes {
   readonly owners: readonly onRequestAsyncHookHandler[];
 }
 
-/** Inside a class of a pattern; JSON Schema advises against looking around (Core, 6.4). */
-const control = "\\u0000-\\u001f\\u007f\\ud800-\\udfff";
+/**
+ * Inside a class of a pattern; JSON Schema advises against looking around (Core, 6.4). Both sets of control characters:
+ * some terminals, where operators list maps, take the second (C1) for commands, too.
+ */
+const control = "\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff";
 export const MapName = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -249,6 +249,7 @@ describe("geoferry admin refuses", () => {
   test.each([
     ["an email that is none", ["user", "add", "eve", ...store], 2],
     ["a name of nothing", ["map", "add", " ", "--owner", "ada@example.org", ...store], 2],
+    ["a name with a space before it", ["map", "add", " Parks", "--owner", "ada@example.org", ...store], 2],
     ["a map without an owner", ["map", "add", "Parks", ...store], 2],
     ["a map that is not there", ["map", "remove", "0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60", ...store], 3],
     ["a map that is no id", ["map", "remove", "Parks", ...store], 3],

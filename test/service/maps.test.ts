@@ -36,6 +36,7 @@ describe("maps", () => {
       [{ name: "a\n" }],
       [{ name: 7 }],
       [{ name: "a\u0000" }],
+      [{ name: "\u009b31mred" }],
       [{ name: "x".repeat(201) }],
       [{ name: "a", private: "no" }],
       [{ name: "\ud800" }],

@@ -105,6 +105,13 @@ describe("the service", () => {
       expect(JSON.stringify(feature!.properties)).toBe(JSON.stringify(properties));
     });
 
+    test("2.2 puts properties whose names are whole numbers first, and keeps the last of two with one name", async () => {
+      const features = `[{"type":"Feature","geometry":null,"properties":{"b":1,"2024":2,"b":3,"7":-0,"a":1E2}}]`;
+      const body = Buffer.from(`{"features":${features}}`);
+      expect((await service().features("POST", body)).status).toBe(201);
+      expect((await service().features("GET")).text).toContain('"properties":{"7":0,"2024":2,"b":3,"a":100}');
+    });
+
     test("2.2 keeps every geometry of RFC 7946, heights, and what is empty", async () => {
       const square = [
         [0, 0],

@@ -33,14 +33,21 @@ async function signIn(visit: Visit): Promise<Answer> {
   const next = nextOf(form.get("next"));
   const checked = await checkPassword(visit, email, password);
   if (checked.kind === "wait") return tooMany(visit, next, email, checked.seconds);
-  if (checked.kind === "wrong") {
-    const page = signInPage(visit, next, email, problem("The email address or the password is not right."));
-    return { ...page, status: 403, title: `Error: ${page.title}` };
-  }
-  const { id } = checked.account;
+  if (checked.kind === "wrong") return notRight(visit, next, email);
+  const { id, passwordHash } = checked.account;
   await site.store.audit({ at: now, account: id, map: null, action: "login", detail: {}, address });
   await visit.signIn(id);
+  // A change of the password ends the sessions that there are: one that began just behind it would outlive it.
+  if ((await site.store.accountById(id))?.passwordHash !== passwordHash) {
+    await visit.signOut();
+    return notRight(visit, next, email);
+  }
   return redirect(next);
+}
+
+function notRight(visit: Visit, next: string, email: string): Page {
+  const page = signInPage(visit, next, email, problem("The email address or the password is not right."));
+  return { ...page, status: 403, title: `Error: ${page.title}` };
 }
 
 async function signOut(visit: Visit): Promise<Answer> {

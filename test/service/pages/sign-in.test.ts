@@ -34,6 +34,21 @@ test("a wrong password and an unknown email get the same answer", async () => {
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
+test("a password that is changed while it is checked lets nobody in", async () => {
+  const { guest, store } = await guestAtTheDoor();
+  const [account] = await store.accounts();
+  const audit = store.audit.bind(store);
+  store.audit = async (entry) => {
+    // Between the check and the session.
+    if (entry.action === "login") await store.setPassword({ account: account!.id, passwordHash: "$argon2id$another" });
+    return audit(entry);
+  };
+  const answer = await guest.post("/sign-in", { email: "ada@example.org", password });
+  expect(answer.statusCode).toBe(403);
+  const profile = await guest.get("/profile");
+  expect(profile.headers.location).toBe("/sign-in?next=%2Fprofile");
+});
+
 describe("after ten wrong passwords", () => {
   async function tenTimes(email: string) {
     const visit = await guestAtTheDoor();
