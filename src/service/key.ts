@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { RemoteKey } from "../remote/wire.js";
 
 /** Whether a property's value can identify a feature. */
@@ -12,5 +12,6 @@ export function isRemoteKey(value: unknown): value is RemoteKey {
  */
 export function keyDigest(key: RemoteKey): Uint8Array {
   const text = typeof key === "string" ? `s${key}` : `n${key === 0 ? 0 : key}`;
-  return createHash("sha256").update(text, "utf8").digest();
+  // Half the time of a Hash object, a thousand times a request.
+  return hash("sha256", text, "buffer");
 }
