@@ -1,7 +1,8 @@
 import { borrowDoubles, confirmBox, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings, signedArea } from "./rings.js";
-import { noMeasureBelow, plainShape, Shape } from "./shape-types.js";
+import { partsAt, ShapeLayout } from "./shape-layout.js";
+import { noMeasureBelow, Shape } from "./shape-types.js";
 
 /** The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 for no shape. */
 export interface ShapeBytes {
@@ -16,25 +17,10 @@ export interface ShapeTroubles {
   readonly damaged: Map<number, string>;
 }
 
-/** Bytes before the offsets of the parts: type, box, number of parts, number of points. */
-const partsAt = 44;
-const multipointAt = 40;
-
-/** The counts of one shape, checked against the bytes that there are. */
-interface Layout {
-  plain: number;
-  parts: number;
-  points: number;
-  /** Where the x and y, z and m of the first position stand; 0 for a dimension that the shape does not have. */
-  xyAt: number;
-  zAt: number;
-  mAt: number;
-}
-
 /** Decodes the shapes of one batch into a geometry column. */
 class ShapeDecoder {
   private readonly view: DataView;
-  private readonly layout: Layout = { plain: 0, parts: 0, points: 0, xyAt: 0, zAt: 0, mAt: 0 };
+  private readonly layout: ShapeLayout;
   private readonly kinds: Uint8Array;
   private readonly partOffsets: Uint32Array;
   private ringOffsets = new Uint32Array(0);
@@ -59,6 +45,7 @@ class ShapeDecoder {
   ) {
     const { bytes, starts } = shapes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.layout = new ShapeLayout(this.view);
     this.kinds = new Uint8Array(starts.length);
     this.partOffsets = new Uint32Array(starts.length + 1);
   }
@@ -95,7 +82,7 @@ class ShapeDecoder {
     let hasBoxes = false;
     for (let i = 0; i < starts.length; i++) {
       if (starts[i]! < 0) continue;
-      const damage = this.measure(starts[i]!, ends[i]!);
+      const damage = this.layout.measure(starts[i]!, ends[i]!);
       if (damage !== null) {
         this.troubles.damaged.set(i, damage);
         continue;
@@ -124,70 +111,6 @@ class ShapeDecoder {
     if (hasBoxes) this.boxes = emptyBoxes(starts.length);
   }
 
-  /** Fills `layout`; why the shape is damaged, or null. */
-  private measure(from: number, to: number): string | null {
-    const { view, layout } = this;
-    const size = to - from;
-    if (size < 4) return `its content of ${size} bytes has no shape type`;
-    const type = view.getInt32(from, true);
-    const plain = plainShape(type);
-    layout.plain = plain;
-    layout.parts = 0;
-    layout.points = 0;
-    layout.zAt = 0;
-    layout.mAt = 0;
-    if (plain === Shape.null) return null;
-    if (plain < 0) return `${type} is no shape type`;
-    const hasZ = (type > 10 && type < 20) || plain === Shape.multipatch;
-    const hasM = hasZ || type > 20;
-    if (plain === Shape.point) {
-      const need = hasZ ? 28 : 20;
-      if (size < need) return `a point takes ${need} bytes, its content has ${size}`;
-      layout.points = 1;
-      layout.xyAt = from + 4;
-      if (hasZ) layout.zAt = from + 20;
-      if (hasM && size >= need + 8) layout.mAt = from + need;
-      return null;
-    }
-    return this.measureMany(from, size, hasZ, hasM);
-  }
-
-  private measureMany(from: number, size: number, hasZ: boolean, hasM: boolean): string | null {
-    const { view, layout } = this;
-    const many = layout.plain !== Shape.multipoint;
-    const head = many ? partsAt : multipointAt;
-    if (size < head) return `its content of ${size} bytes ends before its counts`;
-    const parts = many ? view.getInt32(from + 36, true) : 0;
-    const points = view.getInt32(from + head - 4, true);
-    const perPart = layout.plain === Shape.multipatch ? 8 : 4;
-    const xyEnd = head + parts * perPart + points * 16;
-    const zEnd = hasZ ? xyEnd + 16 + points * 8 : xyEnd;
-    if (parts < 0 || points < 0 || xyEnd > size) {
-      return `${many ? `${parts} parts and ` : ""}${points} points do not fit into its content of ${size} bytes`;
-    }
-    if (zEnd > size && points > 0)
-      return `the heights of ${points} points do not fit into its content of ${size} bytes`;
-    layout.parts = parts;
-    layout.points = points;
-    layout.xyAt = from + xyEnd - points * 16;
-    if (hasZ) layout.zAt = from + xyEnd + 16;
-    // The measures are optional in every shape of many points.
-    if (hasM && zEnd + 16 + points * 8 <= size) layout.mAt = from + zEnd + 16;
-    return many ? this.checkParts(from + partsAt, parts, points) : null;
-  }
-
-  private checkParts(at: number, parts: number, points: number): string | null {
-    let before = 0;
-    for (let p = 0; p < parts; p++) {
-      const offset = this.view.getInt32(at + 4 * p, true);
-      if (offset < before || offset > points) {
-        return `part ${p + 1} of ${parts} starts at point ${offset} of ${points}, after one that starts at ${before}`;
-      }
-      before = offset;
-    }
-    return null;
-  }
-
   /** Fills `ringStarts` and `ringEnds` with the parts that have positions; the part types, for a MultiPatch. */
   private readParts(from: number, parts: number, points: number): number[] {
     const { view } = this;
@@ -207,7 +130,7 @@ class ShapeDecoder {
   }
 
   private shape(i: number, from: number, to: number): void {
-    this.measure(from, to);
+    this.layout.measure(from, to);
     const { plain, points } = this.layout;
     if (plain === Shape.null) return;
     if (points === 0) {
