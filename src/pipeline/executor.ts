@@ -1,3 +1,4 @@
+import type { Layer } from "../model/layer.js";
 import type { TaskSpec, Work, WorkResult } from "./task.js";
 
 /** Where tasks run: on this thread, or on a pool of workers. */
@@ -13,6 +14,12 @@ export interface OpenTask {
   run(work: Work): Promise<WorkResult>;
   close(): Promise<void>;
 }
+
+/**
+ * How many pieces of a layer are under way at once: one more than there are threads, so that none waits for work and few
+ * results wait for their turn; and one more, whose bytes are read meanwhile, where the reader can.
+ */
+export const piecesAtOnce = ({ width }: Executor, { fetch }: Pick<Layer, "fetch">): number => width + (fetch ? 2 : 1);
 
 /**
  * Runs `run` on every item, up to `width` at once, and gives the results in the order of the items. No more than

@@ -7,7 +7,7 @@ import type { StageSpec } from "../stages/stage.js";
 import { suspectSwap } from "../stages/swapped-order.js";
 import { askedCrs } from "./asked-crs.js";
 import { chooseExecutor } from "./choose-executor.js";
-import { inOrder } from "./executor.js";
+import { inOrder, piecesAtOnce } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
 import { pieces } from "./reading.js";
 import { absolute } from "./rejects.js";
@@ -93,7 +93,7 @@ async function inspectLayer(
     end: { kind: "summary", refine },
     now: host.now.getTime(),
   });
-  for await (const result of inOrder(pieces(open), executor.width + 1, (work) =>
+  for await (const result of inOrder(pieces(open), piecesAtOnce(executor, open.layer), (work) =>
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;

@@ -1,5 +1,5 @@
 import type { Conversion } from "./conversion.js";
-import { inOrder } from "./executor.js";
+import { inOrder, piecesAtOnce } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { pieces } from "./reading.js";
 import { type Shape, wantedFields } from "./shape.js";
@@ -34,10 +34,7 @@ export async function* results(
   });
   meter.total += open.layer.bytes;
   try {
-    // One piece more than there are threads: none waits for work, and few results wait for their turn. One more, whose
-    // bytes are read meanwhile, where the reader can.
-    const width = executor.width + (open.layer.fetch ? 2 : 1);
-    yield* inOrder(pieces(open), width, async (work) => {
+    yield* inOrder(pieces(open), piecesAtOnce(executor, open.layer), async (work) => {
       host.signal.throwIfAborted();
       const result = await task.run(work);
       meter.done += work.split?.bytes ?? 0;
