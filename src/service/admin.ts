@@ -1,11 +1,11 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
 import { Check } from "typebox/value";
-import { v7 as newId } from "uuid";
 import { fault } from "../errors.js";
 import { createCredential } from "./auth/credentials.js";
 import { hashPassword, passwordFault } from "./auth/passwords.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
 import { MapName } from "./maps.js";
+import { newId } from "./new-id.js";
 import type { Account, AuditEntry, Credential, Store, StoredMap } from "./store/contract.js";
 import { isUuid } from "./uuid.js";
 

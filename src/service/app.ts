@@ -1,12 +1,12 @@
 /** The service as a function of its store: everything but listening, so that tests need no port. */
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
-import { v7 as newId } from "uuid";
 import { api } from "./api.js";
 import { tokenEndpoint } from "./auth/token-endpoint.js";
 import { answerClientErrors } from "./client-errors.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
 import { rememberPaths } from "./known-paths.js";
+import { newId } from "./new-id.js";
 import { describeRoutes, serveDescription } from "./openapi.js";
 import { makePages } from "./pages/index.js";
 import { defaultSettings, type Settings } from "./settings.js";

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { v7 as newId } from "uuid";
+import { newId } from "./new-id.js";
 import { type Problem, problem } from "./problems.js";
 
 /** What Node tells of a request that never became one. */

@@ -1,11 +1,11 @@
 /** Maps themselves: an extension of the Map Features Service Interface. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Static, Type } from "typebox";
-import { v7 as newId } from "uuid";
 import type { WireMap, WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
 import { Id, MapParams } from "./features/schemas.js";
+import { newId } from "./new-id.js";
 import { operation } from "./operation.js";
 import { problem } from "./problems.js";
 import type { Store, StoredMap } from "./store/contract.js";

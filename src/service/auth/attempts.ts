@@ -3,9 +3,9 @@
  * who comes from elsewhere is kept out by them. Counts are the store's, for all processes of the service; who has too
  * many is turned away by memory, without asking it.
  */
-import { createHash } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { Settings } from "../settings.js";
+import { sha256 } from "../sha256.js";
 import type { PeopleStore } from "../store/contract.js";
 
 export interface Attempt {
@@ -65,7 +65,7 @@ export class Attempts {
 /** Names of one length, whatever was sent. */
 function namesOf({ kind, name, address }: Attempt): { readonly one: string; readonly all: string } {
   const network = networkOf(address);
-  const digest = createHash("sha256").update(name.toLowerCase(), "utf8").digest("base64url");
+  const digest = sha256(name.toLowerCase()).toString("base64url");
   return { one: `${kind} ${network} ${digest}`, all: `${kind} ${network}` };
 }
 

@@ -1,4 +1,4 @@
-import { v7 as newId } from "uuid";
+import { newId } from "../new-id.js";
 import type { Credential, PeopleStore } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 

@@ -1,5 +1,6 @@
 /** Secrets: 256 random bits with a prefix that tells what leaked where one is found. Kept as SHA-256 alone. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { sha256 } from "../sha256.js";
 
 /** What each kind begins with. */
 const prefixes = {
@@ -16,7 +17,7 @@ export function newSecret(kind: keyof typeof prefixes): string {
 
 /** 32 bytes. One round is enough for what is random: there is nothing to guess. */
 export function hashSecret(secret: string): Uint8Array {
-  return createHash("sha256").update(secret, "utf8").digest();
+  return sha256(secret);
 }
 
 /** In constant time. */

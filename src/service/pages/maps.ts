@@ -1,5 +1,5 @@
 /** The maps that a person can see, and new ones. */
-import { v7 as newId } from "uuid";
+import { newId } from "../new-id.js";
 import type { StoredMap } from "../store/contract.js";
 import { errorSummary, type FieldErrors, fieldOf, readName, titleOf } from "./forms.js";
 import { type Html, html } from "./html.js";

@@ -1,7 +1,8 @@
 /** The one-time link that makes the first account. */
-import { v7 as newId } from "uuid";
+
 import { hashPassword, passwordFault, passwordLength } from "../auth/passwords.js";
 import { hashSecret, newSecret } from "../auth/secrets.js";
+import { newId } from "../new-id.js";
 import type { PeopleStore } from "../store/contract.js";
 import { PageFault } from "./faults.js";
 import { errorSummary, type FieldErrors, fieldOf, titleOf } from "./forms.js";

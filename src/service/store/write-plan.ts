@@ -1,6 +1,6 @@
 import { nilId } from "../../remote/wire.js";
+import { newId } from "../new-id.js";
 import type { Failure, NotWritten, WriteItem, WriteKind, WriteRequest, Written } from "./contract.js";
-import { newId } from "./new-id.js";
 import type { ChangedRow, LockedMap, Match, NewRow, StoredKey } from "./transaction.js";
 import { namedTwice, notOnMap, severalOnMap } from "./write-failures.js";
 

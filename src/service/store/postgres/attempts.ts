@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../sha256.js";
 import type { PeopleStore } from "../contract.js";
 import { byteaArray } from "./arrays.js";
 import type { Database } from "./database.js";
 
 /** Anybody types them: of any length, with any character. */
-const digests = (names: readonly string[]): Buffer =>
-  byteaArray(names.map((name) => createHash("sha256").update(name, "utf8").digest()));
+const digests = (names: readonly string[]): Buffer => byteaArray(names.map(sha256));
 
 /** A window that has ended begins anew. Names are counted in one order, so that two attempts never wait for each other. */
 export async function countAttempt(

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../sha256.js";
 import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
 import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
 import type { Transaction } from "./database.js";
@@ -30,10 +30,7 @@ export function writeTransaction(tx: Transaction): WriteTransaction {
 const each = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));
 
 /** Any header's value is a key: what an index holds must be short. */
-const digestOf = ({ scope, key }: OutcomeKey): Buffer =>
-  createHash("sha256")
-    .update(JSON.stringify([scope, key]), "utf8")
-    .digest();
+const digestOf = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
 
 function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome" | "keepOutcome"> {
   return {
