@@ -4,8 +4,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 
 const location = process.argv[2];
-const where = "WHERE seq >= %1 ORDER BY seq LIMIT 500";
-const statement = (first) => `SELECT id, geometry, properties FROM bare ${where.replace("%1", first)}`;
+const statement = (first) => `SELECT id, geometry, properties FROM bare WHERE seq >= ${first} ORDER BY seq LIMIT 500`;
 
 function reader() {
   if (location.startsWith("postgres")) {

@@ -23,6 +23,16 @@ const stores = [
     : []),
 ];
 
+/** Waits until nobody listens at the address any more. */
+async function untilClosed(url: string): Promise<void> {
+  const listening = () =>
+    fetch(`${url}/healthz`).then(
+      () => "open",
+      () => "closed",
+    );
+  await expect.poll(listening, { timeout: 10_000 }).toBe("closed");
+}
+
 describe("a running service", () => {
   test("tells that it lives and is ready, and counts what it does by routes, without ids", async () => {
     const store = await sqlite[1]();
@@ -200,17 +210,7 @@ describe("the end of a service", () => {
     const sent = unfinished(service.url, path, token, agent);
     await sleep(300);
     service.process.kill("SIGTERM");
-    // Until nobody listens any more.
-    await expect
-      .poll(
-        () =>
-          fetch(`${service.url}/healthz`).then(
-            () => "open",
-            () => "closed",
-          ),
-        { timeout: 10_000 },
-      )
-      .toBe("closed");
+    await untilClosed(service.url);
     sent.finish();
     const answer = await sent.answer;
     expect(answer.statusCode).toBe(201);
@@ -253,16 +253,7 @@ describe("the end of a service", () => {
     sent.answer.catch(() => undefined);
     await sleep(300);
     service.process.kill("SIGTERM");
-    await expect
-      .poll(
-        () =>
-          fetch(`${service.url}/healthz`).then(
-            () => "open",
-            () => "closed",
-          ),
-        { timeout: 10_000 },
-      )
-      .toBe("closed");
+    await untilClosed(service.url);
     expect(await service.end()).toBe(130);
   });
 });
