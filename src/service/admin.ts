@@ -1,8 +1,10 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
 import { Check } from "typebox/value";
 import { fault } from "../errors.js";
-import { createCredential } from "./auth/credentials.js";
+import { createAccount } from "./auth/accounts.js";
+import { createCredential, revokeCredential } from "./auth/credentials.js";
 import { hashPassword, passwordFault } from "./auth/passwords.js";
+import { isEmail } from "./email.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
 import { MapName } from "./maps.js";
 import { newId } from "./new-id.js";
@@ -19,9 +21,6 @@ export interface RemovedMap {
   readonly name: string;
   readonly features: number;
 }
-
-/** Longest email, in characters. */
-const longestEmail = 254;
 
 export class Admin implements AsyncDisposable {
   /** For messages. */
@@ -52,9 +51,8 @@ export class Admin implements AsyncDisposable {
     checkEmail(email);
     if (await this.store.accountByEmail(email)) throw fault("account-exists", { store: this.place, email });
     const passwordHash = await hashFit(password, email);
-    const account = { id: newId(), email, passwordHash, created: this.now() };
-    if (!(await this.store.addAccount(account))) throw fault("account-exists", { store: this.place, email });
-    await this.log("account-created", account.id);
+    const account = await createAccount(this.store, { email, passwordHash, now: this.now(), address: null });
+    if (account === null) throw fault("account-exists", { store: this.place, email });
     return account;
   }
 
@@ -126,10 +124,7 @@ export class Admin implements AsyncDisposable {
   async revokeCredential(clientId: string): Promise<boolean> {
     const credential = await this.store.credentialByClientId(clientId);
     if (!credential) throw fault("credential-unknown", { store: this.place, client: clientId });
-    const { account, id, name } = credential;
-    const revoked = await this.store.revokeCredential({ account, credential: id, now: this.now() });
-    if (revoked) await this.log("credential-revoked", account, { detail: { name, clientId } });
-    return revoked;
+    return revokeCredential(this.store, credential, { now: this.now(), address: null });
   }
 
   private async account(email: string): Promise<Account> {
@@ -152,9 +147,9 @@ export class Admin implements AsyncDisposable {
 
 const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** RFC 5321 says more; nobody types the rest of it. @throws option-invalid */
+/** @throws option-invalid */
 function checkEmail(email: string): void {
-  if (email.length <= longestEmail && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return;
+  if (isEmail(email)) return;
   throw fault("option-invalid", { option: "EMAIL", value: email, expected: "an email address like name@example.org" });
 }
 

@@ -22,3 +22,15 @@ export async function createCredential(
   await store.audit({ at: now, account, map: null, action: "credential-created", detail, address });
   return { credential, clientSecret };
 }
+
+/** Ends a credential and its tokens. False where that was done before. */
+export async function revokeCredential(
+  store: Pick<PeopleStore, "revokeCredential" | "audit">,
+  { id, account, name, clientId }: Credential,
+  { now, address }: { now: number; address: string | null },
+): Promise<boolean> {
+  if (!(await store.revokeCredential({ account, credential: id, now }))) return false;
+  const detail = { name, clientId };
+  await store.audit({ at: now, account, map: null, action: "credential-revoked", detail, address });
+  return true;
+}

@@ -1,5 +1,5 @@
 /** Client ids and secrets, which programs get their tokens with (Map Features Service Interface, 5). */
-import { createCredential as makeCredential } from "../auth/credentials.js";
+import { revokeCredential as endCredential, createCredential as makeCredential } from "../auth/credentials.js";
 import type { Credential } from "../store/contract.js";
 import { notFound } from "./faults.js";
 import { fieldOf, readName } from "./forms.js";
@@ -84,17 +84,7 @@ async function confirmRevocation(visit: VisitOfMember): Promise<Page> {
 }
 
 async function revokeCredential(visit: VisitOfMember): Promise<Redirect> {
-  const { site, visitor, now, address } = visit;
-  const { id, name, clientId } = await credentialOf(visit);
-  await site.store.revokeCredential({ account: visitor.account, credential: id, now });
-  const detail = { name, clientId };
-  await site.store.audit({
-    at: now,
-    account: visitor.account,
-    map: null,
-    action: "credential-revoked",
-    detail,
-    address,
-  });
-  return redirect("/profile", `The credential ${name} was revoked.`);
+  const credential = await credentialOf(visit);
+  await endCredential(visit.site.store, credential, visit);
+  return redirect("/profile", `The credential ${credential.name} was revoked.`);
 }

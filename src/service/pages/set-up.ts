@@ -1,8 +1,9 @@
 /** The one-time link that makes the first account. */
 
+import { createAccount } from "../auth/accounts.js";
 import { hashPassword, passwordFault, passwordLength } from "../auth/passwords.js";
 import { hashSecret, newSecret } from "../auth/secrets.js";
-import { newId } from "../new-id.js";
+import { isEmail } from "../email.js";
 import type { PeopleStore } from "../store/contract.js";
 import { PageFault } from "./faults.js";
 import { errorSummary, type FieldErrors, fieldOf, titleOf } from "./forms.js";
@@ -54,9 +55,8 @@ async function setUp(visit: Visit): Promise<Answer> {
   const errors = faultsOf(email, password, form.get("again") ?? "");
   if (errors.size > 0) return setupPage(visit, token, email, errors);
   if (!(await site.store.useSetupToken({ hash: hashSecret(token), now }))) throw unusable();
-  const account = { id: newId(), email, passwordHash: await hashPassword(password), created: now };
-  if (!(await site.store.addAccount(account))) throw unusable();
-  await site.store.audit({ at: now, account: account.id, map: null, action: "account-created", detail: {}, address });
+  const account = await createAccount(site.store, { email, passwordHash: await hashPassword(password), now, address });
+  if (account === null) throw unusable();
   await visit.signIn(account.id);
   return redirect(
     "/profile",
@@ -66,9 +66,7 @@ async function setUp(visit: Visit): Promise<Answer> {
 
 function faultsOf(email: string, password: string, again: string): FieldErrors {
   const errors = new Map<string, string>();
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
-    errors.set("email", "Enter an email address, like name@example.org");
-  }
+  if (!isEmail(email)) errors.set("email", "Enter an email address, like name@example.org");
   const fault = passwordFault(password, email);
   if (fault !== null) errors.set("password", fault);
   else if (again !== password) errors.set("again", "Enter the same password in both fields");
