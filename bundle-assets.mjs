@@ -4,24 +4,25 @@
  * content, so that browsers keep it for ever; manifest.json tells the names.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname } from "node:path";
 import { feature } from "topojson-client";
 
 const require = createRequire(import.meta.url);
 const pages = `${import.meta.dirname}/src/service/pages`;
+const planPage = `${import.meta.dirname}/src/cli/plan-page/browser`;
 
 /** A text of a package, without the comment that points to a source map: it is not served. */
 const packaged = (path) =>
   readFileSync(require.resolve(path), "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n");
 
-/** The map's script, of one file: MapLibre GL is loaded by its address. */
-async function mapScript(rolldown) {
+/** A script of a page, of one file, with what it imports by name. */
+async function pageScript(rolldown, folder, name) {
   const bundle = await rolldown({
-    input: `${pages}/browser/map.ts`,
+    input: `${folder}/${name}.ts`,
     platform: "browser",
-    tsconfig: `${pages}/browser/tsconfig.json`,
+    tsconfig: `${folder}/tsconfig.json`,
     transform: { target: "es2022" },
     resolve: { extensionAlias: { ".js": [".ts"] } },
     onLog: (level, log, report) => report(level === "warn" ? "error" : level, log),
@@ -72,7 +73,8 @@ export async function bundleAssets(rolldown) {
     "maplibre-gl-worker.js": packaged("maplibre-gl/dist/maplibre-gl-worker.mjs"),
     "maplibre-gl.css": packaged("maplibre-gl/dist/maplibre-gl.css"),
     "land.json": landOutline(),
-    "map.js": await mapScript(rolldown),
+    // MapLibre GL is loaded by its address.
+    "map.js": await pageScript(rolldown, `${pages}/browser`, "map"),
     "pages.css": readFileSync(`${pages}/pages.css`, "utf8"),
     "icon.svg": readFileSync(`${pages}/icon.svg`, "utf8"),
     "licences.txt": licences(),
@@ -87,6 +89,15 @@ export async function bundleAssets(rolldown) {
     writeFileSync(`${folder}/${names[name]}`, text);
   }
   writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(names, null, 2)}\n`);
+  await bundlePlanPage(rolldown);
+}
+
+/** What only the page of a plan needs, in dist/plan-page: it holds MapLibre GL itself, as it loads nothing. */
+async function bundlePlanPage(rolldown) {
+  const folder = `${import.meta.dirname}/dist/plan-page`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/plan.js`, await pageScript(rolldown, planPage, "plan"));
+  copyFileSync(`${planPage}/plan.css`, `${folder}/plan.css`);
 }
 
 function licences() {

@@ -1,35 +1,15 @@
 /**
- * The main job on the samples, in a minute: looks at a file, converts between formats, reprojects, filters, checks, and
- * shows what a target cannot hold. `npm run demo` runs it; the results stay in `demo-output/` of the temporary folder.
+ * The main job on the samples, in two minutes: looks at a file, converts between formats, reprojects, filters, checks,
+ * and shows what a target cannot hold; then keeps a map of a service of its own equal to a table, and pulls it back.
+ * `npm run demo` runs it; the results stay in `geoferry-demo/` of the temporary folder.
  */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, relative } from "node:path";
+import { geoferry, output, steps, to } from "./demo-steps.mjs";
+import { syncStory } from "./demo-sync.mjs";
 
-const samples = dirname(fileURLToPath(import.meta.url));
-const main = join(dirname(samples), "dist", "src", "cli", "main.js");
-const output = join(tmpdir(), "geoferry-demo");
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
-
-let failed = 0;
-
-/** Runs one command as a person would type it, and shows both. */
-function geoferry(title, args, expected = 0) {
-  const words = args.map((word) => (/[\s*'<>()]/.test(word) ? `"${word}"` : word));
-  console.log(`\n# ${title}\n$ geoferry ${words.join(" ")}`);
-  const run = spawnSync(process.execPath, [main, ...args], {
-    cwd: dirname(samples),
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  if (run.status === expected) return;
-  failed++;
-  console.log(`! ended with ${run.status}, expected ${expected}`);
-}
-
-const to = (name) => join(output, name);
 
 geoferry("What is in a Shapefile in a projected CRS?", ["info", "samples/shapefile/survey.shp"]);
 geoferry("Shapefile to GeoJSON, reprojected to WGS84", [
@@ -96,14 +76,18 @@ geoferry(
 geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"]);
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
+await syncStory();
+
 console.log(`\nWritten to ${output}:`);
 const list = (folder) => {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
+    if (entry.name === "service" || entry.name === "state") continue;
     if (entry.isDirectory()) list(path);
     else console.log(`  ${relative(output, path).padEnd(44)} ${String(statSync(path).size).padStart(9)} bytes`);
   }
 };
 list(output);
+const { failed } = steps;
 console.log(failed === 0 ? "\nThe demo did all it should." : `\n${failed} steps of the demo went wrong.`);
 process.exit(failed === 0 ? 0 : 1);

@@ -3,25 +3,12 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
+import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
+import { remoteErrors } from "./errors/remote.js";
+import { syncErrors } from "./errors/sync.js";
 import { nearestName } from "./nearest-name.js";
 
-/** What went wrong, in the sense of who can do something about it. */
-export type ErrorKind =
-  | "internal"
-  | "usage"
-  | "input"
-  | "unsupported"
-  | "rejected"
-  | "output"
-  | "guard"
-  | "unavailable"
-  | "authentication"
-  | "conflict"
-  | "locked"
-  | "unknown-outcome"
-  | "differences"
-  | "interrupted"
-  | "closed";
+export type { ErrorKind };
 
 /** A place in a source. `record` counts from 1; `byte` from 0. Inside a split, `record` and `line` are relative. */
 export interface Place {
@@ -67,12 +54,6 @@ function instead(name: string, known: readonly string[]): string {
   const more = known.length > mostNames ? ` and ${known.length - mostNames} more` : "";
   return orRather(name, known, `it has ${known.slice(0, mostNames).map(quoted).join(", ")}${more}`);
 }
-
-interface Entry<D> {
-  readonly kind: ErrorKind;
-  readonly message: (details: D) => string;
-}
-const entry = <D>(kind: ErrorKind, message: (details: D) => string): Entry<D> => ({ kind, message });
 
 type Named = { readonly source: string };
 type InSource = Named & { readonly place?: Place; readonly reason: string };
@@ -182,11 +163,12 @@ export const registry = {
     (e) => `--where: ${e.reason} at column ${e.column} of: ${e.expression}`,
   ),
 
-  "output-exists": entry<{ output: string; use?: "output" | "rejects" }>("usage", (e) =>
-    e.use === "rejects"
-      ? `${e.output}: exists already, and the rejects would go there; name another file with --rejects, or remove it`
-      : `${e.output}: exists already; use --overwrite to replace it or --append to add to it`,
-  ),
+  "output-exists": entry<{ output: string; use?: "output" | "rejects" | "plan" | "backup" }>("usage", (e) => {
+    if (e.use === "plan") return `${e.output}: exists already; use --overwrite to replace it`;
+    if (e.use === "rejects" || e.use === "backup")
+      return `${e.output}: exists already, and the ${e.use === "backup" ? "backup" : "rejects"} would go there; name another file with --${e.use}, or remove it`;
+    return `${e.output}: exists already; use --overwrite to replace it or --append to add to it`;
+  }),
   "output-collision": entry<{ output: string; inputs: readonly string[] }>(
     "usage",
     (e) => `${e.output}: ${e.inputs.join(" and ")} would both be written there; convert them into different folders`,
@@ -224,6 +206,21 @@ export const registry = {
   "store-unavailable": entry<{ store: string; reason: string }>(
     "unavailable",
     (e) => `${e.store}: the store does not answer: ${e.reason}; try again later`,
+  ),
+  "store-forbidden": entry<{ store: string; reason: string }>(
+    "authentication",
+    (e) =>
+      `${e.store}: does not let this user in or make its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
+  ),
+  "store-absent": entry<{ store: string; database: string }>(
+    "input",
+    (e) =>
+      `${e.store}: the server has no such database; name another with --database, or make it: CREATE DATABASE "${e.database}" ENCODING 'UTF8' TEMPLATE template0`,
+  ),
+  "store-tls": entry<{ store: string; reason: string }>(
+    "usage",
+    (e) =>
+      `${e.store}: cannot be reached by TLS as its address asks: ${e.reason}; sslmode in the address says whether it shall be, sslrootcert which authority is believed`,
   ),
   "store-newer": entry<{ store: string; version: number; known: number }>(
     "unsupported",
@@ -301,6 +298,8 @@ export const registry = {
     (e) =>
       `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
   ),
+  ...remoteErrors,
+  ...syncErrors,
 } as const satisfies Record<string, Entry<never>>;
 
 export type ErrorCode = keyof typeof registry;

@@ -7,11 +7,20 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtins } from "../plugins/index.js";
 import { commands, common } from "../src/cli/command.js";
+import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
+import { deleteCommand } from "../src/cli/commands/delete.js";
 import { infoCommand } from "../src/cli/commands/info.js";
+import { loginCommand } from "../src/cli/commands/login.js";
+import { planCommand } from "../src/cli/commands/plan.js";
+import { pullCommand } from "../src/cli/commands/pull.js";
+import { pushCommand } from "../src/cli/commands/push.js";
+import { restoreCommand } from "../src/cli/commands/restore.js";
 import { serveCommand } from "../src/cli/commands/serve.js";
+import { verifyCommand } from "../src/cli/commands/verify.js";
 import { exitStatus } from "../src/cli/exit.js";
+import { serviceOptions } from "../src/cli/service-options.js";
 import { storeOptions } from "../src/cli/store-location.js";
 import { type ErrorCode, registry } from "../src/errors.js";
 import type { OptionTable } from "../src/plugin/options.js";
@@ -51,6 +60,10 @@ function flags(options: Readonly<Record<string, Flag>>): string {
   });
   return table(["flag", ""], rows);
 }
+
+/** The flags of a service stand in a table of their own. */
+const withoutService = (options: Readonly<Record<string, Flag>>) =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(serviceOptions, name)));
 
 /** What can follow `geoferry admin`, with the flags beside `--data` and `--database`. */
 function adminTable(): string {
@@ -119,9 +132,18 @@ describe("docs/command-line.md", () => {
     const markdown = page("command-line.md");
     const parts = {
       common: flags(common),
-      convert: flags(convertCommand.options as Record<string, Flag>),
-      info: flags(infoCommand.options as Record<string, Flag>),
-      check: flags(checkCommand.options as Record<string, Flag>),
+      convert: flags(withoutService(convertCommand.options)),
+      info: flags(withoutService(infoCommand.options)),
+      check: flags(withoutService(checkCommand.options)),
+      pull: flags(withoutService(pullCommand.options)),
+      push: flags(withoutService(pushCommand.options)),
+      plan: flags(withoutService(planCommand.options)),
+      apply: flags(withoutService(applyCommand.options)),
+      delete: flags(withoutService(deleteCommand.options)),
+      verify: flags(withoutService(verifyCommand.options)),
+      restore: flags(withoutService(restoreCommand.options)),
+      login: flags(loginCommand.options as Record<string, Flag>),
+      service: flags(serviceOptions),
       serve: flags(serveCommand.options as Record<string, Flag>),
       admin: adminTable(),
     };
@@ -136,6 +158,7 @@ describe("docs/command-line.md", () => {
     "docs/errors.md",
     "docs/formats.md",
     "docs/service.md",
+    "docs/sync.md",
   ])("knows every flag that %s speaks of", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
@@ -163,7 +186,7 @@ const sources = projectFiles()
   .filter(isSource)
   .map((path) => ({ path, text: textOf(path) }));
 /** Code that runs for users: neither the registry itself nor the kit for tests. */
-const running = sources.filter(({ path }) => path !== "src/errors.ts" && !path.startsWith("src/testing/"));
+const running = sources.filter(({ path }) => !path.startsWith("src/errors") && !path.startsWith("src/testing/"));
 
 describe("errors", () => {
   test("stand in docs/errors.md with their kinds and exit statuses, and no others do", () => {
@@ -197,7 +220,7 @@ describe("errors", () => {
   test("have their status in the table of the README", () => {
     const rows = [...textOf("README.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
     const used = new Set(Object.values(registry).map(({ kind }) => exitStatus[kind]));
-    expect(rows).toEqual([...new Set([0, exitStatus.rejected, ...used])].sort((a, b) => a - b));
+    expect(rows).toEqual([...new Set([0, exitStatus.rejected, exitStatus.differences, ...used])].sort((a, b) => a - b));
   });
 });
 

@@ -1,5 +1,6 @@
 import { fault, type Place } from "../../src/errors.js";
-import { Batch } from "../../src/model/batch.js";
+import { Batch, type Feature } from "../../src/model/batch.js";
+import { jsonValueAt } from "../../src/model/column.js";
 import type { Field } from "../../src/model/field.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
@@ -21,6 +22,8 @@ export class Rows {
   private readonly fields: readonly Field[];
   /** By column of the file; null for one that is no attribute. */
   private readonly columns: readonly (CellColumn | null)[];
+  /** The same for one record whose geometry cannot be read. */
+  private readonly rejected: readonly (CellColumn | null)[];
   private readonly geometry: RowGeometry;
   private readonly builder = new GeometryBuilder();
   private rows = 0;
@@ -41,9 +44,10 @@ export class Rows {
     this.fields = fieldsOf(plan);
     const text = new CellText();
     const numbers = new CellNumbers(plan.decimal);
-    this.columns = plan.columns.map(({ name, type, kept }) =>
-      kept ? new CellColumn(name, type, numbers, text, context) : null,
-    );
+    const columnsOf = () =>
+      plan.columns.map(({ name, type, kept }) => (kept ? new CellColumn(name, type, numbers, text, context) : null));
+    this.columns = columnsOf();
+    this.rejected = columnsOf();
     this.geometry = new RowGeometry(plan, numbers, context);
   }
 
@@ -63,8 +67,8 @@ export class Rows {
       line: this.passedLines + 1,
       ...(direct ? { byte: split.from + from } : {}),
     });
-    const reject = (from: number, to: number, code: string, reason: string) =>
-      context.reject({ code, reason, place: place(from), feature: null, text: recordText(bytes, from, to) });
+    const reject = (from: number, to: number, code: string, reason: string, feature: Feature | null = null) =>
+      context.reject({ code, reason, place: place(from), feature, text: recordText(bytes, from, to) });
     while (at < bytes.length) {
       const found = scanner.scan(bytes, at, bytes.length, true);
       if (found === "unterminated") {
@@ -86,7 +90,7 @@ export class Rows {
           reject(at, next, "record-binary", "a NUL byte is no text");
         } else {
           const failure = this.geometry.read(bytes, scanner, this.builder);
-          if (failure) reject(at, next, failure.code, failure.reason);
+          if (failure) reject(at, next, failure.code, failure.reason, this.attributes(bytes));
           else this.row(bytes);
         }
       }
@@ -131,15 +135,28 @@ export class Rows {
     });
   }
 
-  private row(bytes: Uint8Array): void {
-    const { scanner, columns } = this;
-    const { cells, starts, ends, marks } = scanner;
+  private pushCells(columns: readonly (CellColumn | null)[], bytes: Uint8Array): void {
+    const { cells, starts, ends, marks } = this.scanner;
     for (let c = 0; c < columns.length; c++) {
       const column = columns[c];
       if (!column) continue;
       if (c < cells) column.push(bytes, starts[c]!, ends[c]!, marks[c]!);
       else column.pushNull();
     }
+  }
+
+  /** What a record says besides its geometry. */
+  private attributes(bytes: Uint8Array): Feature {
+    this.pushCells(this.rejected, bytes);
+    const columns = this.rejected.flatMap((column) => (column ? [column.finish()] : []));
+    const values = this.fields.map(({ name }, c) => [name, jsonValueAt(columns[c]!, 0)]);
+    return { type: "Feature", geometry: null, properties: Object.fromEntries(values) };
+  }
+
+  private row(bytes: Uint8Array): void {
+    const { columns } = this;
+    const { cells } = this.scanner;
+    this.pushCells(columns, bytes);
     if (cells < columns.length) {
       if (this.short++ === 0) {
         this.shortExample = `${cells} cells for ${columns.length} columns; the missing ones are null`;

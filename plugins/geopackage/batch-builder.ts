@@ -3,7 +3,7 @@ import type { ReadContext } from "../../src/plugin/index.js";
 import { type Cells, cellsOf, Int64Values } from "./cells.js";
 import { GeometryCells } from "./geometry-cells.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
-import { RecordWalk } from "./record-walk.js";
+import { RecordHead } from "./record-head.js";
 import { type Row, rowidOf } from "./sqlite-rows.js";
 import type { SqliteValue } from "./sqlite-values.js";
 
@@ -19,7 +19,7 @@ export class BatchBuilder {
   private readonly fields: readonly Field[];
   private readonly targets: readonly Target[];
   private readonly geometryColumn: boolean;
-  private readonly walk: RecordWalk;
+  private readonly head: RecordHead;
   private ids: Int64Values | NumberBuilder | null;
   private bytes = 0;
   private rows = 0;
@@ -41,7 +41,7 @@ export class BatchBuilder {
       if (role === "rowid") return null;
       return cellsOf(role, encoding, (code, example) => context.lose(code, name, example));
     });
-    this.walk = new RecordWalk(this.targets);
+    this.head = new RecordHead(this.targets.length);
     this.ids = this.newIds();
   }
 
@@ -56,9 +56,12 @@ export class BatchBuilder {
 
   /** Adds a row of a table. @returns false where the record contradicts itself, with nothing added */
   add(row: Row): boolean {
-    const given = this.walk.give(row);
+    const { head, targets } = this;
+    const given = head.read(row);
     if (given < 0) return false;
-    for (let c = given; c < this.targets.length; c++) this.initial(c);
+    const { serials, starts, sizes } = head;
+    for (let c = 0; c < given; c++) targets[c]?.take(row.bytes, starts[c]!, serials[c]!, sizes[c]!);
+    for (let c = given; c < targets.length; c++) this.initial(c);
     this.close(row.high, row.low, row.to - row.from);
     return true;
   }

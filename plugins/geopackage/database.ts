@@ -151,7 +151,7 @@ export class Database {
   }
 
   returnReader(reader: RowReader): void {
-    if (this.spareReader) reader.close();
+    if (this.spareReader) void reader.close();
     else this.spareReader = reader;
   }
 
@@ -183,7 +183,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    this.spareReader?.close();
+    await this.spareReader?.close();
     this.spareReader = null;
     for (const file of this.files) await file.close();
   }

@@ -1,18 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import { type FieldType, Kind } from "../../src/model/index.js";
-import { WkbHeads } from "../shared/wkb.js";
+import { WkbReader } from "../shared/wkb.js";
 import { wkbStart } from "./geometry-blob.js";
-import type { ValueTaker } from "./record-walk.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
 import { isCanonical } from "./temporal.js";
 
 /** Measures the values of a column where they stand, as long as they are what the column should hold. */
-export abstract class Gauge implements ValueTaker {
+export abstract class Gauge {
   /** Values that are not null. */
   values = 0;
   /** Whether a value came that is to be converted before it can be measured. */
   gaveUp = false;
 
+  /** The value of serial type `serial` is `bytes[at … at + size]`. */
   take(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === Serial.null) return;
     this.values++;
@@ -116,10 +116,10 @@ export function gaugeOf(type: FieldType): Gauge | null {
 }
 
 /** Counts the kinds of geometries by their heads. */
-export class KindGauge implements ValueTaker {
+export class KindGauge {
   readonly counts: number[] = Array.from({ length: 8 }, () => 0);
   gaveUp = false;
-  private readonly heads = new WkbHeads();
+  private readonly wkb = new WkbReader();
 
   take(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === Serial.null) {
@@ -127,7 +127,7 @@ export class KindGauge implements ValueTaker {
       return;
     }
     const start = isBlob(serial) ? wkbStart(bytes, at, at + size) : "";
-    const kind = typeof start === "string" ? null : this.heads.flatKind(bytes, start, at + size);
+    const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, at + size);
     // Points are decoded as soon as their kind is found out.
     if (kind === null || kind === Kind.Point) this.gaveUp = true;
     else this.counts[kind]!++;

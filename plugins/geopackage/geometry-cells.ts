@@ -1,4 +1,4 @@
-import { GeometryBuilder, type GeometryColumn, measureBoxes } from "../../src/model/index.js";
+import { GeometryBuilder, type GeometryColumn } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
 import { WkbReader } from "../shared/wkb.js";
 import { GeometryTextError } from "../shared/wkt.js";
@@ -27,7 +27,7 @@ export interface GeometryFacts {
 /** Takes the geometries of a layer, blob by blob, into the columns of a batch. */
 export class GeometryCells {
   protected readonly builder = new GeometryBuilder();
-  private readonly wkb = new WkbReader();
+  protected readonly wkb = new WkbReader();
   /** The boxes that the blobs say, four numbers a row. */
   private claimed = new Float64Array(4 * 1024);
   /** Why the geometry taken last could not be read; null where it could. */
@@ -123,12 +123,13 @@ export class GeometryCells {
   }
 
   finish(): GeometryColumn {
-    const column = this.builder.finish();
-    this.builder.reset();
-    this.tell();
+    const { builder } = this;
     // Of points, boxes would only repeat the positions.
-    if (column.xy.length < 2 * leastMeasured * column.length) return column;
-    return { ...column, boxes: measureBoxes(column, this.claimed) };
+    const measured = builder.positionCount >= leastMeasured * builder.length;
+    const column = builder.finish(measured ? this.claimed : null);
+    builder.reset();
+    this.tell();
+    return column;
   }
 
   private tell(): void {

@@ -1,18 +1,16 @@
 import { Kind } from "../../src/model/index.js";
-import { WkbHeads } from "../shared/wkb.js";
 import { wkbStart } from "./geometry-blob.js";
 import { GeometryCells } from "./geometry-cells.js";
 
 /** Takes the kinds of a layer's geometries alone: in its columns they are without positions. */
 export class GeometryHeads extends GeometryCells {
-  private readonly heads = new WkbHeads();
   /** Whether the kinds say all; a point is decoded as soon as its kind is found out. */
   tellsAll = true;
 
   protected override blob(bytes: Buffer, from: number, to: number): void {
     this.fault = null;
     const start = wkbStart(bytes, from, to);
-    const kind = typeof start === "string" ? null : this.heads.flatKind(bytes, start, to);
+    const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, to);
     if (kind === null || kind === Kind.Point) this.tellsAll = false;
     this.builder.begin(kind ?? Kind.none);
     this.builder.end();

@@ -4,9 +4,16 @@ import type { Pages } from "./sqlite-pages.js";
 const blockBytes = 1 << 19;
 const blocksKept = 6;
 
+/** A block that is being read before it is asked for. */
+interface Ahead {
+  readonly block: number;
+  readonly bytes: Promise<Buffer>;
+}
+
 /**
  * Goes from page to page of a database, which it reads in blocks of many. The last few blocks are kept, in memory that
- * is used again: what it stands on is good until it moves on.
+ * is used again: what it stands on is good until it moves on. Where one block was followed by the next, the one behind
+ * is read while the pages of this one are worked on.
  */
 export class PageCursor {
   /** The page that it stands on is `bytes[start … start + pageSize]`. */
@@ -18,6 +25,9 @@ export class PageCursor {
   private readonly blocks = new Map<number, Buffer>();
   /** Which block `bytes` is; -1 where it is none. */
   private block = -1;
+  /** The block that was read last, and the one that is read ahead. */
+  private loaded = -1;
+  private ahead: Ahead | null = null;
 
   constructor(private readonly pages: Pages) {
     this.perBlock = Math.max(1, blockBytes / pages.header.pageSize);
@@ -65,15 +75,37 @@ export class PageCursor {
   private async load(block: number, page: number): Promise<void> {
     this.at = 0;
     this.block = -1;
-    const [oldest] = this.blocks;
-    if (oldest && this.blocks.size >= blocksKept) this.drop(...oldest);
+    const early = this.ahead;
+    this.ahead = null;
+    if (early && early.block !== block) this.keep(early.block, await early.bytes);
+    this.bytes = await (early?.block === block ? early.bytes : this.read(block));
+    this.keep(block, this.bytes);
+    this.block = block;
+    if (block === this.loaded + 1) this.readAhead(block + 1);
+    this.loaded = block;
+    this.stand(page);
+  }
+
+  private read(block: number): Promise<Buffer> {
     const { file, header } = this.pages;
     const from = block * this.perBlock * header.pageSize;
     const size = Math.max(0, Math.min(this.perBlock * header.pageSize, file.size - from));
-    this.bytes = await file.read(from, size, borrow(size));
-    this.blocks.set(block, this.bytes);
-    this.block = block;
-    this.stand(page);
+    return file.read(from, size, borrow(size));
+  }
+
+  private readAhead(block: number): void {
+    const { file, header } = this.pages;
+    if (this.blocks.has(block) || block * this.perBlock * header.pageSize >= file.size) return;
+    const bytes = this.read(block);
+    // Whether it can be read is for whoever asks for it.
+    bytes.catch(() => undefined);
+    this.ahead = { block, bytes };
+  }
+
+  private keep(block: number, bytes: Buffer): void {
+    const [oldest] = this.blocks;
+    if (oldest && this.blocks.size >= blocksKept) this.drop(...oldest);
+    this.blocks.set(block, bytes);
   }
 
   private drop(block: number, bytes: Buffer): void {
@@ -81,11 +113,15 @@ export class PageCursor {
     giveBack(bytes.buffer);
   }
 
-  /** Gives the memory back. */
-  close(): void {
+  /** Gives the memory back, once nothing is read into it any more. */
+  async close(): Promise<void> {
+    const { ahead } = this;
+    this.ahead = null;
     for (const [block, bytes] of [...this.blocks]) this.drop(block, bytes);
     this.bytes = Buffer.alloc(0);
     this.block = -1;
     this.at = 0;
+    const unused = await ahead?.bytes.catch(() => null);
+    if (unused) giveBack(unused.buffer);
   }
 }

@@ -141,9 +141,9 @@ export class RowReader {
     row.to = size;
   }
 
-  /** Gives the memory back. */
-  close(): void {
-    this.cursor.close();
+  /** Gives the memory back, once nothing is read into it any more. */
+  close(): Promise<void> {
+    return this.cursor.close();
   }
 
   private damage(index: number): Error {

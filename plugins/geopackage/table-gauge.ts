@@ -1,14 +1,16 @@
 import { type FieldType, type LayerSummary, Summariser } from "../../src/model/index.js";
 import { type Gauge, gaugeOf, KindGauge } from "./gauges.js";
 import type { LayerPlan } from "./layer-plan.js";
-import { RecordWalk } from "./record-walk.js";
+import { RecordHead } from "./record-head.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 import type { Row } from "./sqlite-rows.js";
 
 /** Measures the rows of a table where they stand, without making columns of them. */
 export class TableGauge {
   private readonly kinds = new KindGauge();
-  private readonly walk: RecordWalk;
+  private readonly head: RecordHead;
+  /** By column; null for one that is passed over. */
+  private readonly takers: readonly (Gauge | KindGauge | null)[];
   private readonly geometryAt: number;
   private rows = 0;
   private leastId = 0;
@@ -19,9 +21,8 @@ export class TableGauge {
     private readonly gauges: ReadonlyMap<number, Gauge>,
   ) {
     this.geometryAt = plan.columns.findIndex(({ role }) => role === "geometry");
-    this.walk = new RecordWalk(
-      plan.columns.map((_, c) => (c === this.geometryAt ? this.kinds : (gauges.get(c) ?? null))),
-    );
+    this.takers = plan.columns.map((_, c) => (c === this.geometryAt ? this.kinds : (gauges.get(c) ?? null)));
+    this.head = new RecordHead(this.takers.length);
   }
 
   /** Null for a table with columns whose values must be converted to be measured. */
@@ -40,7 +41,12 @@ export class TableGauge {
 
   /** @returns false where the row cannot be measured: the table is to be read otherwise then */
   add(row: Row): boolean {
-    if (this.walk.give(row) <= this.geometryAt || this.kinds.gaveUp) return false;
+    const { head, takers } = this;
+    const given = head.read(row);
+    if (given <= this.geometryAt) return false;
+    const { serials, starts, sizes } = head;
+    for (let c = 0; c < given; c++) takers[c]?.take(row.bytes, starts[c]!, serials[c]!, sizes[c]!);
+    if (this.kinds.gaveUp) return false;
     this.rows++;
     const id = row.low | 0;
     if (id < this.leastId) this.leastId = id;

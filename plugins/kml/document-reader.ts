@@ -60,6 +60,9 @@ export class DocumentReader {
   private readonly styles = new StyleReader();
   private id = "";
   private readonly kmlUris = new Map<string | null, boolean>();
+  /** The namespace asked for last, and whether it is KML's. */
+  private lastUri: string | null | undefined;
+  private lastIsKml = false;
   private pair: { key: string; url: string } = { key: "", url: "" };
   private fieldName = "";
   private href = "";
@@ -118,20 +121,24 @@ export class DocumentReader {
     const { xml } = this;
     const { name } = xml;
     const uri = xml.namespace();
-    let isKml = this.kmlUris.get(uri);
-    if (isKml === undefined) {
-      // A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared.
-      isKml = uri === null || uri === "" || uri === atomNamespace || kmlNamespaces.test(uri) || xml.depth === 1;
-      this.kmlUris.set(uri, isKml);
+    if (uri !== this.lastUri) {
+      let isKml = this.kmlUris.get(uri);
+      if (isKml === undefined) {
+        // A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared.
+        isKml = uri === null || uri === "" || uri === atomNamespace || kmlNamespaces.test(uri) || xml.depth === 1;
+        this.kmlUris.set(uri, isKml);
+      }
+      this.lastUri = uri;
+      this.lastIsKml = isKml;
     }
-    return isKml ? name.code : Tag.foreign;
+    return this.lastIsKml ? name.code : Tag.foreign;
   }
 
   private text(): void {
     if (this.wantedDepth === 0) return;
     const { xml } = this;
     const { content, bytes } = xml;
-    if (content.length === 0 && this.state === State.feature && xml.depth === this.wantedDepth && xml.isPlainToEnd) {
+    if (content.length === 0 && this.state === State.feature && xml.depth === this.wantedDepth && xml.endsElement) {
       if (this.features.coordinates(bytes, xml.textFrom, xml.textTo)) return;
     }
     xml.collect();

@@ -9,6 +9,7 @@ const mostRows = 1000;
 const mostPositions = 1 << 17;
 
 interface Slots {
+  readonly name: string;
   /** Where values of elements and styles go, and those of data. */
   readonly elements: number;
   readonly data: number;
@@ -18,9 +19,10 @@ interface Slots {
 export class FeatureBatches {
   readonly fields: readonly Field[];
   private readonly slots = new Map<string, Slots>();
+  /** Those of the values of the last feature. */
+  private readonly lastSlots: (Slots | undefined)[] = [];
   /** By Schema, the field in which the ids are. */
   private readonly idFields: ReadonlyMap<string, string>;
-  private readonly idNames: ReadonlySet<string>;
   private readonly geometry = new GeometryBuilder();
   private columns: FieldColumn[] = [];
   private ids: FieldColumn | null = null;
@@ -39,12 +41,12 @@ export class FeatureBatches {
     for (const [slot, { source, takes }] of plan.fields.entries()) {
       const known = this.slots.get(source) ?? { elements: -1, data: -1 };
       this.slots.set(source, {
+        name: source,
         elements: takes === "data" ? known.elements : slot,
         data: takes === "elements" ? known.data : slot,
       });
     }
     this.idFields = new Map(plan.ids?.fields ?? []);
-    this.idNames = new Set(this.idFields.values());
     this.begin();
   }
 
@@ -91,12 +93,15 @@ export class FeatureBatches {
   private offer(record: FeatureRecord, at: number): void {
     const name = record.names[at]!;
     const source = record.sources[at]!;
-    if (source === Source.data && this.idNames.has(name) && this.idFields.get(record.schemas[at]!) === name) {
+    if (source === Source.data && this.idFields.size > 0 && this.idFields.get(record.schemas[at]!) === name) {
       this.ids?.offer(at, Source.style);
       if (this.fid >= 0) this.columns[this.fid]!.offer(at, Source.style);
       return;
     }
-    const slots = this.slots.get(name);
+    // Features mostly say the same things in the same order.
+    const before = this.lastSlots[at];
+    const slots = before?.name === name ? before : this.slots.get(name);
+    this.lastSlots[at] = slots;
     const slot = source === Source.data ? slots?.data : slots?.elements;
     if (slot === undefined || slot < 0) return;
     const other = this.columns[slot]!.offer(at, source);

@@ -45,6 +45,9 @@ export class FeatureReader {
   /** Within StyleMap: the pair at hand is the normal one. */
   private isNormal = false;
   private styleUrl: string | null = null;
+  /** The URL of the Schema that data were by last, and its id: one string serves all features. */
+  private schemaUrl = "";
+  private schemaId = "";
   private dataName: string | null = null;
   private displayName: string | null = null;
   private begins = "";
@@ -145,7 +148,10 @@ export class FeatureReader {
       this.displayName = null;
       this.record.schema = "";
     } else if (code === Tag.SchemaData) {
-      this.record.useSchema(styleIdOf(keyword(reader, Tag.schemaUrl) ?? ""));
+      const url = keyword(reader, Tag.schemaUrl) ?? "";
+      if (url !== this.schemaUrl) this.schemaId = styleIdOf(url);
+      this.schemaUrl = url;
+      this.record.useSchema(this.schemaId);
     }
     // Elements of other namespaces are data, too (OGC 07-147r2, 9.2.4).
     if (code !== Tag.foreign) return false;

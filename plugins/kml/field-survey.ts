@@ -52,6 +52,10 @@ const doubleBytes = 24;
 /** Finds out which fields the features of a layer have, in which order, and of which types. */
 export class FieldSurvey {
   private readonly uses = new Map<string, FieldUse>();
+  /** What the values of the last feature belonged to. */
+  private readonly lastUses: FieldUse[] = [];
+  /** The Schema that was looked up last. */
+  private lastSchema: DocumentSchema | undefined;
   private readonly usedSchemas = new Set<string>();
   private feature = 0;
   private withId = 0;
@@ -67,7 +71,11 @@ export class FieldSurvey {
     }
     for (const schema of record.usedSchemas) this.usedSchemas.add(schema);
     for (let at = 0; at < record.count; at++) {
-      const use = this.useOf(record.names[at]!);
+      const name = record.names[at]!;
+      // Features mostly say the same things in the same order.
+      const before = this.lastUses[at];
+      const use = before?.name === name ? before : this.useOf(name);
+      this.lastUses[at] = use;
       if (use.feature === this.feature) this.compare(use, record, at);
       else use.values++;
       use.feature = this.feature;
@@ -112,8 +120,8 @@ export class FieldSurvey {
       // What looks like nothing else is text, whatever follows.
       if ((use.looks & Looks.other) === 0) use.looks |= looksLike(record.bytes, from, to);
       if (to - from > use.maxBytes) use.maxBytes = to - from;
-      const own = this.schemas.get(record.schemas[at]!)?.own.get(use.name);
-      if (own && use.ownTypeFits && from < to) use.ownTypeFits = isOfType(own, record.textAt(at));
+      const own = use.ownTypeFits && from < to ? this.ownType(record.schemas[at]!, use.name) : undefined;
+      if (own) use.ownTypeFits = isOfType(own, record.textAt(at));
       return;
     }
     use.alone++;
@@ -123,6 +131,13 @@ export class FieldSurvey {
     else if (form === Form.boolean) use.elementTypes.add("boolean");
     else if (use.name === "timestamp") use.elementTypes.add(temporalType(record.texts[at]!) ?? "text");
     else use.elementTypes.add(typeOfElement(use.name));
+  }
+
+  /** The type that geoferry says of a Schema's field. */
+  private ownType(schema: string, field: string): FieldType | undefined {
+    if (this.lastSchema?.id !== schema) this.lastSchema = this.schemas.get(schema);
+    const own = this.lastSchema?.own;
+    return own && own.size > 0 ? own.get(field) : undefined;
   }
 
   /** Schemas that the layer's features use, or that are called like it. */

@@ -51,6 +51,8 @@ const ncName = /^[A-Za-z_][\w.-]*$/;
 export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly out = new TextBuffer(1 << 14);
   private readonly geometry: GeometryElements;
+  /** The least height that is not written as 0. */
+  private readonly leastHeight: number;
   private readonly openings = new Map<string, Buffer>();
   private readonly dataOpening: Buffer;
   private readonly said = new FeatureValues();
@@ -62,6 +64,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     private readonly context: WriteContext,
   ) {
     this.geometry = new GeometryElements(this.out, settings.precision);
+    this.leastHeight = 0.5 * 10 ** -settings.precision.z;
     this.elements = new FeatureElements(this.out, this.said, settings);
     this.dataOpening = Buffer.from(`<ExtendedData><SchemaData schemaUrl="#${settings.schema.id}">`);
   }
@@ -80,7 +83,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       const path = settings.folders ? this.folder() : null;
       if (path !== folder) folders.push({ at: out.length, path });
       folder = path;
-      const facts = factsOf(batch.geometry, row, 0.5 * 10 ** -settings.precision.z);
+      const facts = factsOf(batch.geometry, row, this.leastHeight);
       out.ascii("<Placemark");
       this.id(ids);
       out.byte(62);

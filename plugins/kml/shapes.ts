@@ -42,7 +42,7 @@ export class Shapes {
   private readonly open: Node[] = [];
 
   reset(): void {
-    this.positions.count = 0;
+    this.positions.clear();
     this.problem = null;
     this.closed = 0;
     this.singles = 0;
@@ -90,17 +90,17 @@ export class Shapes {
 
   private close(from: number): void {
     const { positions } = this;
-    const { numbers, count } = positions;
-    const [first, last] = [from * 3, (count - 1) * 3];
-    if (numbers[first] === numbers[last] && numbers[first + 1] === numbers[last + 1]) return;
-    positions.add(numbers[first]!, numbers[first + 1]!, numbers[first + 2]!);
+    const { xy, count } = positions;
+    const [first, last] = [from * 2, (count - 1) * 2];
+    if (xy[first] === xy[last] && xy[first + 1] === xy[last + 1]) return;
+    positions.add(xy[first]!, xy[first + 1]!, positions.heightOf(from));
     this.closed++;
   }
 
   /** Whether some position has a height other than zero. */
   get elevated(): boolean {
-    const { numbers, count } = this.positions;
-    for (let at = 2; at < count * 3; at += 3) if (numbers[at] !== 0 && !Number.isNaN(numbers[at]!)) return true;
+    const { z, hasZ, count } = this.positions;
+    if (hasZ) for (let k = 0; k < count; k++) if (z[k] !== 0 && !Number.isNaN(z[k]!)) return true;
     return false;
   }
 
@@ -165,11 +165,8 @@ export class Shapes {
   }
 
   private addPositions(from: number, to: number, builder: GeometryBuilder): void {
-    const { numbers } = this.positions;
-    for (let at = from * 3; at < to * 3; at += 3) {
-      const z = numbers[at + 2]!;
-      if (Number.isNaN(z)) builder.position(numbers[at]!, numbers[at + 1]!);
-      else builder.positionZM(numbers[at]!, numbers[at + 1]!, z, Number.NaN);
-    }
+    const { xy, z, hasZ } = this.positions;
+    if (!hasZ) builder.positionsOf(xy, from, to);
+    else for (let k = from; k < to; k++) builder.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
   }
 }

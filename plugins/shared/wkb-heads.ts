@@ -3,13 +3,16 @@ import { GeometryTextError } from "./geometry-text-error.js";
 import { WkbCursor } from "./wkb-cursor.js";
 
 /** Bytes of the shortest geometry: byte order, type and a count. */
-const leastGeometry = 9;
+export const leastGeometry = 9;
 
 /** The kinds of several geometries come behind those of one, in the same order. */
 const kindOfMembers = (kind: number): number => kind - Kind.MultiPoint + Kind.Point;
 
-/** Reads headers and counts of WKB, and passes over the positions. */
-export class WkbHeads extends WkbCursor {
+/**
+ * Reads headers and counts of WKB, and passes over the positions. A part of the reader, not a reader of its own: what
+ * they share would be compiled for one first, and for both when the other comes.
+ */
+export abstract class WkbHeads extends WkbCursor {
   /**
    * The kind of the geometry `bytes[from … to]`; null where only decoding tells what it has: collections, curves,
    * heights, measures, and what is damaged.

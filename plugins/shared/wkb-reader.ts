@@ -2,20 +2,18 @@ import { Kind } from "../../src/model/geometry.js";
 import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { addPoints, type CurvePoints, close, isArcString, join, linearise } from "./curves.js";
 import { GeometryTextError } from "./geometry-text-error.js";
-import { Curve, kindOfType, Surface, WkbCursor } from "./wkb-cursor.js";
+import { Curve, kindOfType, Surface } from "./wkb-cursor.js";
+import { leastGeometry, WkbHeads } from "./wkb-heads.js";
 
 /** Deeper nesting than any data has; it guards the stack. */
 const mostNested = 64;
-
-/** Bytes of the shortest geometry: byte order, type and a count. */
-const leastGeometry = 9;
 
 /**
  * Reads WKB: ISO type numbers (1001, 2001, 3001 …), the flags of EWKB and of the old OGC 2.5D types, both byte orders.
  * Curves become lines and are counted; open rings are closed and counted; a Point of NaNs is empty. Surfaces of
  * triangles or patches become MultiPolygons.
  */
-export class WkbReader extends WkbCursor {
+export class WkbReader extends WkbHeads {
   private scratch = Buffer.alloc(0);
   /** Rings that had to be closed, over all blobs. */
   closedRings = 0;

@@ -1,4 +1,3 @@
 export { GeometryTextError } from "./geometry-text-error.js";
-export { WkbHeads } from "./wkb-heads.js";
 export { WkbReader } from "./wkb-reader.js";
 export { WkbWriter } from "./wkb-writer.js";

@@ -2,6 +2,7 @@ import { parseNumber } from "./numbers.js";
 import { apostrophe, equals, inName, inValue, isSpace, Meaning, quotation } from "./xml-bytes.js";
 import type { XmlName, XmlNames } from "./xml-names.js";
 import type { XmlResolver } from "./xml-resolver.js";
+import type { KnownAttribute, KnownTag } from "./xml-tags.js";
 import type { XmlWindow } from "./xml-window.js";
 
 const most = 4096;
@@ -17,10 +18,12 @@ export class XmlAttributes {
   private from = new Uint32Array(64);
   private to = new Uint32Array(64);
   private encoded = new Uint8Array(64);
+  /** The tag, where it was read before. */
+  private known: KnownTag | null = null;
 
   constructor(
     private readonly window: XmlWindow,
-    private readonly known: XmlNames,
+    private readonly allNames: XmlNames,
     private readonly resolver: XmlResolver,
   ) {}
 
@@ -28,7 +31,34 @@ export class XmlAttributes {
   begin(): void {
     this.count = 0;
     this.repeatedAt = -1;
+    this.known = null;
     this.tag++;
+  }
+
+  /** Takes those of a tag that was read before, and stands at `at` now. */
+  take(tag: KnownTag, at: number): void {
+    const { attributes } = tag;
+    this.count = attributes.length;
+    this.repeatedAt = -1;
+    this.known = tag;
+    for (let index = 0; index < attributes.length; index++) {
+      const { name, from, to, encoded } = attributes[index]!;
+      this.names[index] = name;
+      this.from[index] = at + from;
+      this.to[index] = at + to;
+      this.encoded[index] = encoded;
+    }
+  }
+
+  /** What there is to be known of those of the tag that begins at `at`. */
+  list(at: number): KnownAttribute[] {
+    return Array.from({ length: this.count }, (_, index) => ({
+      name: this.names[index]!,
+      from: this.from[index]! - at,
+      to: this.to[index]! - at,
+      encoded: this.encoded[index]!,
+      keyword: null,
+    }));
   }
 
   /** Reads the attribute at `start`: where it ends, -1 where the window does, -2 where it is damaged. */
@@ -58,7 +88,7 @@ export class XmlAttributes {
       if (meaning === Meaning.tag) return this.fail(i, `"<" in an attribute's value`);
       if (meaning !== Meaning.quote) encoded = 1;
     }
-    const name = this.known.find(bytes, start, nameEnd);
+    const name = this.allNames.find(bytes, start, nameEnd);
     if (name.tag === this.tag) this.repeatedAt = start;
     else if (this.count === most) return this.fail(start, `more than ${most} attributes in one tag`);
     else this.keep(name, from, i, encoded);
@@ -115,7 +145,11 @@ export class XmlAttributes {
   /** The value of the attribute at `index`, for values that come again and again: one string serves them all. */
   keyword(index: number): string {
     if (this.encoded[index] === 1 || !this.window.valid) return this.value(index);
-    return this.known.find(this.window.bytes, this.from[index]!, this.to[index]!).text;
+    const known = this.known?.attributes[index];
+    if (known && known.keyword !== null) return known.keyword;
+    const { text } = this.allNames.find(this.window.bytes, this.from[index]!, this.to[index]!);
+    if (known) known.keyword = text;
+    return text;
   }
 
   /** The value of the attribute at `index` as a number, NaN where it is none. */

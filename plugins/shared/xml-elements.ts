@@ -45,9 +45,8 @@ export class XmlElements {
     this.stack.push(name);
     this.depth++;
     for (let a = 0; a < attributes.count; a++) {
-      const { prefix, local } = attributes.names[a]!;
-      if (prefix === "xmlns") this.namespaces.declare(local, attributes.value(a), this.depth);
-      else if (prefix === "" && local === "xmlns") this.namespaces.declare("", attributes.value(a), this.depth);
+      const { isDeclaration, prefix, local } = attributes.names[a]!;
+      if (isDeclaration) this.namespaces.declare(prefix === "" ? "" : local, attributes.value(a), this.depth);
     }
   }
 

@@ -13,6 +13,8 @@ export class XmlName {
   /** The prefix, empty where there is none. */
   readonly prefix: string;
   readonly local: string;
+  /** As an attribute, it declares a namespace. */
+  readonly isDeclaration: boolean;
   /** The number that the vocabulary gives to the local name, 0 where it has none. */
   readonly code: number;
   /** In which tag it was met last as an attribute: a second time in the same one is a flaw. */
@@ -32,6 +34,7 @@ export class XmlName {
     const colon = text.indexOf(":");
     this.prefix = colon < 0 ? "" : text.slice(0, colon);
     this.local = colon < 0 ? text : text.slice(colon + 1);
+    this.isDeclaration = text === "xmlns" || this.prefix === "xmlns";
     this.code = codes.get(this.local) ?? 0;
   }
 }

@@ -3,6 +3,8 @@ import type { XmlContent } from "./xml-content.js";
 import type { XmlResolver } from "./xml-resolver.js";
 import type { XmlWindow } from "./xml-window.js";
 
+/** A text that is no longer is read byte by byte; the end of another is searched for, which is faster from there on. */
+const mostRead = 64;
 /** Text that goes on beyond the window is given in pieces of at least this size. */
 const leastPiece = 1 << 16;
 const semicolon = 59;
@@ -15,8 +17,9 @@ export class XmlTextToken {
   inCdata = false;
   /** It is of a CDATA section. */
   private literal = false;
-  /** It has to be resolved. */
-  private encoded = false;
+  /** Something in it has to be resolved, before `lookedTo`; what is behind is looked at when it is asked for. */
+  private found = 0;
+  private lookedTo = 0;
 
   constructor(
     private readonly window: XmlWindow,
@@ -27,29 +30,41 @@ export class XmlTextToken {
   /** Reads the text at hand, which ends at a tag; false where more of the file is needed for it. */
   read(): boolean {
     const { bytes, end, at, last } = this.window;
-    let found = 0;
+    const near = Math.min(end, at + mostRead);
+    this.found = 0;
     let to = at;
-    for (; to < end; to++) {
+    for (; to < near; to++) {
       const meaning = inText[bytes[to]!]!;
       if (meaning === Meaning.none) continue;
       if (meaning === Meaning.tag) break;
-      found |= meaning;
+      this.found |= meaning;
+    }
+    this.lookedTo = to;
+    if (to === near && to < end) {
+      const tag = bytes.indexOf(lessThan, to);
+      to = tag < 0 || tag > end ? end : tag;
     }
     if (to >= end && !last) {
       if (to - at < leastPiece) return false;
       to = this.pieceEnd(to);
     }
-    this.encoded = found !== 0;
     this.literal = false;
     this.take(to);
     return true;
   }
 
-  /** Whether it stands for itself, with nothing to be resolved, and an end tag follows. */
-  get isPlainToEnd(): boolean {
+  /** Whether something in it has to be resolved. */
+  private get isEncoded(): boolean {
+    const { bytes } = this.window;
+    for (; this.lookedTo < this.to; this.lookedTo++) this.found |= inText[bytes[this.lookedTo]!]!;
+    return this.found !== 0;
+  }
+
+  /** Whether it is the whole rest of its element, of which an end tag follows, as it is written: no CDATA section. */
+  get endsElement(): boolean {
     const { bytes, end } = this.window;
     const { to } = this;
-    return !this.encoded && !this.literal && to + 1 < end && bytes[to] === lessThan && bytes[to + 1] === slash;
+    return !this.literal && to + 1 < end && bytes[to] === lessThan && bytes[to + 1] === slash;
   }
 
   /** Where text that goes on is cut: not in a reference, nor between the two characters of a line end. */
@@ -74,9 +89,10 @@ export class XmlTextToken {
     }
     this.inCdata = !isWhole;
     this.literal = true;
-    this.encoded = false;
+    this.found = 0;
+    this.lookedTo = to;
     for (let i = at; i < to; i++) {
-      if (inText[bytes[i]!] === Meaning.forbidden || bytes[i] === carriageReturn) this.encoded = true;
+      if (inText[bytes[i]!] === Meaning.forbidden || bytes[i] === carriageReturn) this.found = 1;
     }
     this.take(to);
     if (isWhole) window.at = found + cdataEnd.length;
@@ -94,7 +110,7 @@ export class XmlTextToken {
     const { from, to, source, resolver } = this;
     const { bytes, valid } = this.window;
     resolver.checkUtf8(from, to);
-    if (!this.encoded) content.add(bytes, from, to, valid, source);
+    if (!this.isEncoded) content.add(bytes, from, to, valid, source);
     else if (this.literal || !valid || !content.addEscaped(bytes, from, to, source)) {
       const raw = bytes.toString("utf8", from, to).replace(/\r\n?/g, "\n");
       if (this.literal) content.addText(resolver.clean(raw, from), source);

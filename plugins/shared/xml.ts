@@ -56,6 +56,7 @@ import { type XmlName, XmlNames } from "./xml-names.js";
 import { XmlPassage } from "./xml-passage.js";
 import { XmlResolver } from "./xml-resolver.js";
 import type { XmlSettings, XmlStart } from "./xml-settings.js";
+import { XmlTags } from "./xml-tags.js";
 import { XmlTextToken } from "./xml-text-token.js";
 import { XmlWindow } from "./xml-window.js";
 
@@ -88,6 +89,7 @@ export class XmlReader {
   private isWithin = false;
   private doctype: string;
   private readonly names: XmlNames;
+  private readonly tags = new XmlTags();
   private readonly elements: XmlElements;
   private readonly window: XmlWindow;
   private readonly resolver: XmlResolver;
@@ -136,11 +138,11 @@ export class XmlReader {
   }
 
   /**
-   * Whether the text token ends where its element does, and is what it says, byte by byte: it has no references, line
-   * ends of two characters or characters that XML does not allow. Bytes that are no UTF-8 may be in it.
+   * Whether the text token ends where its element does and is no CDATA section: its bytes are those of the document, with
+   * references, line ends and characters that XML does not allow as they were written.
    */
-  get isPlainToEnd(): boolean {
-    return this.text.isPlainToEnd;
+  get endsElement(): boolean {
+    return this.text.endsElement;
   }
 
   /** The next token. */
@@ -283,8 +285,14 @@ export class XmlReader {
   }
 
   private openTag(): number {
-    const { attributes } = this;
+    const { attributes, tags } = this;
     const { bytes, at, end } = this.window;
+    const known = tags.expected(bytes, at, end);
+    if (known) {
+      attributes.take(known, at);
+      this.closing = known.isEmpty;
+      return this.open(known.name, at + known.bytes.length);
+    }
     let i = at + 1;
     while (i < end && inName[bytes[i]!] === 1) i++;
     if (i >= end) return this.moreOfTag();
@@ -295,23 +303,33 @@ export class XmlReader {
       while (i < end && isSpace(bytes[i]!)) i++;
       if (i >= end) return this.moreOfTag();
       const byte = bytes[i]!;
-      if (byte === greaterThan) return this.open(name, i + 1);
+      if (byte === greaterThan) return this.openNew(name, i + 1);
       if (byte === slash) {
         if (i + 1 >= end) return this.moreOfTag();
         if (bytes[i + 1] !== greaterThan) return this.fail(i, `"/" that does not end the tag`);
         this.closing = true;
-        return this.open(name, i + 2);
+        return this.openNew(name, i + 2);
       }
       i = attributes.read(i);
       if (i < 0) return i === -1 ? this.moreOfTag() : Token.more;
     }
   }
 
+  /** Opens an element whose tag was not expected. */
+  private openNew(name: XmlName, after: number): number {
+    const { attributes } = this;
+    const { bytes, at } = this.window;
+    const token = this.open(name, after);
+    if (token !== Token.open) return token;
+    if (attributes.repeatedAt >= 0) this.resolver.flaw("attribute-repeated", attributes.repeatedAt);
+    else this.tags.add(bytes, at, after, name, attributes);
+    return token;
+  }
+
   private open(name: XmlName, after: number): number {
     const { window, attributes, elements } = this;
     const { refusal } = elements;
     if (refusal !== null) return this.fail(window.at, refusal);
-    if (attributes.repeatedAt >= 0) this.resolver.flaw("attribute-repeated", attributes.repeatedAt);
     window.at = after;
     this.afterTag = true;
     elements.open(name, attributes);

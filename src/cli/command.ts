@@ -1,9 +1,20 @@
 import { credentialCommands, mapCommands, userCommands } from "./commands/admin.js";
+import { applyCommand } from "./commands/apply.js";
 import { checkCommand } from "./commands/check.js";
 import { convertCommand } from "./commands/convert.js";
+import { deleteCommand } from "./commands/delete.js";
 import { formatsCommand } from "./commands/formats.js";
 import { infoCommand } from "./commands/info.js";
+import { loginCommand } from "./commands/login.js";
+import { logoutCommand } from "./commands/logout.js";
+import { mapsCommand } from "./commands/maps.js";
+import { planCommand } from "./commands/plan.js";
+import { pullCommand } from "./commands/pull.js";
+import { pushCommand } from "./commands/push.js";
+import { restoreCommand } from "./commands/restore.js";
 import { serveCommand } from "./commands/serve.js";
+import { verifyCommand } from "./commands/verify.js";
+import { whoamiCommand } from "./commands/whoami.js";
 
 /** What a command's file gives: its place in the help and what it does. */
 export interface Command<A> {
@@ -59,6 +70,17 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   info: infoCommand,
   check: checkCommand,
   formats: formatsCommand,
+  push: pushCommand,
+  plan: planCommand,
+  apply: applyCommand,
+  delete: deleteCommand,
+  pull: pullCommand,
+  verify: verifyCommand,
+  restore: restoreCommand,
+  login: loginCommand,
+  logout: logoutCommand,
+  whoami: whoamiCommand,
+  maps: mapsCommand,
   serve: serveCommand,
   ...userCommands,
   ...mapCommands,

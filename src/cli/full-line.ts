@@ -121,6 +121,9 @@ function explain(message: string, parsed: { argv: { _?: unknown[] } } | false, l
   const name = commandNameIn(line);
   if (message.startsWith("Not enough non-option arguments") && name !== null)
     return `${name} of what? See geoferry ${name} --help`;
+  const [, missing] = /^Missing required arguments?: (.+)$/.exec(message) ?? [];
+  if (missing !== undefined && name !== null)
+    return `${name} needs ${missing.replace(/[a-z][a-z-]*/g, "--$&")}; see geoferry ${name} --help`;
   const words = parsed ? (parsed.argv._ ?? []).map(String) : [];
   if (!message.startsWith("Unknown argument") || words.length === 0) return message;
   const called = commandNameIn(words);

@@ -1,4 +1,4 @@
-/** A password that a person types or a program sends: from stdin, so that it stands on no command line. */
+/** A password or another secret that a person types or a program sends: from stdin, so that it stands on no command line. */
 import type { ReadStream } from "node:tty";
 import { fault } from "../errors.js";
 import { interrupted } from "./signals.js";
@@ -11,15 +11,26 @@ const longest = 8192;
  * @throws password-unfit, interrupted
  */
 export async function readPassword(): Promise<string> {
-  const { stdin } = process;
-  if (!stdin.isTTY) return onlyLine(await readAll(stdin));
-  const password = await ask(stdin, "Password: ");
-  const again = await ask(stdin, "The same again: ");
+  const password = await readSecret("password");
+  if (!process.stdin.isTTY) return password;
+  const again = await ask(process.stdin, "The same again: ");
   if (password !== again) throw fault("password-unfit", { reason: "the two passwords are not the same" });
   return password;
 }
 
-async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
+/**
+ * The first line of stdin, without its end. On a terminal it is asked for, and not shown.
+ * @param what "client secret"
+ * @throws password-unfit, interrupted
+ */
+export async function readSecret(what: string): Promise<string> {
+  const { stdin } = process;
+  return stdin.isTTY
+    ? ask(stdin, `${what[0]!.toUpperCase()}${what.slice(1)}: `)
+    : onlyLine(await readAll(stdin, what), what);
+}
+
+async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   const stop = () => stdin.destroy(fault("interrupted", {}));
@@ -28,7 +39,7 @@ async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       length += chunk.length;
       if (length > longest)
-        throw fault("password-unfit", { reason: `stdin has more than ${longest} bytes, which is no password` });
+        throw fault("password-unfit", { reason: `stdin has more than ${longest} bytes, which is no ${what}` });
       chunks.push(chunk);
     }
   } finally {
@@ -38,17 +49,17 @@ async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
 }
 
 /** @throws password-unfit */
-function onlyLine(bytes: Buffer): string {
+function onlyLine(bytes: Buffer, what: string): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw fault("password-unfit", { reason: "the password on stdin is not text in UTF-8" }, error);
+    throw fault("password-unfit", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
   }
   const line = text.replace(/\r?\n$/, "");
-  if (line === "") throw fault("password-unfit", { reason: "there is no password on stdin" });
+  if (line === "") throw fault("password-unfit", { reason: `there is no ${what} on stdin` });
   if (/[\r\n]/.test(line))
-    throw fault("password-unfit", { reason: "stdin has more than one line, and a password has one" });
+    throw fault("password-unfit", { reason: `stdin has more than one line, and a ${what} has one` });
   return line;
 }
 

@@ -25,12 +25,12 @@ export function progressLine(progress: Progress, elapsed: number): string {
   const { done, total, features, phase } = progress;
   const parts: string[] = [verbs[phase]];
   if (features > 0) parts.push(`${features.toLocaleString("en")} features`);
-  if (elapsed > 0.5) parts.push(`${bytes(done / elapsed)}/s`);
+  if (elapsed > 0.5 && done > 0) parts.push(`${bytes(done / elapsed)}/s`);
   if (total > 0) {
     const share = Math.min(1, done / total);
     parts.push(`${Math.floor(share * 100)} %`);
     if (share > 0.02 && elapsed > 2) parts.push(`${duration((elapsed / share) * (1 - share))} left`);
-  } else parts.push(bytes(done));
+  } else if (done > 0) parts.push(bytes(done));
   return parts.join(", ");
 }
 
@@ -46,15 +46,18 @@ export class ProgressDisplay {
 
   constructor(private readonly stream: { readonly isTTY?: boolean; write(text: string): unknown }) {}
 
-  readonly update = (progress: Progress): void => {
+  readonly update = (progress: Progress): void => this.show((elapsed) => progressLine(progress, elapsed));
+
+  /** @param lineAt gives the line, by the seconds that have passed; asked only when there shall be a new one */
+  show(lineAt: (elapsed: number) => string): void {
     const now = process.uptime();
     const interval = this.stream.isTTY ? 0.2 : 60;
     if (now - this.last < interval) return;
     this.last = now;
-    const line = progressLine(progress, now - this.started);
+    const line = lineAt(now - this.started);
     this.stream.write(this.stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
     this.shown = true;
-  };
+  }
 
   clear(): void {
     if (this.shown && this.stream.isTTY) this.stream.write("\r\u001b[K");

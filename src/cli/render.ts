@@ -68,17 +68,24 @@ export function renderNotices(notices: readonly Loss[], args: CommonArguments): 
   else if (!args.quiet) for (const notice of together(notices)) process.stderr.write(lossLine("note", notice));
 }
 
+/** The same of what was found and of what the target cannot hold. */
+export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], args: CommonArguments): void {
+  renderNotices(notices, args);
+  if (args.json) process.stdout.write(lines(losses.map((loss) => ({ type: "loss", ...loss }))));
+  else if (!args.quiet) for (const loss of together(losses)) process.stderr.write(lossLine("lost", loss));
+}
+
 /** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
 export function renderGaps(gaps: readonly Gap[], args: CommonArguments): void {
   if (args.json) process.stdout.write(lines(gapRecords(gaps)));
   process.stderr.write(gapLines(gaps));
 }
 
-/** Tells what went wrong with one input: on stderr for people, with `--json` on stdout for programs. */
+/** Tells what went wrong with one input, or map: on stderr for people, with `--json` on stdout for programs. */
 export function renderError(
   error: GeoferryError,
   args: CommonArguments,
-  of: { readonly input: string; readonly output?: string },
+  of: { readonly input: string; readonly output?: string } | { readonly map: string },
 ): void {
   const { code, kind, message } = error;
   if (isStdoutClosed()) return;

@@ -54,11 +54,9 @@ async function read(argv: readonly string[]): Promise<Asked | null> {
 export function reportError(thrown: unknown, argv: readonly string[]): number {
   // yargs throws errors of its own for what a person typed wrong.
   const isUsage = thrown instanceof Error && thrown.name === "YError";
-  const error = interrupted.aborted
-    ? fault("interrupted", {}, thrown)
-    : isUsage
-      ? fault("usage", { reason: thrown.message })
-      : asGeoferryError(thrown);
+  const known = isUsage ? fault("usage", { reason: thrown.message }) : asGeoferryError(thrown);
+  // Whatever fails when everything is being stopped fails for that.
+  const error = interrupted.aborted && known.kind !== "interrupted" ? fault("interrupted", {}, thrown) : known;
   const status = exitStatus[error.kind];
   if (isStdoutClosed()) return status;
   process.stderr.write(`geoferry: ${error.message}\n`);

@@ -1,3 +1,4 @@
+import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import type { Area } from "./area.js";
@@ -46,6 +47,12 @@ export async function findOperation(from: Crs, to: Crs, options: OperationOption
     return plain({ from, to }, "identity", "the same system");
   const operations = await import("./operation.js");
   return operations.findOperation(from, to, options);
+}
+
+/** See transform-extent.ts. */
+export async function transformExtent(extent: Extent, operation: Operation): Promise<Extent | null> {
+  const transforms = await import("./transform-extent.js");
+  return transforms.transformExtent(extent, operation);
 }
 
 /** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */

@@ -1,6 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
+import { networkFailure } from "./network-failure.js";
 import { FileSource } from "./source.js";
 import { spoolStream } from "./spool.js";
 
@@ -88,40 +89,9 @@ function statusFault(source: string, { status, statusText }: Response): Geoferry
   return fault(code, { source, reason });
 }
 
-/** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
-const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
-
 function networkFault(source: string, error: unknown): GeoferryError {
-  const { reason, code } = reasonOf(error);
-  const passes = code !== undefined ? !lasting.test(code) : reason === brokenOff;
+  const { reason, passes } = networkFailure(error);
   return fault(passes ? "input-unavailable" : "input-download", { source, reason }, error);
-}
-
-const brokenOff = "the server broke off the connection";
-
-function reasonOf(error: unknown): { reason: string; code: string | undefined } {
-  const deepest = (at: unknown): Error => {
-    const inner = (at as Error).cause ?? (at as AggregateError).errors?.[0];
-    return inner instanceof Error ? deepest(inner) : (at as Error);
-  };
-  const { code, message } = deepest(error) as NodeJS.ErrnoException;
-  const known: Record<string, string> = {
-    ECONNREFUSED: "the server refuses the connection",
-    ECONNRESET: brokenOff,
-    UND_ERR_SOCKET: brokenOff,
-    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the server sent less than it announced",
-    ENOTFOUND: "there is no such host",
-    EAI_AGAIN: "the host's name cannot be looked up now",
-    ETIMEDOUT: "the server does not answer",
-    EHOSTUNREACH: "there is no way to the host now",
-    ENETUNREACH: "there is no way to the host now",
-    UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
-    CERT_HAS_EXPIRED: "the server's certificate has expired",
-    DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
-    SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
-    UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate cannot be verified",
-  };
-  return { reason: (code && known[code]) || (message === "terminated" ? brokenOff : message), code };
 }
 
 interface Answer {

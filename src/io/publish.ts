@@ -34,7 +34,7 @@ const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLIN
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
 /** Makes the names in a folder as durable as the files; where the system cannot, they are so soon enough. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();

@@ -89,6 +89,15 @@ export function spoolFailure(path: string, error: unknown): Error {
   return fault("output-failed", { output: path, reason }, error);
 }
 
+/** What work on a temporary file comes to. @throws output-failed */
+export async function spooling<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw spoolFailure(path, error);
+  }
+}
+
 export interface SpoolLimits {
   /** For messages. */
   readonly source: string;
@@ -106,28 +115,21 @@ export async function spoolStream(
   path: string,
   { source, maxBytes = Number.POSITIVE_INFINITY, progress }: SpoolLimits,
 ): Promise<number> {
-  const attempt = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      throw spoolFailure(path, error);
-    }
-  };
-  const file = await attempt(BufferedFile.create(path, 0o600));
+  const file = await spooling(path, BufferedFile.create(path, 0o600));
   try {
     let told = 0;
     for await (const chunk of chunks) {
       if (file.size + chunk.length > maxBytes) {
         throw fault("input-too-large", { source, limit: maxBytes, option: "--max-input" });
       }
-      await attempt(file.write(chunk));
+      await spooling(path, file.write(chunk));
       if (file.size - told >= 1 << 20) {
         told = file.size;
         progress?.(told);
       }
     }
-    await attempt(file.flush());
-    await attempt(file.close());
+    await spooling(path, file.flush());
+    await spooling(path, file.close());
     progress?.(file.size);
     return file.size;
   } catch (error) {

@@ -16,11 +16,14 @@ export function emptyBoxes(count: number): Float64Array {
   return boxes;
 }
 
+/** What of a column says where each feature's own positions are. */
+type Placed = Pick<GeometryColumn, "length" | "partOffsets" | "ringOffsets" | "positionOffsets" | "xy">;
+
 /**
  * The boxes of all geometries of a column; null where a coordinate is no finite number.
  * @param claimed what the source says that they are, four numbers each; measured is what differs
  */
-export function measureBoxes(column: GeometryColumn, claimed: Float64Array): Float64Array | null {
+export function measureBoxes(column: Placed, claimed: Float64Array): Float64Array | null {
   const { length, xy, partOffsets, ringOffsets, positionOffsets } = column;
   const boxes = new Float64Array(4 * length);
   boxes.set(claimed.subarray(0, boxes.length));

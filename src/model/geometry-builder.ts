@@ -1,3 +1,4 @@
+import { measureBoxes } from "./boxes.js";
 import { borrowDoubles, isLittleEndian } from "./doubles.js";
 import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
 import { giveBack, isBorrowed } from "./memory.js";
@@ -109,6 +110,19 @@ export class GeometryBuilder {
     this.positionCount = end / 2;
     this.positions[this.ringCount] = this.positionCount;
     return true;
+  }
+
+  /** The positions `from` … `to` of `xy`, interleaved numbers. */
+  positionsOf(xy: Float64Array, from: number, to: number): void {
+    const first = this.positionCount * 2;
+    const end = first + 2 * (to - from);
+    if (end > this.xy.length) this.xy = growFloats(this.xy, end);
+    const into = this.xy;
+    if (to - from >= leastCopied) into.set(xy.subarray(2 * from, 2 * to), first);
+    else for (let at = first, k = 2 * from; at < end; at++, k++) into[at] = xy[k]!;
+    if (this.z || this.m) this.fillDimensions(end / 2);
+    this.positionCount = end / 2;
+    this.positions[this.ringCount] = this.positionCount;
   }
 
   /** The positions up to `end`, just added, have neither height nor measure. */
@@ -281,21 +295,28 @@ export class GeometryBuilder {
     this.memberBuilder = null;
   }
 
-  /** The column of all features so far; the builder must not be used after, unless by `reset`. */
-  finish(): GeometryColumn {
+  /**
+   * The column of all features so far; the builder must not be used after, unless by `reset`.
+   * @param claimed what the source says that the boxes are, to be measured; without it, the column has none
+   */
+  finish(claimed: Float64Array | null = null): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
     const xy = lend(this.xy, positionCount * 2);
     this.lent = xy.buffer === this.xy.buffer;
+    const partOffsets = this.parts.slice(0, length + 1);
+    const ringOffsets = this.rings.slice(0, partCount + 1);
+    const positionOffsets = this.positions.slice(0, ringCount + 1);
+    // All columns are made here, so that they are of one shape to the compiler.
     return {
       length,
       kinds: this.kinds.slice(0, length),
-      partOffsets: this.parts.slice(0, length + 1),
-      ringOffsets: this.rings.slice(0, partCount + 1),
-      positionOffsets: this.positions.slice(0, ringCount + 1),
+      partOffsets,
+      ringOffsets,
+      positionOffsets,
       xy,
       z: this.z ? this.z.slice(0, positionCount) : null,
       m: this.m ? this.m.slice(0, positionCount) : null,
-      boxes: null,
+      boxes: claimed && measureBoxes({ length, partOffsets, ringOffsets, positionOffsets, xy }, claimed),
       members: this.memberBuilder ? this.memberBuilder.finish() : null,
       memberOffsets: this.memberBuilder ? this.memberOffsets.slice(0, length + 1) : null,
     };

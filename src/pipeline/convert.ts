@@ -47,6 +47,7 @@ export async function convert(
   const { shortLines = false } = writer.accepts;
   await using inputs = await openInputs(request.inputs, { ...request, shortLines }, host, spool);
   for (const found of inputs.findings) gathered.add(found);
+  host.onLayers?.(inputs.layers.map((open) => open.layer));
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);
   for (const file of files) paths.addPart(file.path);

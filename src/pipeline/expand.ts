@@ -14,7 +14,17 @@ export interface ExpandedInput {
   readonly error?: GeoferryError;
 }
 
-export const isAddress = (text: string): boolean => text === "-" || /^https?:\/\//i.test(text);
+export const isAddress = (text: string): boolean =>
+  text === "-" || /^https?:\/\//i.test(text) || mapIdIn(text) !== null;
+
+/** The id of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
+export const mapIdIn = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;
+
+/** What an output in a folder is called after. */
+function nameOf(address: string): string {
+  if (address === "-") return "stdin";
+  return mapIdIn(address) ?? (basename(new URL(address).pathname) || "download");
+}
 
 /** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */
 function isInput(registry: Registry, path: string, beside: readonly string[]): boolean {
@@ -90,8 +100,7 @@ export async function expandInputs(given: readonly string[], registry: Registry)
   const inputs: ExpandedInput[] = [];
   for (const text of given) {
     if (text === "") throw fault("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
-    if (isAddress(text))
-      inputs.push({ address: text, relative: text === "-" ? "stdin" : basename(new URL(text).pathname) || "download" });
+    if (isAddress(text)) inputs.push({ address: text, relative: nameOf(text) });
     else if (existsSync(text) && statSync(text).isDirectory()) {
       for (const input of walk(text, text, registry)) inputs.push(input);
     } else if (!existsSync(text) && isPattern(text)) {

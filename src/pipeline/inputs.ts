@@ -6,6 +6,7 @@ import type { Dataset, Layer } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import { type Findings, HostContext } from "./context.js";
+import { mapIdIn } from "./expand.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { splitList } from "./split-list.js";
 import type { FormatRef } from "./task.js";
@@ -73,8 +74,8 @@ export async function openInputs(
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
 
-  async function openSource(source: FileSource): Promise<void> {
-    const format = request.from ? registry.get(request.from) : await registry.identify(source);
+  async function openSource(source: FileSource, from = request.from): Promise<void> {
+    const format = from ? registry.get(from) : await registry.identify(source);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
     const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
@@ -98,12 +99,25 @@ export async function openInputs(
     });
   }
 
+  async function openMap(id: string, name: string): Promise<void> {
+    if (id === "") throw fault("usage", { reason: "the id of the map is empty: map:ID; is a variable not set?" });
+    const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
+    const sources = await host.readMap?.({ id, name, layers: request.layers ?? [], spool, onProgress });
+    if (!sources) throw fault("input-unreadable", { source: name, reason: "this program reads no maps" });
+    for (const source of sources) await openSource(source, "geojson");
+  }
+
   const dispose = async () => {
     for (const dataset of datasets) await dataset[Symbol.asyncDispose]();
     for (const context of contexts) await context[Symbol.asyncDispose]();
   };
   try {
     for (const address of addresses) {
+      const map = mapIdIn(address);
+      if (map !== null) {
+        await openMap(map, address);
+        continue;
+      }
       const members = await openInput(address, {
         spool,
         signal,

@@ -1,10 +1,9 @@
 /** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
-import { areaOfUse, isWgs84 } from "../crs/index.js";
+import { isWgs84 } from "../crs/index.js";
 import { Spool } from "../io/spool.js";
 import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
 import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
-import { suspectSwap } from "../stages/swapped-order.js";
 import { askedCrs } from "./asked-crs.js";
 import { chooseExecutor } from "./choose-executor.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
@@ -13,6 +12,7 @@ import { pieces } from "./reading.js";
 import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
+import { besideHeld, type Held, suspicions } from "./suspicions.js";
 
 export interface LayerReport {
   readonly input: string;
@@ -43,7 +43,7 @@ export interface InspectReport {
 type InspectRequest = Pick<
   ConvertRequest,
   "inputs" | "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "workers" | "sourceCrs"
->;
+> & { readonly held?: Held };
 
 /**
  * @param thorough also look at every coordinate and every geometry's validity
@@ -125,7 +125,7 @@ async function inspectLayer(
       summary.fields.length > 0
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
-    suspicious: await suspicions(crs, summary.extent, summary.featureCount, summary.kinds[0]!.count, summary.fields),
+    suspicious: [...(await suspicions(crs, summary)), ...(await besideHeld(crs, summary.extent, request.held))],
     problems,
   };
 }
@@ -136,32 +136,3 @@ function checksOf(crs: Crs | null): StageSpec[] {
     { name: "check-validity", settings: {} },
   ];
 }
-
-async function suspicions(
-  crs: Crs | null,
-  extent: Extent | null,
-  count: number,
-  nulls: number,
-  fields: readonly FieldSummary[],
-): Promise<string[]> {
-  const found: string[] = [];
-  if (count === 0) found.push("there is no feature in it");
-  if (crs === null && extent) found.push("it does not say its coordinate reference system");
-  if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
-  if (extent) {
-    const geographic = crs === null || crs.kind === "geographic";
-    const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
-    if (swap === "sure") found.push("x and y are swapped: latitudes beyond 90 degrees that swapping cures (--swap-xy)");
-    else if (swap === "suspected")
-      found.push(
-        "x and y may be swapped: the swapped extent lies in the area of use, the plain one does not (--swap-xy)",
-      );
-    else if (crs && isWgs84(crs) && beyond(extent))
-      found.push("coordinates lie beyond 180 or 90 degrees: the coordinate reference system may be another");
-  }
-  const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
-  if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
-  return found;
-}
-
-const beyond = ([minX, minY, maxX, maxY]: Extent): boolean => minX < -180 || minY < -90 || maxX > 180 || maxY > 90;

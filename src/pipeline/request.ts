@@ -1,9 +1,12 @@
+import type { FileSource } from "../io/source.js";
+import type { Spool } from "../io/spool.js";
 import type { FieldType } from "../model/field.js";
+import type { LayerInfo } from "../model/layer.js";
 import type { Registry } from "../plugin/registry.js";
 
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
 export interface ConvertRequest {
-  /** Paths, http(s) addresses, or `-` for stdin. */
+  /** Paths, http(s) addresses, `map:ID` for a map of a service, or `-` for stdin. */
   readonly inputs: readonly string[];
   /** A path, or `-` for stdout. */
   readonly output: string;
@@ -69,4 +72,24 @@ export interface Host {
   /** What the run calls now: `SOURCE_DATE_EPOCH` where it is set. */
   readonly now: Date;
   readonly onProgress?: (progress: Progress) => void;
+  /** What the inputs of a conversion turned out to be, once they are open. */
+  readonly onLayers?: (layers: readonly LayerInfo[]) => void;
+  /** Reads maps as inputs; absent where there is no service to ask. */
+  readonly readMap?: ReadMap;
 }
+
+/** A map of a Map Features Service as an input. */
+export interface MapQuestion {
+  /** MAP_ID. */
+  readonly id: string;
+  /** What the input is called: `map:ID`. */
+  readonly name: string;
+  /** As in `ConvertRequest`. */
+  readonly layers: readonly string[];
+  /** Where the files go. */
+  readonly spool: Spool;
+  readonly onProgress: (features: number) => void;
+}
+
+/** Puts a map on disk: a file of GeoJSON for each of its layers. The layers asked for are among them, if it has them. */
+export type ReadMap = (question: MapQuestion) => Promise<readonly FileSource[]>;

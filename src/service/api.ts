@@ -91,15 +91,34 @@ async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings):
   });
 }
 
+/**
+ * Reads what is left of a body, up to so many bytes: a connection that is closed with bytes unread is reset, and the
+ * answer on it is lost (RFC 9112, 9.6).
+ */
+async function discard(stream: Readable, most: number): Promise<void> {
+  if (stream.readableEnded || stream.destroyed) return;
+  let left = most;
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    left -= chunk.length;
+    if (left < 0) return;
+  }
+}
+
 function takeJson(scope: FastifyInstance, settings: Settings): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", async (request: FastifyRequest, stream: Readable) => {
     if (request.is404) return undefined;
     // Who sends too much gets an answer: the connection outlives the reading.
     const chunks = stream.iterator({ destroyOnReturn: false });
-    const { bytes, json } = await readJson(request.headers, chunks, settings);
-    request.bytes = bytes;
-    return json;
+    try {
+      const { bytes, json } = await readJson(request.headers, chunks, settings);
+      request.bytes = bytes;
+      return json;
+    } catch (error) {
+      const most = 4 * settings.bodyBytes;
+      if (!(Number(request.headers["content-length"]) > most)) await discard(stream, most);
+      throw error;
+    }
   });
   scope.addHook("preValidation", async (request) => {
     if (request.bytes === null && request.routeOptions.schema?.body) throw problem("body-missing", {});

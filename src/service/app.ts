@@ -1,8 +1,9 @@
 /** The service as a function of its store: everything but listening, so that tests need no port. */
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
+import { basePath, belowPath } from "./address.js";
 import { api } from "./api.js";
-import { tokenEndpoint } from "./auth/token-endpoint.js";
+import { refuseOtherMethods, tokenEndpoint } from "./auth/token-endpoint.js";
 import { answerClientErrors } from "./client-errors.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
 import { rememberPaths } from "./known-paths.js";
@@ -16,7 +17,10 @@ import { strictTransport } from "./strict-transport.js";
 export interface AppDependencies {
   readonly store: Store;
   readonly settings?: Partial<Settings>;
-  /** As clients see it, behind a proxy: `https://maps.example.org`. Else what each request says. */
+  /**
+   * As clients see it, behind a proxy: `https://maps.example.org`, or `https://example.org/maps` where the proxy passes
+   * paths on as they come. Else what each request says.
+   */
   readonly publicUrl?: string | null;
   /** Whose `X-Forwarded-*` headers are believed. */
   readonly trustProxy?: FastifyServerOptions["trustProxy"];
@@ -30,13 +34,15 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, now = Date.now } = dependencies;
   const publicUrl = dependencies.publicUrl?.replace(/\/+$/, "") ?? null;
   const settings = { ...defaultSettings, ...dependencies.settings };
-  const app = fastify(serverOptions(dependencies, settings)) as unknown as FastifyInstance;
+  const app = fastify(serverOptions(dependencies, settings, basePath(publicUrl))) as unknown as FastifyInstance;
   const notFound = rememberPaths(app);
   handleErrors(app);
   // Each part takes the bodies that it understands, and no other.
   app.removeAllContentTypeParsers();
   const pages = makePages({ store, settings, publicUrl, now });
   app.setNotFoundHandler((request, reply) => {
+    const refused = refuseOtherMethods(request, reply);
+    if (refused) return refused;
     const found = notFound(request);
     if (found.statusCode === 404 && pages.wantsPage(request)) return pages.sayNotFound(request, reply);
     throw found;
@@ -56,7 +62,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   return app;
 }
 
-function serverOptions(dependencies: AppDependencies, settings: Settings): FastifyServerOptions {
+function serverOptions(dependencies: AppDependencies, settings: Settings, path: string): FastifyServerOptions {
   const { logger = false, trustProxy = false, tls } = dependencies;
   const limits = {
     maxHeaderSize: settings.headerBytes,
@@ -69,6 +75,7 @@ function serverOptions(dependencies: AppDependencies, settings: Settings): Fasti
     requestTimeout: settings.requestSeconds * 1000,
     keepAliveTimeout: settings.idleSeconds * 1000,
     bodyLimit: settings.bodyBytes,
+    ...(path && { rewriteUrl: ({ url = "/" }: { readonly url?: string }) => belowPath(url, path) }),
     genReqId: () => newId(),
     requestIdHeader: false as const,
     // `logRequests` writes one line instead of two.

@@ -2,21 +2,14 @@ import type { FastifyInstance } from "fastify";
 import { pathOf } from "./errors.js";
 import { type Problem, problem } from "./problems.js";
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** A route that only refuses, in words of its own. */
-    refused?: boolean;
-  }
-}
-
 /**
  * Remembers the paths of all routes, so that a wrong method can be told from a wrong path: 405 with Allow (RFC 9110,
  * 15.5.6), or 404. To be called before any route is made.
  */
 export function rememberPaths(app: FastifyInstance): (request: { method: string; url: string }) => Problem {
   const methods = new Map<string, Set<string>>();
-  app.addHook("onRoute", ({ url, method, config }) => {
-    if (url.includes("*") || config?.refused) return;
+  app.addHook("onRoute", ({ url, method }) => {
+    if (url.includes("*")) return;
     const of = methods.get(url) ?? new Set();
     for (const one of [method].flat()) of.add(one);
     methods.set(url, of);

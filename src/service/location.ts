@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { Store } from "./store/contract.js";
+import type { ThreadEnd } from "./store/sqlite/lasting-member.js";
 
 export type StoreLocation =
   | { readonly kind: "folder"; readonly path: string }
@@ -20,16 +21,17 @@ export function describeLocation(location: StoreLocation): string {
 
 /**
  * Opens the store, made anew or brought up to date where needed.
+ * @param report is told what the store mends by itself, for the log
  * @throws folder-unwritable, store-unavailable, store-newer, store-foreign
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
+export async function openStore(location: StoreLocation, report?: (end: ThreadEnd) => void): Promise<Store> {
   if (location.kind === "database") {
     const { openPostgresStore } = await import("./store/postgres/index.js");
     return openPostgresStore(location.url);
   }
   prepareFolder(location.path);
   const { openSqliteStore } = await import("./store/sqlite/index.js");
-  return openSqliteStore(fileIn(location.path));
+  return openSqliteStore(fileIn(location.path), report);
 }
 
 /**

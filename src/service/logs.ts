@@ -2,7 +2,8 @@
  * The log: one JSON object a line, with the id that an answer has in `X-Request-Id`. No line has a secret: members that
  * hold one are left out, and whatever looks like one is taken away at the end, wherever it came from.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { ThreadEnd } from "./store/sqlite/lasting-member.js";
 
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -52,6 +53,14 @@ const longestAddress = 500;
 
 function describeRequest(request: FastifyRequest): object {
   return { method: request.method, url: request.url.slice(0, longestAddress), address: request.ip };
+}
+
+/** Tells that a thread of the store ended by itself, and what comes of it. */
+export function logThreadEnd(log: FastifyBaseLogger, { role, cause, replaced }: ThreadEnd): void {
+  const what = replaced
+    ? "a new one takes its place"
+    : "too often to be replaced again: what it does is not answered until the service is started anew";
+  log.error({ err: cause, thread: role }, `a thread of the store ended; ${what}`);
 }
 
 /** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */

@@ -2,12 +2,12 @@
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Server as TlsServer } from "node:tls";
-import type { FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { buildApp } from "./app.js";
 import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
 import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
 import { openStore, type StoreLocation } from "./location.js";
-import { type LogLevel, type LogTarget, loggerOptions, logRequests } from "./logs.js";
+import { type LogLevel, type LogTarget, loggerOptions, logRequests, logThreadEnd } from "./logs.js";
 import { Metrics } from "./metrics.js";
 import { newSetupLink } from "./pages/set-up.js";
 import { registerProbes } from "./probes.js";
@@ -54,7 +54,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   checkProxies(options.trustProxy);
   const certificate = tls && readCertificate(tls, Date.now());
   const metrics = new Metrics(version());
-  const store = metrics.timed(await openStore(options.store));
+  let log: FastifyBaseLogger | undefined;
+  const store = metrics.timed(await openStore(options.store, (end) => log && logThreadEnd(log, end)));
   const settings = { ...defaultSettings, ...options.settings };
   let ending = false;
   const app = buildApp({
@@ -65,6 +66,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     tls: certificate,
     logger: loggerOptions(options.logLevel, options.logTarget),
   });
+  log = app.log;
   logRequests(app);
   metrics.watch(app);
   registerProbes(app, { store, metrics, isEnding: () => ending });

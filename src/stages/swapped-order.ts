@@ -24,7 +24,8 @@ function unwrapped([west, south, east, north]: Extent): Extent[] {
 const within = (inner: Extent, outer: Extent): boolean =>
   inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 
-const overlap = (a: Extent, b: Extent): boolean => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
+/** Whether two boxes that do not wrap have a point in common. */
+export const overlap = (a: Extent, b: Extent): boolean => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
 const degrees: Extent = [-180, -90, 180, 90];
 

@@ -6,19 +6,19 @@
  * - pages: requests a second for pages of 500 features at random depths, beside a server that reads the same rows from
  *   the same database and writes them to a socket;
  * - depth: page 20,000 (or the last) beside page 1, as one client sees it;
- * - synchronisation: a PUT of 1000 features that all change, beside the bare statements in one transaction.
+ * - synchronisation: a PUT of 1000 features that all change, beside the bare statements in one transaction;
+ * - size: a POST of 1000 features that all change by a key, on the whole map beside a map of these alone; before it the
+ *   first one, which reads the whole map for its keys, and last a PUT of 1000 that deletes all others.
  */
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { bareStore } from "./bare-store.mjs";
 import { median } from "./measure.mjs";
+import { ask as askOnce, Served, startServer } from "./served.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -29,43 +29,13 @@ const { values: flags } = parseArgs({
   },
 });
 const here = dirname(fileURLToPath(import.meta.url));
-const main = join(dirname(dirname(here)), "dist", "src", "cli", "main.js");
 const features = Number(flags.features);
 const rounds = Number(flags.rounds);
 const pageSize = 500;
 const connections = 4;
-const email = "bench@example.org";
 const data = mkdtempSync(join(tmpdir(), "geoferry-service-bench-"));
-const environment = { ...process.env, ...(flags.database && { GEOFERRY_DATABASE: flags.database }) };
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
-
-const admin = (args, input = "") => {
-  const out = execFileSync(process.execPath, [main, "admin", ...args, "--data", data, "--json"], {
-    input,
-    env: environment,
-    encoding: "utf8",
-  });
-  return out.trim() === "" ? {} : JSON.parse(out);
-};
-
-/** A server of ours or a bare one: its address, once it has told it in a line of JSON. */
-async function start(args) {
-  const child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "ignore"] });
-  for await (const line of createInterface({ input: child.stdout })) return { child, url: JSON.parse(line).url };
-  throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
-}
-
-/** Status and bytes of an answer. */
-async function ask(url, { method = "GET", headers = {}, body } = {}) {
-  const request = http.request(url, { method, headers, agent });
-  request.end(body);
-  const [response] = await once(request, "response");
-  const chunks = [];
-  for await (const chunk of response) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
-  if (response.statusCode >= 300) throw new Error(`${method} ${url}: ${response.statusCode} ${bytes.subarray(0, 300)}`);
-  return bytes;
-}
+const ask = (url, options) => askOnce(url, { ...options, agent });
 
 const feature = (i, turn) => ({
   type: "Feature",
@@ -103,27 +73,16 @@ async function milliseconds(run) {
   return performance.now() - started;
 }
 
-admin(["user", "add", email], "correct horse battery staple\n");
-const map = admin(["map", "add", "Bench", "--owner", email]).id;
-const small = admin(["map", "add", "Small", "--owner", email]).id;
-const credential = admin(["credential", "add", "--owner", email]);
+const ours = new Served(data, flags.database);
+const map = ours.newMap("Bench");
+const small = ours.newMap("Small");
 const bare = await bareStore(flags.database ?? join(data, "bare.sqlite"), features, feature);
-const ours = await start([main, "serve", "--data", data, "--port", "0", "--json"]);
-const rival = await start([join(here, "bare-server.mjs"), bare.location]);
+await ours.start();
+const rival = await startServer([join(here, "bare-server.mjs"), bare.location]);
 try {
-  const form = new URLSearchParams({
-    grant_type: "client_credentials_with_user",
-    client_id: credential.client_id,
-    client_secret: credential.client_secret,
-  });
-  const answer = await ask(`${ours.url}/token`, {
-    method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: String(form),
-  });
-  const headers = { authorization: `Bearer ${JSON.parse(answer).access_token}` };
+  const { headers } = ours;
   const json = { ...headers, "content-type": "application/json" };
-  const at = (id) => `${ours.url}/api/v1/maps/${id}/features`;
+  const at = (id) => ours.features(id);
 
   const filling = await milliseconds(async () => {
     for (let from = 0; from < features; from += 1000) {
@@ -167,12 +126,33 @@ try {
   console.log(
     `PUT of 1000: ${put.toFixed(1)} ms, bare transaction ${transaction.toFixed(1)} ms: ${ratio} times as fast`,
   );
+
+  const upsert = (id, turn) =>
+    ask(at(id), {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ remoteField: "ref", features: many(0, 1000, turn) }),
+    });
+  const registering = await milliseconds(() => upsert(map, 100));
+  const [large, little] = [[], []];
+  for (let turn = 1; turn <= 6 * rounds; turn++) {
+    large.push(await milliseconds(() => upsert(map, turn)));
+    little.push(await milliseconds(() => upsert(small, 100 + turn)));
+  }
+  const growth = median(large) / median(little);
+  console.log(
+    `POST of 1000 by key: ${median(large).toFixed(1)} ms among ${features}, ${median(little).toFixed(1)} ms among 1000: ${growth.toFixed(2)}; the first ${(registering / 1000).toFixed(1)} s`,
+  );
+  const body = JSON.stringify({ type: "FeatureCollection", remoteField: "ref", features: many(0, 1000, 0) });
+  const emptying = await milliseconds(() => ask(at(map), { method: "PUT", headers: json, body }));
+  console.log(`PUT of 1000 that deletes ${features - 1000}: ${(emptying / 1000).toFixed(1)} s`);
   console.log(
     `(${flags.database ? "PostgreSQL" : "SQLite"}, Node ${process.versions.node}, ${connections} connections)`,
   );
 } finally {
   agent.destroy();
-  for (const { child } of [ours, rival]) child.kill("SIGTERM");
+  ours.end();
+  rival.child.kill("SIGTERM");
   await bare.close();
   rmSync(data, { recursive: true, force: true });
 }

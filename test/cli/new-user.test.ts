@@ -18,9 +18,12 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats, serve, admin',
+      'no command "conver"; did you mean convert? There are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, serve, admin',
     ],
-    [["frob", "a.shp"], 'no command "frob"; there are convert, info, check, formats, serve, admin'],
+    [
+      ["frob", "a.shp"],
+      'no command "frob"; there are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, serve, admin',
+    ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
       ["convert", "a.shp", "b.csv", "--replace-lyaer"],
@@ -45,6 +48,9 @@ describe("a mistyped command line", () => {
     [["convert", "a.shp", "b.csv", "--rejects="], "--rejects is given without a value; give one, or leave it away"],
     [["convert"], "convert of what? See geoferry convert --help"],
     [["info"], "info of what? See geoferry info --help"],
+    [["push", "places.csv"], "push needs --map; see geoferry push --help"],
+    [["pull", "places.csv"], "pull needs --map; see geoferry pull --help"],
+    [["admin", "map", "add", "Parks"], "admin map add needs --owner; see geoferry admin map add --help"],
     [
       ["convert", "a.shp", "b.gpkg", "--append", "--replace-layer"],
       "--replace-layer replaces one layer of the output, --append adds to it: choose one",

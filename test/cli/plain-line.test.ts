@@ -17,15 +17,10 @@ async function plain(line: readonly string[]): Promise<Record<string, unknown> |
 /** What yargs makes of it, without the names that it adds: `_`, `$0`, aliases and names with hyphens. */
 async function full(line: readonly string[]): Promise<Record<string, unknown>> {
   const asked = await readFullLine(protectArguments(line));
-  const known = [
-    ...Object.keys({ ...common, ...asked!.command.options }),
-    "paths",
-    "inputs",
-    "name",
-    "email",
-    "id",
-    "client",
-  ].map((name) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()));
+  const { options, positionals } = asked!.command;
+  const known = Object.keys({ ...common, ...options, ...positionals }).map((name) =>
+    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  );
   return Object.fromEntries(
     Object.entries(asked!.args).filter(([name, value]) => known.includes(name) && value !== undefined),
   );

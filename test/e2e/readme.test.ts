@@ -2,13 +2,15 @@
  * Every command of the README and of the page on the command line is run on a copy of the samples. What a `console`
  * block shows is compared with what comes out; `npx vitest run test/e2e/readme.test.ts -u` writes it anew.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../support/command.js";
 import { type Block, blocksOf, Desk } from "../support/document.js";
+import { SyncWorld } from "../support/sync-world.js";
 
 /** Lines of `sh no-run` blocks, each with the reason why it is not run here. */
 const notRun: Readonly<Record<string, string>> = {
@@ -16,10 +18,18 @@ const notRun: Readonly<Record<string, string>> = {
   "npm install && npm run build && npm install -g .":
     "changes the machine; the packed package is installed by other tests",
   "npm run demo": "a step of .ci/run",
+  "geoferry login https://maps.example.org --client-id gfc_jx1f0 < secret.txt": "needs a service; test/cli has one",
+  "geoferry whoami": "needs a service; test/cli has one",
+  "geoferry maps": "needs a service; test/cli has one",
 };
 
 let server: Server;
 let address = "";
+/** A Map Features Service, and an account on it. */
+let world: SyncWorld;
+/** The map that the pages speak of. */
+const shownMap = "7c0e6a52-5d0c-7d5a-9f0e-3c6f2f1f7a10";
+const shownService = "https://maps.example.org";
 
 /** The samples as `https://example.org` has them. */
 beforeAll(async () => {
@@ -32,10 +42,36 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world = await SyncWorld.start(["--data", mkdtempSync(join(tmpdir(), "geoferry-readme-"))]);
 });
 afterAll(() => server.close());
 
-const here = (command: string) => command.replaceAll("https://example.org", address);
+/** A desk with a map of its own. */
+class Reader extends Desk {
+  private constructor(private readonly map: string) {
+    super({
+      GEOFERRY_URL: world.url,
+      GEOFERRY_CLIENT_ID: world.ada.clientId,
+      GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
+    });
+  }
+
+  static async sitDown(): Promise<Reader> {
+    return new Reader(await world.newMap());
+  }
+
+  override run(command: string) {
+    return super.run(command.replaceAll("https://example.org", address).replaceAll(shownMap, this.map));
+  }
+
+  /** What a page says of what came out here. */
+  shown(text: string): string {
+    return text
+      .replaceAll(address, "https://example.org")
+      .replaceAll(world.url, shownService)
+      .replaceAll(this.map, shownMap);
+  }
+}
 
 /** A command that runs until it is stopped, is; on a port that is free. */
 const stopped = (command: string) =>
@@ -52,10 +88,10 @@ function promised(text: string): { command: string; status: number }[] {
 }
 
 async function shellBlock(block: Block): Promise<void> {
-  const desk = new Desk();
+  const desk = await Reader.sitDown();
   try {
     for (const { command, status } of promised(block.text)) {
-      const ran = await desk.run(stopped(here(command)));
+      const ran = await desk.run(stopped(command));
       expect(ran.status, `line ${block.line}: ${command}\n${ran.output}`).toBe(status);
     }
   } finally {
@@ -65,22 +101,22 @@ async function shellBlock(block: Block): Promise<void> {
 
 /** The text of a `console` block with the output that its commands have; each must end with 0 or ask for `$?`. */
 async function consoleBlock(block: Block): Promise<string> {
-  const desk = new Desk();
+  const desk = await Reader.sitDown();
   let text = "";
   try {
     const commands = block.text.split("\n").filter((line) => line.startsWith("$ "));
     for (const [i, line] of commands.entries()) {
-      const { status, output } = await desk.run(here(line.slice(2)));
+      const { status, output } = await desk.run(line.slice(2));
       if (commands[i + 1] !== "$ echo $?") expect(status, `line ${block.line}: ${line}\n${output}`).toBe(0);
       text += `${line}\n${output}${output === "" || output.endsWith("\n") ? "" : "\n"}`;
     }
   } finally {
     desk.remove();
   }
-  return text.replaceAll(address, "https://example.org");
+  return desk.shown(text);
 }
 
-describe.each(["README.md", "docs/command-line.md"])("%s", (page) => {
+describe.each(["README.md", "docs/command-line.md", "docs/sync.md"])("%s", (page) => {
   const markdown = readFileSync(join(root, page), "utf8");
   const blocks = blocksOf(markdown);
 
@@ -106,27 +142,49 @@ describe.each(["README.md", "docs/command-line.md"])("%s", (page) => {
   });
 });
 
-describe("the example of the library", () => {
-  const example = blocksOf(readFileSync(join(root, "README.md"), "utf8")).find(({ info }) => info === "ts");
+/** Compiles the example of a page as a program of its own, and runs it with the map of the desk. */
+async function example(page: string, desk: Reader, programs: readonly string[]) {
+  const block = blocksOf(readFileSync(join(root, page), "utf8")).find(({ info }) => info === "ts");
+  writeFileSync(join(desk.folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(desk.folder, "example.ts"), block?.text ?? "");
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const flags = "--strict --module nodenext --target es2023 --types node --ignoreConfig";
+  const compiled = await desk.run(`"${process.execPath}" "${tsc}" ${flags} example.ts`);
+  expect(compiled).toMatchObject({ status: 0, output: "" });
+  const outputs = [];
+  for (const arguments_ of programs) {
+    const ran = await desk.run(`"${process.execPath}" example.js ${arguments_}`);
+    expect(ran, ran.output).toMatchObject({ status: 0 });
+    outputs.push(ran.output);
+  }
+  return outputs;
+}
 
-  test("is of the right types, and does what it says", async () => {
-    const desk = new Desk();
+describe("the example of the library", () => {
+  test("for conversions is of the right types, and does what it says", async () => {
+    const desk = await Reader.sitDown();
     try {
-      writeFileSync(join(desk.folder, "package.json"), '{ "type": "module" }');
-      writeFileSync(join(desk.folder, "example.ts"), example?.text ?? "");
-      const tsc = join(root, "node_modules/typescript/bin/tsc");
-      const flags = "--strict --module nodenext --target es2023 --types node --ignoreConfig";
-      const compiled = await desk.run(`"${process.execPath}" "${tsc}" ${flags} example.ts`);
-      expect(compiled).toMatchObject({ status: 0, output: "" });
-      const ran = await desk.run(`"${process.execPath}" example.js`);
-      expect(ran).toMatchObject({ status: 0 });
+      const [output] = await example("README.md", desk, [""]);
       // The survey has so many buildings above 150 metres.
       const survey = JSON.parse(readFileSync(join(root, "samples/survey.geojson"), "utf8"));
       const tall = survey.features.filter(
         (feature: { properties: { height_m: number } }) => feature.properties.height_m > 150,
       );
-      expect(ran.output).toBe(`${tall.length} of 20 features []\n`);
+      expect(output).toBe(`${tall.length} of 20 features []\n`);
       expect(JSON.parse(desk.read("tall.geojson")).features).toHaveLength(tall.length);
+    } finally {
+      desk.remove();
+    }
+  });
+
+  test("for maps is of the right types, and does what it says", async () => {
+    const desk = await Reader.sitDown();
+    try {
+      const [first, second] = await example("docs/sync.md", desk, [shownMap, shownMap]);
+      const { features } = JSON.parse(readFileSync(join(root, "samples/parks.geojson"), "utf8"));
+      expect(first).toContain(`create: ${features.length},`);
+      expect(first).toMatch(new RegExp(`^${features.length} created$`, "m"));
+      expect(second).toBe("nothing to do\n");
     } finally {
       desk.remove();
     }

@@ -43,7 +43,7 @@ async function nameWhatIsThere(operation, place, schemas) {
   const parameters = operation.parameters ?? [];
   if (!parameters.some(({ name }) => name === "mapId")) return;
   const { map, feature } = await place(operation.operationId);
-  const values = { mapId: map, featureId: feature, "if-match": "*" };
+  const values = { mapId: map, featureId: feature, "if-match": "*", "if-none-match": '"none"' };
   for (const parameter of parameters)
     if (Object.hasOwn(values, parameter.name)) parameter.schema = one(values[parameter.name]);
   // Not with `page`.

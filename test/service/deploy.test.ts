@@ -1,16 +1,20 @@
 /** The examples in samples/deploy/: they are what they say, and what they say is what geoferry has. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { common } from "../../src/cli/command.js";
 import { serveCommand } from "../../src/cli/commands/serve.js";
 import { defaultSettings } from "../../src/service/settings.js";
 import { has, samples } from "../support/command.js";
 import { testDatabase } from "../support/postgres.js";
-import { equip, Running, scratchFolder } from "./running.js";
+import { equip, password, Running, scratchFolder } from "./running.js";
 
 const folder = scratchFolder();
 const sample = (name: string): string => readFileSync(join(samples, "deploy", name), "utf8");
@@ -135,21 +139,44 @@ describe("the Kubernetes manifest", () => {
   });
 });
 
-describe.runIf(database && has("nginx") && has("openssl"))("nginx, as the example has it", () => {
-  let nginx: ChildProcess | undefined;
+const installed = has("nginx") && has("openssl");
+if (process.env.CI && !installed) throw new Error("nginx or openssl is missing; install nginx-light and openssl");
+
+describe.runIf(database && installed)("nginx, as the example has it", () => {
+  const place = join(folder.path, "nginx");
+  let nginx: ChildProcess;
+  let services: readonly [Running, Running];
+  let store: readonly string[];
+  let made: ReturnType<typeof equip>;
+  let ports: { readonly http: number; readonly https: number };
+
+  beforeAll(async () => {
+    store = ["--database", await database!.emptySchema()];
+    made = equip(store);
+    ports = { http: await freePort(), https: await freePort() };
+    const start = () => Running.start([...store, "--public-url", at(""), "--trust-proxy"]);
+    services = [await start(), await start()];
+    configure();
+    // Where root tests, its workers write to the folder, which is for nobody else.
+    const own = process.getuid?.() === 0 ? "user root;" : "";
+    const said = ["-p", place, "-c", "nginx.conf", "-e", "stderr", "-g", `daemon off; pid ${place}/pid; ${own}`];
+    const checked = spawnSync("nginx", ["-t", ...said], { encoding: "utf8" });
+    expect(checked.status, checked.stderr).toBe(0);
+    nginx = spawn("nginx", said, { stdio: "ignore" });
+    await vi.waitFor(async () => expect((await ask("/readyz")).status).toBe(200), { timeout: 20_000 });
+  }, 60_000);
   afterAll(() => void nginx?.kill("SIGKILL"));
 
   async function freePort(): Promise<number> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { port: number };
+    const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     return port;
   }
 
   /** The example with the addresses of this test, and with nothing outside of its folder. */
-  function configured(services: readonly Running[], http: number, https: number): string {
-    const place = join(folder.path, "nginx");
+  function configure(): void {
     mkdirSync(join(place, "certificate"), { recursive: true });
     const files = ["-keyout", "certificate/privkey.pem", "-out", "certificate/fullchain.pem"];
     const line = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
@@ -157,59 +184,107 @@ describe.runIf(database && has("nginx") && has("openssl"))("nginx, as the exampl
     const own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
       (name) => `${name}_temp_path ${place}/${name};`,
     );
-    const ports = services.map(({ listening }) => new URL(listening).port);
+    const inside = services.map(({ listening }) => new URL(listening).port);
     const text = sample("compose/nginx.conf")
-      .replace(/service-(\d):8080/g, (_, number: string) => `127.0.0.1:${ports[Number(number) - 1]}`)
-      .replace("listen 80;", `listen 127.0.0.1:${http};`)
-      .replace("listen 443", `listen 127.0.0.1:${https}`)
+      .replace(/service-(\d):8080/g, (_, number: string) => `127.0.0.1:${inside[Number(number) - 1]}`)
+      .replace("listen 80;", `listen 127.0.0.1:${ports.http};`)
+      .replace("listen 443", `listen 127.0.0.1:${ports.https}`)
       .replace("http {\n", `http {\n${own.join("\n")}\n`);
     writeFileSync(join(place, "nginx.conf"), text);
-    return place;
   }
 
-  test("shares requests out, goes on where one process ends, and keeps the metrics to itself", async () => {
-    const store = ["--database", await database!.emptySchema()];
-    const { map, clientId, clientSecret } = equip(store);
-    const start = () => Running.start([...store, "--public-url", "https://localhost", "--trust-proxy"]);
-    const services = [await start(), await start()] as const;
-    const [http, https] = [await freePort(), await freePort()];
-    const place = configured(services, http, https);
-    const said = ["-p", place, "-c", "nginx.conf", "-e", "stderr", "-g", `daemon off; pid ${place}/pid;`];
-    const checked = spawnSync("nginx", ["-t", ...said], { encoding: "utf8" });
-    expect(checked.status, checked.stderr).toBe(0);
-    nginx = spawn("nginx", said, { stdio: "ignore" });
+  const at = (path: string): string => `https://localhost:${ports.https}${path}`;
 
-    /** By curl, as fetch would not take the certificate. */
-    const curl = (...args: readonly string[]) => {
-      const line = ["-sk", "-o", join(place, "answer"), "-w", "%{http_code}", ...args];
-      return spawnSync("curl", line, { encoding: "utf8" }).stdout;
+  interface Asked {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }
+  /** Over TLS with the certificate that was just made, which fetch would not take. */
+  async function ask(path: string, { method = "GET", headers = {}, body }: Asked = {}) {
+    const url = path.startsWith("https:") ? path : at(path);
+    const asked = request(url, { method, headers, rejectUnauthorized: false, family: 4 }).end(body);
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+  }
+
+  const credentials = () => `client_id=${made.clientId}&client_secret=${made.clientSecret}`;
+  interface Feature {
+    readonly properties: { readonly ref: string };
+  }
+  async function bearer(): Promise<Record<string, string>> {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const body = `grant_type=client_credentials_with_user&${credentials()}`;
+    const answer = await ask("/token", { method: "POST", headers, body });
+    return { authorization: `Bearer ${JSON.parse(answer.body).access_token}`, "content-type": "application/json" };
+  }
+  const served = (service: Running, which: string) =>
+    service.logs.filter(({ method, status }) => `${method} ${status}` === which).length;
+
+  test("leads to https, and keeps the metrics to itself", async () => {
+    const plain = await fetch(`http://127.0.0.1:${ports.http}/readyz`, { redirect: "manual" });
+    expect(plain.status).toBe(301);
+    expect((await ask("/metrics")).status).toBe(404);
+    const { headers } = await ask("/sign-in");
+    expect(headers["strict-transport-security"]).toBe("max-age=31536000");
+  });
+
+  test("carries thousands of features to a map, and back page by page from either process", async () => {
+    const headers = await bearer();
+    const features = Array.from({ length: 3000 }, (_, i) => ({
+      type: "Feature",
+      geometry: { type: "Point", coordinates: [i / 100, 50] },
+      properties: { ref: `r${i}`, text: "ü".repeat(500) },
+    }));
+    for (let from = 0; from < features.length; from += 1000) {
+      const body = JSON.stringify({ remoteField: "ref", features: features.slice(from, from + 1000) });
+      const answer = await ask(`/api/v1/maps/${made.map}/features`, { method: "POST", headers, body });
+      expect(answer.status, answer.body.slice(0, 300)).toBe(201);
+    }
+    const refs: string[] = [];
+    for (let next: string | undefined = `/api/v1/maps/${made.map}/features?per_page=500`; next !== undefined; ) {
+      const page: { headers: IncomingHttpHeaders; body: string } = await ask(next, { headers });
+      refs.push(...JSON.parse(page.body).features.map(({ properties }: Feature) => properties.ref));
+      next = /^<(https:[^>]*)>; rel="next"$/.exec(String(page.headers.link ?? ""))?.[1];
+    }
+    expect(refs).toEqual(features.map(({ properties }) => properties.ref));
+  });
+
+  test("lets people sign in at one process and go on at the other", async () => {
+    const cookies = new Map<string, string>();
+    const visit = async (path: string, form?: Record<string, string>) => {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      const type = form && { "content-type": "application/x-www-form-urlencoded", origin: at("") };
+      const body = form && new URLSearchParams(form).toString();
+      const answer = await ask(path, { method: form ? "POST" : "GET", headers: { cookie, ...type }, body });
+      for (const line of answer.headers["set-cookie"] ?? []) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+        cookies.set(name!, value!);
+      }
+      return answer;
     };
-    const at = `https://localhost:${https}`;
-    await expect.poll(() => curl(`${at}/readyz`), { timeout: 20_000 }).toBe("200");
-    expect(curl(`http://localhost:${http}/readyz`)).toBe("301");
-    expect(curl(`${at}/metrics`)).toBe("404");
-    expect(
-      curl("-u", `${clientId}:${clientSecret}`, "-d", "grant_type=client_credentials_with_user", `${at}/token`),
-    ).toBe("200");
-    const { access_token: token } = JSON.parse(readFileSync(join(place, "answer"), "utf8")) as { access_token: string };
+    const door = await visit("/sign-in");
+    const token = /name="token-of-form" value="([^"]*)"/.exec(door.body)![1]!;
+    const fields = { "token-of-form": token, email: "ada@example.org", password, next: `/maps/${made.map}` };
+    const entered = await visit("/sign-in", fields);
+    expect([entered.status, entered.headers.location]).toEqual([303, `/maps/${made.map}`]);
+    expect([...cookies.keys()]).toEqual(["__Host-geoferry-browser"]);
+    const before = services.map((service) => served(service, "GET 200"));
+    for (let i = 0; i < 6; i++) expect((await visit(`/maps/${made.map}`)).body).toContain(at("/api/v1/maps/"));
+    for (const [i, service] of services.entries()) expect(served(service, "GET 200")).toBeGreaterThan(before[i]!);
+  });
+
+  test("goes on where one process ends", async () => {
+    const headers = await bearer();
     const body = '{"features":[{"type":"Feature","geometry":null,"properties":{}}]}';
-    const create = () =>
-      curl(
-        "-H",
-        `Authorization: Bearer ${token}`,
-        "-H",
-        "Content-Type: application/json",
-        "-d",
-        body,
-        `${at}/api/v1/maps/${map}/features`,
-      );
-    for (let i = 0; i < 6; i++) expect(create()).toBe("201");
-    const served = (service: Running) =>
-      service.logs.filter(({ method, status }) => method === "POST" && status === 201).length;
+    const create = () => ask(`/api/v1/maps/${made.map}/features`, { method: "POST", headers, body });
+    const before = services.map((service) => served(service, "POST 201"));
+    for (let i = 0; i < 6; i++) expect((await create()).status).toBe(201);
     expect(await services[0].end()).toBe(0);
-    for (let i = 0; i < 6; i++) expect(create()).toBe("201");
+    for (let i = 0; i < 6; i++) expect((await create()).status).toBe(201);
     expect(await services[1].end()).toBe(0);
-    expect(served(services[0])).toBeGreaterThan(0);
-    expect(served(services[0]) + served(services[1])).toBe(12);
+    const after = services.map((service, i) => served(service, "POST 201") - before[i]!);
+    expect(after[0]).toBeGreaterThan(0);
+    expect(after[0]! + after[1]!).toBe(12);
   });
 });

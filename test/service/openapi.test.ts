@@ -76,6 +76,18 @@ describe("the description of the interface", () => {
     }
   });
 
+  test("tells which headers make a request conditional, or safe to repeat", () => {
+    const headersOf = (method: string) =>
+      document.paths[features]![method]!.parameters!.flatMap((parameter) =>
+        parameter.in === "header" ? [parameter.name] : [],
+      );
+    const conditions = ["if-match", "if-none-match"];
+    expect(headersOf("get")).toEqual(conditions);
+    for (const method of ["put", "delete"]) expect(headersOf(method)).toEqual([...conditions, "prefer"]);
+    for (const method of ["post", "patch"])
+      expect(headersOf(method)).toEqual([...conditions, "prefer", "idempotency-key"]);
+  });
+
   test("gives features as GeoJSON, and errors as problems", () => {
     const { get } = document.paths[features]!;
     expect(Object.keys(get!.responses["200"]!.content!)).toEqual(["application/geo+json"]);

@@ -69,6 +69,17 @@ describe("geoferry serve", () => {
     expect(made.map).toHaveLength(36);
   });
 
+  test("may be under a path of its host, its first link, too", async () => {
+    const service = await Running.start(["--data", folder.data(), "--public-url", "https://example.org/some/maps/"]);
+    expect(service.url).toBe("https://example.org/some/maps");
+    const { setup } = service.record;
+    expect(setup).toMatch(/^https:\/\/example\.org\/some\/maps\/setup\?token=/);
+    const page = await fetch(setup!.replace("https://example.org", service.listening));
+    expect(await page.text()).toContain('action="/some/maps/setup"');
+    expect((await fetch(`${service.listening}/healthz`)).status).toBe(200);
+    expect(await service.end()).toBe(0);
+  });
+
   test("is set by the environment, too", async () => {
     const service = await Running.start([], {
       GEOFERRY_DATA: folder.data(),
@@ -166,7 +177,7 @@ describe("geoferry serve refuses", () => {
     ["half of what https needs", ["--tls-cert", "cert.pem"], 2, "--tls-key"],
     ["a port that is none", ["--port", "65536"], 2, "65536"],
     ["a port in words", ["--port", "http"], 2, "http"],
-    ["a public address with a path", ["--public-url", "https://example.org/maps"], 2, "--public-url"],
+    ["a public address with a query", ["--public-url", "https://example.org/maps?a"], 2, "--public-url"],
     ["a public address of another kind", ["--public-url", "ftp://example.org"], 2, "--public-url"],
     ["a limit that is none", ["--limit", "bodyBites=1"], 2, "bodyBytes"],
     ["a limit of nothing", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],

@@ -75,7 +75,7 @@ describe("tokens", () => {
     test("4.1 are asked for by POST", async () => {
       const { status, json, headers } = await service().send("GET", "/token", { as: null });
       expect([status, headers.allow, json.error]).toEqual([405, "POST", "invalid_request"]);
-      for (const method of ["OPTIONS", "TRACE"]) {
+      for (const method of ["OPTIONS", "TRACE", "PROPFIND", "PURGE"]) {
         const other = await service().send(method, "/token", { as: null });
         expect([other.status, other.headers.allow, other.json.error]).toEqual([405, "POST", "invalid_request"]);
       }

@@ -34,7 +34,8 @@ export class Desk {
   private readonly programs = mkdtempSync(join(tmpdir(), "geoferry-programs-"));
   private status = 0;
 
-  constructor() {
+  /** @param variables of the environment, beside those of this process */
+  constructor(private readonly variables: NodeJS.ProcessEnv = {}) {
     cpSync(samples, join(this.folder, "samples"), { recursive: true });
     // A plugin among the samples, and the example of the library, import geoferry as an installed package.
     mkdirSync(join(this.folder, "node_modules", "@types"), { recursive: true });
@@ -49,7 +50,13 @@ export class Desk {
   /** Runs a line of a shell; `$?` is the status of the line before. Output is stdout and stderr as they come. */
   async run(command: string): Promise<Ran> {
     const script = `(exit ${this.status})\n{ ${command}\n} 2>&1`;
-    const env = { ...process.env, NO_COLOR: "1", PATH: `${this.programs}:${process.env.PATH}` };
+    const env = {
+      ...process.env,
+      ...this.variables,
+      XDG_STATE_HOME: join(this.programs, "state"),
+      NO_COLOR: "1",
+      PATH: `${this.programs}:${process.env.PATH}`,
+    };
     const ran = await new Promise<Ran>((resolve) => {
       execFile("bash", ["-c", script], { cwd: this.folder, env, timeout: 60_000 }, (error, output) => {
         const status = error ? (typeof error.code === "number" ? error.code : 1) : 0;

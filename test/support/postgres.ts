@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -95,8 +95,11 @@ function unprivileged(): { uid?: number; gid?: number } {
   return {};
 }
 
-/** One that is reached by a socket in a temporary folder alone, and does not wait for the disk. */
-export async function startedServer(): Promise<Server | null> {
+/**
+ * One that is reached by a socket in a temporary folder alone, and does not wait for the disk. Everybody is let in, but
+ * for what `rules` say, which are lines of its pg_hba.conf.
+ */
+export async function startedServer(rules: readonly string[] = []): Promise<Server | null> {
   const programs = binaries();
   if (!programs) return null;
   const folder = mkdtempSync(join(tmpdir(), "geoferry-postgres-"));
@@ -109,6 +112,8 @@ export async function startedServer(): Promise<Server | null> {
     ["--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"],
     { ...run, stdio: "pipe" },
   );
+  const access = join(data, "pg_hba.conf");
+  writeFileSync(access, [...rules, readFileSync(access, "utf8")].join("\n"));
   const server = spawn(
     join(programs, "postgres"),
     ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"],

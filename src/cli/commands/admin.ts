@@ -1,7 +1,8 @@
 /** `geoferry admin`: accounts, maps and credentials of a service, without a browser and while it runs. */
 import type { Admin } from "../../service/admin.js";
-import type { Command, CommonArguments } from "../command.js";
+import type { Command } from "../command.js";
 import { readPassword } from "../password.js";
+import { describeMap, give, tell } from "../say.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
 
 interface UserArguments extends StoreArguments {
@@ -40,16 +41,6 @@ async function withAdmin(
     await admin[Symbol.asyncDispose]();
   }
   return 0;
-}
-
-/** What a script takes: a record with `--json`, else lines of text. */
-function give(args: CommonArguments, record: object, text: string): void {
-  process.stdout.write(args.json ? `${JSON.stringify(record)}\n` : `${text}\n`);
-}
-
-/** What a person should know. */
-function tell(args: CommonArguments, sentence: string): void {
-  if (!args.quiet && !args.json) process.stderr.write(`${sentence}\n`);
 }
 
 const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
@@ -139,8 +130,7 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
       for (const map of await admin.maps(args.owner ?? null)) {
         const { id, name, ownerEmail, features, revision, created } = map;
         const record = { id, name, owner: ownerEmail, private: map.private, features, revision, created: iso(created) };
-        const count = `${features.toLocaleString("en")} feature${features === 1 ? "" : "s"}`;
-        give(args, record, `${id}  ${name}  (${ownerEmail}, ${count}${map.private ? ", private" : ""})`);
+        give(args, record, describeMap(record));
       }
     }),
 };

@@ -1,11 +1,16 @@
 import { describePlace } from "../../errors.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
+import type { Held } from "../../pipeline/suspicions.js";
 import type { Command } from "../command.js";
 import { exitStatus } from "../exit.js";
+import { ProgressDisplay } from "../progress.js";
+import { serviceFrom } from "../service-options.js";
+import { mapIdOf } from "../sync-options.js";
 import { type InfoArguments, inspectInputs, inspectOptions } from "./info.js";
 
 export interface CheckArguments extends InfoArguments {
   readonly strict?: boolean;
+  readonly map?: string;
 }
 
 /** Problems shown to a person; `--json` has them all. */
@@ -51,6 +56,18 @@ function records(layer: LayerReport): string {
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
+/** What a map holds already. */
+async function heldBy(map: string, args: CheckArguments): Promise<Held> {
+  const id = mapIdOf(map);
+  const service = await serviceFrom(args);
+  const display = new ProgressDisplay(process.stderr);
+  const tell = (features: number) => display.update({ done: 0, total: 0, features, phase: "download" });
+  const { extentOfMap } = await import("../../remote/map-extent.js");
+  const extent = await extentOfMap(service.map(id), args.quiet || args.json ? () => {} : tell);
+  display.clear();
+  return { name: `map:${id}`, extent };
+}
+
 export const checkCommand: Command<CheckArguments> = {
   usage: "check <inputs..>",
   summary: "Check INPUT: coordinate order and ranges, geometry validity",
@@ -58,13 +75,16 @@ export const checkCommand: Command<CheckArguments> = {
   options: {
     ...inspectOptions,
     strict: { type: "boolean", describe: "Suspicions count as problems" },
+    map: { type: "string", requiresArg: true, describe: "Id of a map that INPUT shall lie where it lies" },
   },
   examples: [
     ["check parcels.shp", "are all geometries valid, and where they should be?"],
     ["check 'in/*.geojson' --json", "every problem as a record"],
+    ["check parcels.csv --map 7c0e6a52-…", "do they lie where the map has its features?"],
   ],
   async run(args) {
-    return inspectInputs(args, true, ({ layers }) => {
+    const held = args.map === undefined ? {} : { held: await heldBy(args.map, args) };
+    return inspectInputs(args, { thorough: true, ...held }, ({ layers }) => {
       for (const layer of layers) {
         if (!args.json) process.stdout.write(describe(layer));
         else process.stdout.write(records(layer));

@@ -1,15 +1,17 @@
 import { asGeoferryError, fault } from "../../errors.js";
 import { expandInputs } from "../../pipeline/expand.js";
 import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
+import type { Held } from "../../pipeline/suspicions.js";
 import { unprotect } from "../arguments.js";
-import type { Command, CommonArguments } from "../command.js";
+import type { Command } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
 import { openHost } from "../host.js";
+import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { ProgressDisplay } from "../progress.js";
 import { renderError, renderGaps, renderNotices } from "../render.js";
-import { pairs, wholeNumber } from "./convert.js";
+import { pairs, wholeNumber } from "../values.js";
 
-export interface InfoArguments extends CommonArguments {
+export interface InfoArguments extends MapInputArguments {
   readonly inputs: readonly string[];
   readonly from?: string;
   readonly layer?: readonly string[];
@@ -26,6 +28,7 @@ export const inspectOptions = {
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
   workers: { type: "string", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
+  ...mapInputOptions,
 } as const;
 
 /**
@@ -35,13 +38,13 @@ export const inspectOptions = {
  */
 export async function inspectInputs(
   args: InfoArguments,
-  thorough: boolean,
+  { thorough, held }: { readonly thorough: boolean; readonly held?: Held },
   tell: (report: InspectReport) => number,
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
   const display = new ProgressDisplay(process.stderr);
-  const host = await openHost(args.plugin ?? [], args.quiet || args.json ? undefined : display.update);
+  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
   for (const { address, error: refused } of await expandInputs(args.inputs.map(unprotect), host.registry)) {
     const request = {
@@ -51,6 +54,7 @@ export async function inspectInputs(
       ...(args.sourceCrs === undefined ? {} : { sourceCrs: args.sourceCrs }),
       ...(workers === undefined ? {} : { workers }),
       ...(readerOptions === undefined ? {} : { readerOptions }),
+      ...(held === undefined ? {} : { held }),
       skipErrors: args.skipErrors ?? false,
     };
     try {
@@ -110,7 +114,7 @@ export const infoCommand: Command<InfoArguments> = {
     ["info data.zip --json", "the same, for a program"],
   ],
   async run(args) {
-    return inspectInputs(args, false, (report) => {
+    return inspectInputs(args, { thorough: false }, (report) => {
       for (const layer of report.layers) {
         const { problems: _, ...told } = layer;
         process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));

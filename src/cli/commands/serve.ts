@@ -5,7 +5,7 @@ import { listOf } from "../arguments.js";
 import type { Command } from "../command.js";
 import { interrupted } from "../signals.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
-import { pairs, wholeNumber } from "./convert.js";
+import { pairs, wholeNumber } from "../values.js";
 
 export interface ServeArguments extends StoreArguments {
   readonly host?: string;
@@ -31,7 +31,10 @@ export const serveCommand: Command<ServeArguments> = {
     port: { ...text, describe: "Port to listen on; 0 for any that is free", defaultDescription: "8080" },
     "tls-cert": { ...text, describe: "Certificate for https, with its chain: a PEM file" },
     "tls-key": { ...text, describe: "Its private key: a PEM file" },
-    "public-url": { ...text, describe: "Where clients reach it, through a proxy: https://maps.example.org" },
+    "public-url": {
+      ...text,
+      describe: "Where clients reach it, through a proxy: https://maps.example.org or https://example.org/maps",
+    },
     "trust-proxy": {
       type: "string",
       bare: "loopback,linklocal,uniquelocal",
@@ -91,7 +94,7 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
     host: args.host ?? "127.0.0.1",
     port,
     tls: tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey },
-    publicUrl: originOf(args.publicUrl),
+    publicUrl: publicUrlOf(args.publicUrl),
     trustProxy: listOf(args.trustProxy) ?? [],
     insecureHttp: args.insecureHttp ?? false,
     settings: await settingsOf(args.limit),
@@ -101,15 +104,17 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
 }
 
 /** @throws option-invalid */
-function originOf(text: string | undefined): string | null {
+function publicUrlOf(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isOrigin = url && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
-  if (isOrigin) return url.origin;
+  const address = url && url.origin + url.pathname;
+  // Characters that stand for themselves wherever a path is written (RFC 3986, 2.3).
+  const isPlain = url && /^(\/[\w.~-]+)*\/?$/.test(url.pathname);
+  if (isPlain && /^https?:$/.test(url.protocol) && address === url.href) return address!.replace(/\/$/, "");
   throw fault("option-invalid", {
     option: "--public-url",
     value: text,
-    expected: "an address without a path, like https://maps.example.org",
+    expected: "an address like https://maps.example.org or https://example.org/maps",
   });
 }
 

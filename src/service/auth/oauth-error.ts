@@ -1,5 +1,5 @@
 /** Errors of the token endpoint: in the shape of RFC 6749, 5.2, and no other. */
-import type { FastifyError, FastifyInstance } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 
 type Code =
   | "invalid_request"
@@ -55,10 +55,9 @@ export function handleOAuthErrors(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     const found = asOAuthError(error);
     if (found.statusCode >= 500) request.log.error({ err: error }, found.message);
-    return reply
-      .code(found.statusCode)
-      .headers(found.headers)
-      .type("application/json")
-      .send({ error: found.code, error_description: found.message });
+    return sendOAuthError(reply, found);
   });
 }
+
+export const sendOAuthError = (reply: FastifyReply, { statusCode, headers, code, message }: OAuthError): FastifyReply =>
+  reply.code(statusCode).headers(headers).type("application/json").send({ error: code, error_description: message });

@@ -4,16 +4,17 @@
  */
 import formbody from "@fastify/formbody";
 import rateLimit from "@fastify/rate-limit";
-import type { FastifyInstance, FastifySchema } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { tokenLifetime, type WireToken } from "../../remote/wire.js";
-import { baseUrl } from "../address.js";
+import { basePath, baseUrl } from "../address.js";
+import { pathOf } from "../errors.js";
 import type { Settings } from "../settings.js";
 import type { PeopleStore } from "../store/contract.js";
 import { Attempts } from "./attempts.js";
 import { authenticateClient } from "./clients.js";
-import { handleOAuthErrors, invalidRequest, OAuthError, slowDown } from "./oauth-error.js";
+import { handleOAuthErrors, invalidRequest, OAuthError, sendOAuthError, slowDown } from "./oauth-error.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
 export interface TokenOptions {
@@ -41,6 +42,9 @@ const Token = Type.Object({
 });
 const OAuthErrorBody = Type.Object({ error: Type.String(), error_description: Type.String() });
 
+/** RFC 6749, 5.1. */
+const notKept = { "cache-control": "no-store", pragma: "no-cache" };
+
 /** Bytes of a form: ids, secrets and tokens are short. */
 const formBytes = 16 * 1024;
 
@@ -55,13 +59,11 @@ export async function tokenEndpoint(scope: FastifyInstance, options: TokenOption
   const check = scope.createRateLimit({ max: settings.tokensPerMinute, timeWindow: 60_000 });
 
   scope.addHook("onRequest", async (request, reply) => {
-    // RFC 6749, 5.1.
-    reply.headers({ "cache-control": "no-store", pragma: "no-cache" });
+    reply.headers(notKept);
     if (request.method !== "POST") return;
     const limit = await check(request);
     if (!limit.isAllowed && limit.isExceeded) throw slowDown(limit.ttlInSeconds);
   });
-  onlyPost(scope);
 
   scope.post<{ Body: Static<typeof TokenForm> }>(paths.token, {
     schema: operation("requestToken", "Request an access token", TokenForm, Token),
@@ -89,10 +91,13 @@ export async function tokenEndpoint(scope: FastifyInstance, options: TokenOption
     },
   });
 
-  scope.get(paths.metadata, { schema: { hide: true } }, async (request, reply) => {
-    reply.headers({ "cache-control": "private, max-age=3600" }).removeHeader("pragma");
-    return metadata(baseUrl(request, publicUrl));
-  });
+  // Of an issuer with a path the metadata is not below it, but its path below theirs (RFC 8414, 3.1); some look below.
+  for (const url of new Set([paths.metadata, paths.metadata + basePath(publicUrl)])) {
+    scope.get(url, { schema: { hide: true } }, async (request, reply) => {
+      reply.headers({ "cache-control": "private, max-age=3600" }).removeHeader("pragma");
+      return metadata(baseUrl(request, publicUrl));
+    });
+  }
 }
 
 /** RFC 8414, 2. */
@@ -126,20 +131,14 @@ function formValidator(schema: TSchema) {
   };
 }
 
-/** Even what is wrong in the method is told as RFC 6749 tells things. */
-function onlyPost(scope: FastifyInstance): void {
-  for (const url of [paths.token, paths.revocation]) {
-    scope.route({
-      method: ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"],
-      url,
-      schema: { hide: true },
-      config: { refused: true },
-      onRequest: async () => {
-        throw new OAuthError(405, "invalid_request", "The method here is POST.", { allow: "POST" });
-      },
-      handler: async () => undefined,
-    });
-  }
+/** Even what is wrong in the method is told as RFC 6749 tells things, whatever the method is called. */
+export function refuseOtherMethods({ url }: FastifyRequest, reply: FastifyReply): FastifyReply | null {
+  const path = pathOf(url);
+  if (path !== paths.token && path !== paths.revocation) return null;
+  return sendOAuthError(
+    reply.headers(notKept),
+    new OAuthError(405, "invalid_request", "The method here is POST.", { allow: "POST" }),
+  );
 }
 
 function operation(operationId: string, summary: string, form: TSchema, answer: TSchema | null): FastifySchema {

@@ -25,13 +25,14 @@ export function checkFeature(feature: unknown, demand: Demand): Checked {
     return { failure: failure("type", 'The type of a feature is "Feature".') };
   const checkGeometry = !(change && geometry === undefined);
   const checkProperties = !(change && properties === undefined);
-  const found =
-    (checkGeometry ? mistakeInGeometry(geometry, "geometry") : null) ??
-    (checkProperties ? mistakeInProperties(properties) : null);
-  if (found) return { failure: found };
+  const inGeometry = checkGeometry ? mistakeInGeometry(geometry, "geometry") : null;
+  if (inGeometry) return { failure: inGeometry };
+  const text = checkProperties ? JSON.stringify(properties) : undefined;
+  const inProperties = checkProperties ? mistakeInProperties(properties, text) : null;
+  if (inProperties) return { failure: inProperties };
   return {
-    ...(checkGeometry && { geometry: JSON.stringify(plainGeometry(geometry as Members | null)) }),
-    ...(checkProperties && { properties: JSON.stringify(properties) }),
+    geometry: checkGeometry ? JSON.stringify(plainGeometry(geometry as Members | null)) : undefined,
+    properties: text,
   };
 }
 
@@ -68,7 +69,7 @@ function mistakeInGeometry(geometry: unknown, path: string): Failure | null {
 }
 
 function mistakeInCoordinates(value: unknown, depth: number, shape: Shape, path: string): Failure | null {
-  if (depth === 0) return mistakeInPosition(value, path);
+  if (depth === 0) return isGoodPosition(value) ? null : mistakeInPosition(value, path);
   if (!Array.isArray(value))
     return failure(path, `This is an array of ${depth === 1 ? "positions" : "arrays of positions"}.`);
   if (depth > 1) {
@@ -142,9 +143,16 @@ function plainGeometry(geometry: Members | null): object | null {
 
 // ---- properties -----------------------------------------------------------------------------------------------------
 
-function mistakeInProperties(properties: unknown): Failure | null {
+/**
+ * What JSON text has where a value may not be kept: an escape by number for a text, sixteen digits for an integer of
+ * 2^53 and more, and null for a number that is not finite. Most texts have none, and need not be gone through.
+ */
+const suspicious = /\\u|\d{16}|null/;
+
+/** `text`: the properties as JSON. */
+function mistakeInProperties(properties: unknown, text = ""): Failure | null {
   if (!isObject(properties)) return failure("properties", "The properties of a feature are an object.");
-  return mistakeInValue(properties, "properties");
+  return suspicious.test(text) ? mistakeInValue(properties, "properties") : null;
 }
 
 function mistakeInValue(value: unknown, path: string): Failure | null {

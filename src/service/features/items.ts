@@ -9,7 +9,7 @@ import { type Checked, checkFeature, isObject } from "./feature.js";
 /** What identifies a feature in a request. */
 interface Identity {
   readonly id: string | null;
-  readonly key: Uint8Array | null;
+  readonly key: string | null;
   /** Why it is none, or one that cannot be used. */
   readonly failure?: Failure;
 }
@@ -32,11 +32,10 @@ export interface Items {
 export function itemsOf(kind: WriteKind, features: readonly unknown[], remoteField: string | null): Items {
   const unnamed: number[] = [];
   const items = features.map((feature, index): WriteItem => {
-    const { failure: unusable, ...identity } = identityOf(feature, kind, remoteField);
+    const { id, key, failure: unusable } = identityOf(feature, kind, remoteField);
     if (unusable) unnamed.push(index);
-    const content = contents[kind](feature);
-    const failure = unusable ?? content.failure;
-    return { index, ...identity, ...content, ...(failure && { failure }) };
+    const { geometry, properties, failure } = contents[kind](feature);
+    return { index, id, key, geometry, properties, failure: unusable ?? failure };
   });
   return { items, unnamed };
 }

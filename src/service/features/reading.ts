@@ -28,6 +28,7 @@ export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit 
       description: "Pages are in a fixed order of creation. `Link: rel=next` leads on; it costs the same at any depth.",
       params: schemas.MapParams,
       querystring: schemas.PageQuery,
+      headers: schemas.ReadHeaders,
       answers: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
       problems: [400, 401, 404, 412, 429],
     }),

@@ -155,11 +155,19 @@ export const FeatureParams = Type.Object({
 const ifMatch = Type.Optional(
   Type.String({ description: "ETags, one of which the map must have: else 412 (RFC 9110, 13.1.1)" }),
 );
+const readIfNoneMatch = Type.Optional(
+  Type.String({ description: "ETags, any of which makes the answer 304 (RFC 9110, 13.1.2)" }),
+);
+const writeIfNoneMatch = Type.Optional(
+  Type.String({ description: "ETags that the map must not have: else 412 (RFC 9110, 13.1.2)" }),
+);
 const prefer = Type.Optional(Type.String({ description: "`handling=strict`: all or nothing (RFC 7240)" }));
 
-export const WriteHeaders = Type.Object({ "if-match": ifMatch, prefer });
+export const ReadHeaders = Type.Object({ "if-match": ifMatch, "if-none-match": readIfNoneMatch });
+export const WriteHeaders = Type.Object({ "if-match": ifMatch, "if-none-match": writeIfNoneMatch, prefer });
 export const WriteOnceHeaders = Type.Object({
   "if-match": ifMatch,
+  "if-none-match": writeIfNoneMatch,
   prefer,
   "idempotency-key": Type.Optional(
     Type.String({ description: "The same request with the same key is carried out once within 24 hours" }),

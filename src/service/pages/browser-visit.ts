@@ -20,7 +20,7 @@ export class BrowserVisit implements Visit {
   readonly notice: Notice | null;
   visitor: Visitor | null = null;
   readonly #request: FastifyRequest;
-  readonly #origin: URL;
+  readonly #base: URL;
   /** What the browser is known by; a new one is told to it with the answer. */
   #token: string;
   #tokenIsNew: boolean;
@@ -30,12 +30,12 @@ export class BrowserVisit implements Visit {
     this.#request = request;
     this.baseUrl = baseUrl(request, site.publicUrl);
     // A header Host that names no host is nobody's own origin: no form will be taken.
-    this.#origin = new URL(URL.canParse(this.baseUrl) ? this.baseUrl : "http://host.invalid");
+    this.#base = new URL(URL.canParse(this.baseUrl) ? this.baseUrl : "http://host.invalid");
     const { cookie: cookies } = request.headers;
-    const token = readCookie(cookies, "browser", this.#origin);
+    const token = readCookie(cookies, "browser", this.#base);
     this.#tokenIsNew = !isBrowserToken(token);
     this.#token = isBrowserToken(token) ? token : newBrowserToken();
-    const sealed = readCookie(cookies, "notice", this.#origin);
+    const sealed = readCookie(cookies, "notice", this.#base);
     this.notice = sealed ? unseal(sealed, this.#token) : null;
     this.site = site;
     this.now = site.now();
@@ -59,7 +59,7 @@ export class BrowserVisit implements Visit {
 
   /** Whether the form that was sent is one of this site's, made for this browser. */
   isOwnForm(): boolean {
-    if (!isFromOwnPage(this.#request.headers, this.#origin.origin)) return false;
+    if (!isFromOwnPage(this.#request.headers, this.#base.origin)) return false;
     return isFormToken(this.#token, this.form.get("token-of-form") ?? "");
   }
 
@@ -83,7 +83,7 @@ export class BrowserVisit implements Visit {
 
   /** What the browser is to keep: what it is known by, if that is new, and the notice for the page after this answer. */
   cookies(next: Notice | null | undefined): string[] {
-    const notice = next === undefined ? [] : [cookie("notice", next && seal(next, this.#token), this.#origin)];
-    return this.#tokenIsNew ? [cookie("browser", this.#token, this.#origin), ...notice] : notice;
+    const notice = next === undefined ? [] : [cookie("notice", next && seal(next, this.#token), this.#base)];
+    return this.#tokenIsNew ? [cookie("browser", this.#token, this.#base), ...notice] : notice;
   }
 }

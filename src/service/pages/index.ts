@@ -1,6 +1,7 @@
 /** The pages as a plugin of the server: a request becomes a visit, and what a page answers becomes the reply. */
 import compress from "@fastify/compress";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { basePath } from "../address.js";
 import { Attempts } from "../auth/attempts.js";
 import type { Settings } from "../settings.js";
 import type { Store } from "../store/contract.js";
@@ -121,7 +122,9 @@ function send(reply: FastifyReply, visit: BrowserVisit, answer: Answer): Fastify
   const said = visit.notice === null ? undefined : null;
   if (answer.kind === "data") return reply.type("application/json").send(answer.bytes);
   if (answer.kind === "redirect") {
-    return reply.header("set-cookie", visit.cookies(answer.notice)).redirect(answer.to, 303);
+    return reply
+      .header("set-cookie", visit.cookies(answer.notice))
+      .redirect(basePath(visit.site.publicUrl) + answer.to, 303);
   }
   const text = layout(answer, visit);
   if (answer.retryAfter !== undefined) reply.header("retry-after", String(answer.retryAfter));

@@ -1,8 +1,19 @@
 /** The frame of every page. */
+import { basePath } from "../address.js";
 import { type Html, html } from "./html.js";
 import { noticeOf } from "./notice-view.js";
 import type { Page, Visit } from "./visit.js";
 import { named } from "./wording.js";
+
+/** Attributes that hold an address of the site itself: what people wrote stands in none of them. */
+const ownAddress = /(?<= (?:href|action|src|data-features|data-library|data-worker|data-land)=")(?=\/)/g;
+
+/**
+ * Templates name addresses of the site from its root, such as `href="/maps"`. Where it lies under a path of its host,
+ * that is put before them. Texts of people do not look like it: their quotation marks are escaped.
+ */
+const underPath = (document: string, path: string): string =>
+  path === "" ? document : document.replace(ownAddress, path);
 
 export function layout(page: Page, visit: Visit): string {
   const { assets } = visit.site;
@@ -26,7 +37,7 @@ ${page.body}
 </body>
 </html>
 `;
-  return document.toString();
+  return underPath(document.toString(), basePath(visit.site.publicUrl));
 }
 
 function banner(visit: Visit): Html {

@@ -29,7 +29,7 @@ ${await featureList(visit, map)}
 </section>
 </div>
 ${own && (await lastWrites(visit, map))}
-${forPrograms(visit, map)}`;
+${forPrograms(visit, map, own)}`;
   return { kind: "page", title: map.name, wide: true, head: mapHead(visit), body };
 }
 
@@ -71,11 +71,13 @@ async function emailsOf(
   return new Map(accounts.flatMap((account) => (account === null ? [] : [[account.id, account.email]])));
 }
 
-function forPrograms({ baseUrl }: VisitOfMember, map: StoredMap): Html {
+function forPrograms({ baseUrl }: VisitOfMember, map: StoredMap, own: boolean): Html {
   return html`<section aria-labelledby="programs"><h2 id="programs">For programs</h2>
 <dl class="facts">
 <dt>Map id</dt><dd><code>${map.id}</code></dd>
 <dt>Address of the features</dt><dd><code>${baseUrl}/api/v1/maps/${map.id}/features</code></dd>
+<dt>To a file</dt><dd><code>geoferry pull places.gpkg --map ${map.id}</code></dd>
+${own && html`<dt>From a file</dt><dd><code>geoferry push places.gpkg --map ${map.id} --mode full</code></dd>`}
 <dt>Created</dt><dd>${timeOf(map.created)}</dd>
 </dl></section>`;
 }

@@ -176,7 +176,7 @@ export interface WriteItem {
   /** The id that was sent, in lower case; null for none. */
   readonly id: string | null;
   /** `keyDigest` of its key, where the write matches by one. */
-  readonly key: Uint8Array | null;
+  readonly key: string | null;
   /** JSON; for `update` undefined leaves the geometry as it is. */
   readonly geometry?: string;
   /** JSON object; for `update` what is merged into the properties: null removes one. */

@@ -4,44 +4,34 @@ import type { KeyField, LockedMap, StoredKey, StoredProperties, WriteTransaction
 /** Key fields of a map at most. A further one takes the place of the one that was not used for longest. */
 export const keyFieldsPerMap = 8;
 
-/** Features that are read at once where a field is registered. */
-const scanned = 1000;
+/** The fields of a map whose keys are kept, and which of them a request matches by. */
+export interface UsedField {
+  readonly field: KeyField;
+  readonly fields: readonly KeyField[];
+}
 
-/** The fields of a map with the one named among them, and which it is. At its first use all features are read once. */
-export async function useKeyField(
-  tx: WriteTransaction,
-  map: LockedMap,
-  name: string,
-): Promise<{ readonly field: KeyField; readonly fields: readonly KeyField[] }> {
+/**
+ * The fields of a map with the one named among them. At its first use the keys of all features are read, some at each
+ * call: null until these were the last.
+ */
+export async function useKeyField(tx: WriteTransaction, map: LockedMap, name: string): Promise<UsedField | null> {
   const byUse = [...map.keyFields].sort((a, b) => b.used - a.used);
   const used = (byUse[0]?.used ?? 0) + 1;
   const known = byUse.find((field) => field.name === name);
   if (known) {
     if (known !== byUse[0]) await tx.markKeyFieldUsed(known.number, used);
-    return { field: known, fields: byUse };
+    return (await isWhole(tx, map, known)) ? { field: known, fields: byUse } : null;
   }
   for (const field of byUse.splice(keyFieldsPerMap - 1)) await tx.removeKeyField(field.number);
-  const field = { number: await tx.addKeyField(map.number, { name, used }), name, used };
-  await addStoredKeys(tx, map, field);
-  return { field, fields: [field, ...byUse] };
+  const field = { number: await tx.addKeyField(map.number, { name, used }), name, used, read: 0 };
+  return (await isWhole(tx, map, field)) ? { field, fields: [field, ...byUse] } : null;
 }
 
-async function addStoredKeys(tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<void> {
-  let rows: readonly StoredProperties[] = [];
-  let seq = 0;
-  do {
-    rows = await tx.propertiesAfter(map.number, seq, scanned);
-    seq = rows.at(-1)?.seq ?? seq;
-    const keys = rows.map((row) => ({ seq: row.seq, digest: digestIn(row.properties, [field])[0] ?? null }));
-    await tx.putKeys(
-      field.number,
-      keys.filter(({ digest }) => digest !== null),
-    );
-  } while (rows.length === scanned);
-}
+const isWhole = async (tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<boolean> =>
+  field.read === null || (await tx.readKeys(map.number, field));
 
 /** What properties have as keys in some fields: digests, null where there is none. */
-export function digestIn(properties: string, fields: readonly KeyField[]): (Uint8Array | null)[] {
+export function digestIn(properties: string, fields: readonly Pick<KeyField, "name">[]): (string | null)[] {
   // A property's name stands in JSON as JSON writes it: where it does not, there is nothing to parse.
   if (!fields.some(({ name }) => properties.includes(`${JSON.stringify(name)}:`))) return fields.map(() => null);
   const values: Record<string, unknown> = JSON.parse(properties);

@@ -21,10 +21,8 @@ export interface WriteTransaction {
 
   /** Oldest first for each id or digest. */
   findByIds(map: number, ids: readonly string[]): Promise<readonly Match[]>;
-  findByKeys(field: number, digests: readonly Uint8Array[]): Promise<readonly Match[]>;
+  findByKeys(field: number, digests: readonly string[]): Promise<readonly Match[]>;
   propertiesOf(map: number, seqs: readonly number[]): Promise<readonly StoredProperties[]>;
-  /** The next features behind a place, for reading all of them. */
-  propertiesAfter(map: number, seq: number, limit: number): Promise<readonly StoredProperties[]>;
 
   insert(map: number, rows: readonly NewRow[]): Promise<void>;
   /** How many of them were not so before. */
@@ -38,7 +36,13 @@ export interface WriteTransaction {
   addCounts(map: number, counts: readonly BucketCount[]): Promise<void>;
   forgetCounts(map: number): Promise<void>;
 
-  addKeyField(map: number, field: Omit<KeyField, "number">): Promise<number>;
+  /** Its keys are still to be read. */
+  addKeyField(map: number, field: Pick<KeyField, "name" | "used">): Promise<number>;
+  /**
+   * Reads the keys of the next features behind `field.read`, as many as others may wait for, and keeps up to where;
+   * answers whether these were the last. A key that is there already stays.
+   */
+  readKeys(map: number, field: Pick<KeyField, "number" | "name" | "read">): Promise<boolean>;
   /** With its keys. */
   removeKeyField(field: number): Promise<void>;
   markKeyFieldUsed(field: number, used: number): Promise<void>;
@@ -75,6 +79,11 @@ export interface KeyField {
   readonly name: string;
   /** Greater than that of the fields of the map that were used before. */
   readonly used: number;
+  /**
+   * The `seq` up to which keys of features were read; null once all were. Features that are written have their keys
+   * kept from the beginning, wherever they are.
+   */
+  readonly read: number | null;
 }
 
 /** A feature that was found by the id or key at this place of the list that was asked for. */
@@ -104,5 +113,6 @@ export interface ChangedRow {
 
 export interface StoredKey {
   readonly seq: number;
-  readonly digest: Uint8Array | null;
+  /** `keyDigest` of the key. */
+  readonly digest: string | null;
 }

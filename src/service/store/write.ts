@@ -2,14 +2,15 @@ import { bucketCounts } from "./buckets.js";
 import { idempotencyLifetime, type WriteOutcome, type WriteRequest } from "./contract.js";
 import { putKeysOf, useKeyField } from "./key-fields.js";
 import { mergeProperties } from "./merge-properties.js";
+import type { ReadingKeys } from "./reading-keys.js";
 import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
 import { type Candidate, planWrite, type WritePlan } from "./write-plan.js";
 
 /**
  * Carries out a write: the one algorithm of all stores. Everything is read and decided first, then done in bulk; the
- * store commits after it, and undoes all where it throws.
+ * store commits after it, and undoes all where it throws. `reading-keys`: to be asked again (`untilKeysAreRead`).
  */
-export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome> {
+export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome | ReadingKeys> {
   const earlier = await earlierOutcome(tx, request);
   if (earlier) return earlier;
   const map = await tx.lockMap(request.map);
@@ -17,13 +18,15 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   if (request.revisions && !request.revisions.includes(map.revision)) {
     return { kind: "other-revision", revision: map.revision };
   }
-  const { field, fields } = await fieldsFor(tx, map, request);
+  const matching = await fieldsFor(tx, map, request);
+  if (!matching) return { kind: "reading-keys" };
+  const { field } = matching;
   const { candidates, taken } = await findCandidates(tx, map, field, request);
   const plan = planWrite(request, map, candidates, taken);
   if (request.strict && plan.failed.length > 0) return { kind: "refused", failed: plan.failed };
 
   const nothing = request.items.length > 0 && plan.success.length === 0;
-  const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, { field, fields }, request, plan);
+  const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, matching, request, plan);
   const revision = map.revision + (done.changed ? 1 : 0);
   const { success, failed } = plan;
   const outcome = { kind: "done", success, failed, deleted: done.deleted, revision, replayed: false } as const;
@@ -50,14 +53,12 @@ interface Fields {
   readonly fields: readonly KeyField[];
 }
 
-async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields> {
+/** Null where not all keys of the field are read. */
+async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields | null> {
   // Whoever empties a map, looks for nothing.
   if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
   return useKeyField(tx, map, request.remoteField);
 }
-
-const textOf = (digest: Uint8Array): string =>
-  Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("latin1");
 
 /** What the items of a request name on the map. */
 async function findCandidates(
@@ -69,21 +70,18 @@ async function findCandidates(
   const { items, kind } = request;
   const names = items.map((item) => {
     if (kind === "create") return null;
-    return field ? item.key && textOf(item.key) : item.id;
+    return field ? item.key : item.id;
   });
-  const named = new Map<string, { copies: number; key: Uint8Array | null; matches: Match[] }>();
-  for (const [i, name] of names.entries()) {
+  const named = new Map<string, { copies: number; matches: Match[] }>();
+  for (const name of names) {
     if (name === null) continue;
     const known = named.get(name);
     if (known) known.copies++;
-    else named.set(name, { copies: 1, key: items[i]!.key, matches: [] });
+    else named.set(name, { copies: 1, matches: [] });
   }
   const distinct = [...named.values()];
   const found = field
-    ? await tx.findByKeys(
-        field.number,
-        distinct.map(({ key }) => key!),
-      )
+    ? await tx.findByKeys(field.number, [...named.keys()])
     : await tx.findByIds(map.number, [...named.keys()]);
   for (const match of found) distinct[match.of]!.matches.push(match);
 

@@ -7,7 +7,8 @@ function read(text: string): number[] {
   const repairs = { surplus: 0, sloppy: 0 };
   const bytes = Buffer.from(text);
   expect(new CoordinateParser(positions, repairs).parse(bytes, 0, bytes.length)).toBeNull();
-  return [...positions.numbers.subarray(0, 3 * positions.count)];
+  const { xy, count } = positions;
+  return Array.from({ length: count }, (_, k) => [xy[2 * k]!, xy[2 * k + 1]!, positions.heightOf(k)]).flat();
 }
 
 it.each([
@@ -21,6 +22,11 @@ it.each([
   "+12.25",
   "1e2",
   "123.456789012345",
+  "0.000000001234567",
+  "999999999.123456",
+  "1234567890.5",
+  "-2147483648.25",
+  "0.999999999999999",
   "12.3456789012345678901",
 ])("%s is the double that JavaScript reads", (text) => {
   const value = Number(text);

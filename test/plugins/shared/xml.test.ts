@@ -68,6 +68,54 @@ describe("a document", () => {
     );
   });
 
+  test("of features that are written alike is read as saxes reads it, also where one is not", async () => {
+    const tag = fc.constantFrom(
+      '<b k="x">',
+      '<b k="y">',
+      '<b k="x" >',
+      "<b k='x'>",
+      '<b k="x" l="1">',
+      '<b k="x>">',
+      '<b k="x&amp;">',
+      "<b>",
+      '<bb k="x">',
+    );
+    const child = fc.oneof(
+      { weight: 3, arbitrary: fc.constant('<b k="x">1</b><c/><b k="y">2</b>') },
+      { weight: 1, arbitrary: tag.map((open) => `${open}3</${open.startsWith("<bb") ? "bb" : "b"}>`) },
+      { weight: 1, arbitrary: fc.constantFrom("<c></c>", '<b k="x"/>', "<c k='x'/>") },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(child, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (parts, pieceSize) => {
+          const document = `<a>${parts.map((inner) => `\n  <f>${inner}</f>`).join("")}</a>`;
+          expect(await eventsOf(document, { pieceSize })).toEqual(bySaxes(document));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("may have any number of tags that come once", async () => {
+    const names = Array.from({ length: 5000 }, (_, i) => `n${i}`);
+    const twice = [...names, ...names];
+    const events = await eventsOf(`<a>${twice.map((name) => `<${name} i="${name}"/>`).join("")}</a>`);
+    expect(events.slice(1, -1)).toEqual(twice.flatMap((name) => [`<${name} i="${name}">`, `</${name}>`]));
+  });
+
+  test.each([
+    ["a reference", "&amp;", "&"],
+    ["a line end of two characters", "\r\n", "\n"],
+    ["a character that XML does not allow", "\u0001", ""],
+  ])("with a long text has %s in it resolved, wherever it stands", async (_, written, meant) => {
+    for (const before of [0, 62, 63, 64, 65, 200]) {
+      const text = `<a>${"x".repeat(before)}${written}y</a>`;
+      expect(await eventsOf(text)).toEqual(["<a>", `${"x".repeat(before)}${meant}y`.trim(), "</a>"]);
+    }
+  });
+
   test.each([
     ["utf-16le", (text: string) => Buffer.from(`\ufeff${text}`, "utf16le")],
     ["utf-16be", (text: string) => Buffer.from(`\ufeff${text}`, "utf16le").swap16()],

@@ -76,6 +76,8 @@ describe("somebody else", () => {
     expect(textOf(page.body)).toContain("Here Point at 50.25° N, 1° E");
     expect(textOf(page.body)).not.toContain("Last writes");
     expect(page.body).not.toContain(`${map}/settings`);
+    expect(textOf(page.body)).toContain(`geoferry pull places.gpkg --map ${id}`);
+    expect(textOf(page.body)).not.toContain("geoferry push");
     expect((await eve.get(`${map}/features.json`)).json().features).toHaveLength(1);
   });
 

@@ -1,12 +1,13 @@
 /**
  * What every store of the service must do. A store passes with
  *
- *     storeContract("sqlite", async () => openSqliteStore(newPath()));
+ *     storeContract("sqlite", async (reading) => openSqliteStore(newPath(), undefined, reading));
  *
- * where the function opens an empty store, which the suite closes.
+ * where the function opens an empty store, which the suite closes, and which reads keys in the steps that it is told.
  */
 import { afterAll, afterEach, describe } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
+import type { KeyReading } from "../../../src/service/store/reading-keys.js";
 import { describeConcurrency } from "./contract/concurrency.js";
 import { describeIdempotency } from "./contract/idempotency.js";
 import { describeKeys } from "./contract/keys.js";
@@ -14,12 +15,13 @@ import { describeMaps } from "./contract/maps.js";
 import { describeModel } from "./contract/model.js";
 import { describePages } from "./contract/pages.js";
 import { describePeople } from "./contract/people.js";
+import { describeReadingKeys, impatient } from "./contract/reading-keys.js";
 import { describeWrites } from "./contract/writes.js";
 
 /** Opens a store for a test. */
 export type Opening = () => Promise<Store>;
 
-export function storeContract(name: string, open: () => Promise<Store>): void {
+export function storeContract(name: string, open: (reading?: KeyReading) => Promise<Store>): void {
   describe(`the ${name} store`, () => {
     const opened: Store[] = [];
     const empty: Opening = async () => {
@@ -37,13 +39,22 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       kept ??= open();
       return kept;
     };
-    afterAll(async () => (await kept)?.[Symbol.asyncDispose]());
+    let stepwise: Promise<Store> | undefined;
+    const sharedStepwise: Opening = () => {
+      stepwise ??= open(impatient);
+      return stepwise;
+    };
+    afterAll(async () => {
+      await (await kept)?.[Symbol.asyncDispose]();
+      await (await stepwise)?.[Symbol.asyncDispose]();
+    });
 
     describePeople(empty);
     describeMaps(empty);
     describePages(shared);
     describeWrites(shared);
     describeKeys(shared);
+    describeReadingKeys(sharedStepwise);
     describeIdempotency(shared);
     describeConcurrency(shared);
     describeModel(shared);

@@ -50,6 +50,13 @@ export const uuidArray = (ids: readonly string[]): Buffer =>
     ids.map((id) => ({ bytes: 16, write: (into, at) => void into.write(id.replaceAll("-", ""), at, "hex") })),
   );
 
+/** Bytes that are told in hexadecimal digits. */
+export const hexArray = (values: readonly string[]): Buffer =>
+  binaryArray(
+    "bytea",
+    values.map((hex) => ({ bytes: hex.length / 2, write: (into, at) => void into.write(hex, at, "hex") })),
+  );
+
 /** Integers up to 2^53. */
 export const int8Array = (numbers: readonly number[]): Buffer =>
   binaryArray(
@@ -68,3 +75,6 @@ export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
     "bytea",
     values.map((value) => ({ bytes: value.length, write: (into, at) => into.set(value, at) })),
   );
+
+/** A value as often as a list is long, for a column beside it. */
+export const each = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));

@@ -1,28 +1,33 @@
-import { fault } from "../../../errors.js";
+import pg from "pg";
 import { Problem } from "../../problems.js";
 import { idempotencyLifetime, type Store } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
+import { type KeyReading, untilKeysAreRead, usualPatience } from "../reading-keys.js";
 import { write } from "../write.js";
 import { Database } from "./database.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
+import { openingFault } from "./opening-fault.js";
 import { readPage } from "./pages.js";
 import { peopleStore } from "./people.js";
 import { writeTransaction } from "./write-transaction.js";
 
+/** Other writes to the map wait for a step; those to other maps do not. */
+const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience };
+
 /**
  * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
  * @param url `postgres://user:password@host:port/database`
- * @throws store-unavailable, store-newer, store-foreign
+ * @throws store-unavailable, store-forbidden, store-absent, store-tls, store-newer, store-foreign, store-encoding
  */
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(url: string, { atOnce, patience }: KeyReading = usualReading): Promise<Store> {
   const db = new Database(url);
   try {
     await migrate(db, nameOf(url));
   } catch (error) {
     await db.close();
     if (!(error instanceof Problem)) throw error;
-    throw fault("store-unavailable", { store: nameOf(url), reason: reasonOf(error.cause) }, error.cause);
+    throw openingFault({ store: nameOf(url), database: new pg.Client(url).database ?? "" }, error.cause);
   }
   const inFlight = new KeysInFlight();
   return {
@@ -31,7 +36,11 @@ export async function openPostgresStore(url: string): Promise<Store> {
     ...mapStore(db),
     page: (question) => readPage(db, question),
     write: (request) =>
-      inFlight.alone(request, () => db.transaction(request.map, (tx) => write(writeTransaction(tx), request))),
+      inFlight.alone(request, () =>
+        untilKeysAreRead(patience, () =>
+          db.transaction(request.map, (tx) => write(writeTransaction(tx, atOnce), request)),
+        ),
+      ),
     ping: async () => void (await db.rows("SELECT 1")),
     purge: (now) => purge(db, now),
     [Symbol.asyncDispose]: () => db.close(),
@@ -43,13 +52,6 @@ function nameOf(url: string): string {
   const [, host = "", path = ""] = /^\w+:(?:\/\/)?(?:[^@/?]*@)?([^/?]*)([^?]*)/.exec(url) ?? [];
   return `PostgreSQL at ${host}${path}`;
 }
-
-const reasonOf = (cause: unknown): string =>
-  cause instanceof AggregateError
-    ? cause.errors.map(reasonOf).join(", ")
-    : cause instanceof Error
-      ? cause.message
-      : String(cause);
 
 /** By one process at a time: the others have nothing left to do. */
 async function purge(db: Database, now: number): Promise<void> {

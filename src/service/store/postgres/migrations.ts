@@ -132,6 +132,7 @@ const migrations: readonly string[] = [
   );
   CREATE INDEX outcomes_by_time ON outcomes (at);
   `,
+  "ALTER TABLE key_fields ADD COLUMN read bigint",
 ];
 
 /**

@@ -1,8 +1,7 @@
 import { bucketBits } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
-import { mostPageBytes, pageTooLarge } from "../page-limit.js";
+import { bytesAround, mostPageBytes, pageTooLarge } from "../page-limit.js";
 import type { Database } from "./database.js";
-import { stateOf } from "./failures.js";
 import { uuid } from "./ids.js";
 
 const map = "(SELECT number FROM the_map)";
@@ -35,21 +34,24 @@ const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
 
 /**
  * One statement sees one state of the map: its revision, its counts and its features. The server puts the text together
- * from the texts that are stored, so that no JSON is parsed and no feature becomes an object.
+ * from the texts that are stored, so that no JSON is parsed and no feature becomes an object. It measures first, and
+ * puts together only what is not too large: it knows the length of a text without reading or inflating it.
  */
 const statement = (start: string): string => `
   WITH the_map AS (SELECT number, revision FROM maps WHERE id = $1),
   ${start},
   page AS (
-    SELECT count(*) AS count, max(seq) AS last, string_agg(
-      '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
-      ORDER BY seq
-    ) AS text FROM (
-      SELECT seq, id, geometry, properties FROM features WHERE map = ${map} AND seq >= (SELECT seq FROM start)
-      ORDER BY seq LIMIT $3
-    ) AS features_of_page
+    SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, sum(bytes) AS bytes FROM (
+      SELECT seq, octet_length(geometry)::bigint + octet_length(properties) AS bytes FROM features
+      WHERE map = ${map} AND seq >= (SELECT seq FROM start) ORDER BY seq LIMIT $3
+    ) AS lengths
   )
-  SELECT CASE WHEN octet_length(text) <= ${mostPageBytes} THEN text END AS text, count, last, revision,
+  SELECT CASE WHEN bytes + count * ${bytesAround} - 1 <= ${mostPageBytes} THEN (
+      SELECT string_agg(
+        '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
+        ORDER BY seq
+      ) FROM features WHERE map = ${map} AND seq BETWEEN page.first AND page.last
+    ) END AS text, count, last, revision,
     (SELECT seq FROM features WHERE map = ${map} AND seq > page.last ORDER BY seq LIMIT 1) IS NOT NULL AS more
   FROM the_map, page`;
 
@@ -59,17 +61,12 @@ const byPlace = statement(startBehind);
 /** @throws bad-query where the page's features together are too large */
 export async function readPage(db: Database, { map: id, size, page, after }: PageQuestion): Promise<Page | null> {
   const start = after ?? (page - 1) * size;
-  const [found] = await db
-    .rows<Omit<Page, "text"> & { text: string | null }>(
-      after === undefined ? byNumber : byPlace,
-      uuid(id),
-      Math.min(start, Number.MAX_SAFE_INTEGER),
-      size,
-    )
-    .catch((error: unknown) => {
-      // The server cannot even put it together.
-      throw stateOf(error) === "54000" ? pageTooLarge(size) : error;
-    });
+  const [found] = await db.rows<Omit<Page, "text"> & { text: string | null }>(
+    after === undefined ? byNumber : byPlace,
+    uuid(id),
+    Math.min(start, Number.MAX_SAFE_INTEGER),
+    size,
+  );
   if (!found) return null;
   if (found.text === null && found.count > 0) throw pageTooLarge(size);
   return { ...found, text: Buffer.from(found.text ?? "", "utf8") };

@@ -1,33 +1,26 @@
 import { sha256 } from "../../sha256.js";
 import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
-import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
+import { each, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
 import type { Transaction } from "./database.js";
 import { uuid } from "./ids.js";
+import { keyStatements, type Locked, removeKeys } from "./key-statements.js";
 import { addAudit } from "./people.js";
-
-/** The map that the write has locked, and its key fields: what belongs to them is found by their numbers. */
-interface Locked {
-  number: number;
-  fields: readonly number[];
-}
 
 /**
  * The statements of one write: each does all of its kind at once, however many features there are. Lists that are looked
  * up have the map in every row, not beside them: that way there is one plan for them, row by row through the index.
  */
-export function writeTransaction(tx: Transaction): WriteTransaction {
+export function writeTransaction(tx: Transaction, keysAtOnce: number): WriteTransaction {
   const locked: Locked = { number: 0, fields: [] };
   return {
     ...outcomeStatements(tx),
     ...mapStatements(tx, locked),
-    ...findings(tx, locked),
+    ...findings(tx),
     ...changes(tx),
     ...removal(tx, locked),
-    ...keyFieldStatements(tx, locked),
+    ...keyStatements(tx, locked, keysAtOnce),
   };
 }
-
-const each = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));
 
 /** Any header's value is a key: what an index holds must be short. */
 const digestOf = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
@@ -76,7 +69,10 @@ function mapStatements(
       if (!map) return null;
       locked.number = map.number;
       // Only now: a statement sees what was committed before it began, and this one waited for the lock.
-      const keyFields = await tx.rows<KeyField>("SELECT number, name, used FROM key_fields WHERE map = $1", map.number);
+      const keyFields = await tx.rows<KeyField>(
+        "SELECT number, name, used, read FROM key_fields WHERE map = $1",
+        map.number,
+      );
       locked.fields = keyFields.map((field) => field.number);
       return { ...map, keyFields };
     },
@@ -118,10 +114,7 @@ function mapStatements(
   };
 }
 
-function findings(
-  tx: Transaction,
-  locked: Locked,
-): Pick<WriteTransaction, "findByIds" | "findByKeys" | "propertiesOf" | "propertiesAfter"> {
+function findings(tx: Transaction): Pick<WriteTransaction, "findByIds" | "propertiesOf"> {
   return {
     findByIds: async (map, ids) =>
       ids.length === 0
@@ -134,19 +127,6 @@ function findings(
             each(map, ids),
             uuidArray(ids),
           ),
-    findByKeys: async (field, digests) =>
-      digests.length === 0
-        ? []
-        : tx.rows<Match>(
-            `SELECT n.place - 1 AS of, k.seq, f.id
-            FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS n (map, digest, place)
-              JOIN feature_keys k ON k.map = n.map AND k.field = $3 AND k.digest = n.digest
-              JOIN features f ON f.map = n.map AND f.seq = k.seq
-            ORDER BY n.place, k.seq`,
-            each(locked.number, digests),
-            byteaArray(digests),
-            field,
-          ),
     propertiesOf: async (map, seqs) =>
       seqs.length === 0
         ? []
@@ -156,13 +136,6 @@ function findings(
             each(map, seqs),
             int8Array(seqs),
           ),
-    propertiesAfter: (map, seq, limit) =>
-      tx.rows<StoredProperties>(
-        "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",
-        map,
-        seq,
-        limit,
-      ),
   };
 }
 
@@ -233,63 +206,6 @@ function removal(tx: Transaction, locked: Locked): Pick<WriteTransaction, "remov
         int8Array(locked.fields.flatMap((field) => gaps.map(() => field))),
       );
       return removed;
-    },
-  };
-}
-
-async function removeKeys(
-  tx: Transaction,
-  map: number,
-  keys: readonly { readonly field: number; readonly seq: number }[],
-): Promise<void> {
-  await tx.run(
-    `DELETE FROM feature_keys k USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (map, field, seq)
-    WHERE k.map = r.map AND k.field = r.field AND k.seq = r.seq`,
-    each(map, keys),
-    int8Array(keys.map(({ field }) => field)),
-    int8Array(keys.map(({ seq }) => seq)),
-  );
-}
-
-function keyFieldStatements(
-  tx: Transaction,
-  locked: Locked,
-): Pick<WriteTransaction, "addKeyField" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"> {
-  return {
-    async addKeyField(map, { name, used }) {
-      const [field] = await tx.rows<{ number: number }>(
-        "INSERT INTO key_fields (map, name, used) VALUES ($1, $2, $3) RETURNING number",
-        map,
-        name,
-        used,
-      );
-      locked.fields = [...locked.fields, field!.number];
-      return field!.number;
-    },
-    async removeKeyField(field) {
-      await tx.expectLongStatements();
-      await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
-      await tx.run("DELETE FROM key_fields WHERE map = $1 AND number = $2", locked.number, field);
-      locked.fields = locked.fields.filter((number) => number !== field);
-    },
-    async markKeyFieldUsed(field, used) {
-      await tx.run("UPDATE key_fields SET used = $3 WHERE map = $1 AND number = $2", locked.number, field, used);
-    },
-    async putKeys(field, keys) {
-      const put = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
-      if (put.length > 0) {
-        await tx.run(
-          `INSERT INTO feature_keys AS k (map, field, seq, digest)
-          SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[])
-          ON CONFLICT (map, field, seq) DO UPDATE SET digest = excluded.digest WHERE k.digest <> excluded.digest`,
-          locked.number,
-          field,
-          int8Array(put.map(({ seq }) => seq)),
-          byteaArray(put.map(({ digest }) => digest)),
-        );
-      }
-      const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [{ field, seq }]));
-      if (dropped.length > 0) await removeKeys(tx, locked.number, dropped);
     },
   };
 }

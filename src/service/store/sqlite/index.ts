@@ -1,8 +1,10 @@
-import type { Page, Store, WriteOutcome } from "../contract.js";
+import type { Page, Store } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
 import { pageTooLarge } from "../page-limit.js";
-import { Member } from "./member.js";
+import { type KeyReading, type ReadingKeys, untilKeysAreRead, usualPatience } from "../reading-keys.js";
+import { LastingMember, type ThreadEnd } from "./lasting-member.js";
 import type { Question } from "./operations.js";
+import { type PackedOutcome, unpackOutcome } from "./packed-outcome.js";
 import { packRequest } from "./packed-request.js";
 
 /** Which thread a question goes to. */
@@ -41,14 +43,24 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
 };
 
 /**
+ * Two seconds of reading. A step writes the pages of the index that its keys lie in, which are nearly all of them on a
+ * large map: many small steps would write each of them again and again.
+ */
+const usualReading: KeyReading = { atOnce: 250_000, patience: usualPatience };
+
+/**
  * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
- * processes may have it open.
+ * processes may have it open. A thread that ends is replaced, and told to `report`.
  * @throws GeoferryError store-unavailable, store-newer, store-foreign; once it is open, the service's problems
  */
-export async function openSqliteStore(path: string): Promise<Store> {
-  const writer = new Member({ path, role: "writer" });
-  const first = new Member({ path, role: "reader" });
-  const second = new Member({ path, role: "reader" });
+export async function openSqliteStore(
+  path: string,
+  report: (end: ThreadEnd) => void = () => {},
+  { atOnce, patience }: KeyReading = usualReading,
+): Promise<Store> {
+  const writer = new LastingMember({ path, role: "writer", keysAtOnce: atOnce }, report);
+  const first = new LastingMember({ path, role: "reader" }, report);
+  const second = new LastingMember({ path, role: "reader" }, report);
   const close = async () => {
     // The last to go, so that it takes the journal along.
     await Promise.all([first.close(), second.close()]);
@@ -73,7 +85,11 @@ export async function openSqliteStore(path: string): Promise<Store> {
     ...asked,
     name: "sqlite",
     write: (request) =>
-      keysInFlight.alone(request, () => writer.ask("write", [packRequest(request)]) as Promise<WriteOutcome>),
+      keysInFlight.alone(request, async () => {
+        const packed = packRequest(request);
+        const ask = async () => (await writer.ask("write", [packed])) as PackedOutcome | ReadingKeys;
+        return unpackOutcome(await untilKeysAreRead(patience, ask));
+      }),
     async page(question) {
       const found = (await reader().ask("page", [question])) as Page | null | "too-large";
       if (found === "too-large") throw pageTooLarge(question.size);

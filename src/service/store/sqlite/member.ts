@@ -23,7 +23,8 @@ const asProblem = (error: unknown): unknown =>
 export class Member {
   private readonly worker: Worker;
   private readonly waiting = new Map<number, Waiting>();
-  private readonly exited: Promise<void>;
+  /** Fulfilled with the reason once the thread is gone. */
+  readonly end: Promise<unknown>;
   private opening: Waiting | undefined;
   private ended: unknown;
   private asked = 0;
@@ -31,17 +32,19 @@ export class Member {
   constructor(role: ThreadRole) {
     this.worker = new Worker(threadPath, { workerData: role });
     this.worker.on("message", (reply: ThreadReply) => this.hear(reply));
+    let reason: unknown;
     const end = (cause: unknown) => {
+      reason ??= cause;
       this.ended ??= fault("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
       this.opening?.reject(this.ended);
       for (const { reject } of this.waiting.values()) reject(asProblem(this.ended));
       this.waiting.clear();
     };
     this.worker.on("error", end);
-    this.exited = new Promise((resolve) => {
+    this.end = new Promise((resolve) => {
       this.worker.on("exit", (code) => {
-        end(code);
-        resolve();
+        end(new Error(`exit status ${code}`));
+        resolve(reason);
       });
     });
   }
@@ -76,9 +79,9 @@ export class Member {
     if (this.ended) throw asProblem(this.ended);
   }
 
-  /** How many questions it has not answered yet. */
+  /** How many questions it has not answered yet; infinitely many once the thread has ended. */
   get load(): number {
-    return this.waiting.size;
+    return this.ended ? Number.POSITIVE_INFINITY : this.waiting.size;
   }
 
   ask(question: Question, values: readonly unknown[]): Promise<unknown> {
@@ -93,6 +96,6 @@ export class Member {
   /** After all that was asked is answered. */
   async close(): Promise<void> {
     if (!this.ended) this.send({ close: true });
-    await this.exited;
+    await this.end;
   }
 }

@@ -1,6 +1,6 @@
 import { bucketBehind, bucketBits, bucketOf, bucketStart } from "../buckets.js";
 import type { Page, PageQuestion } from "../contract.js";
-import { mostPageBytes } from "../page-limit.js";
+import { bytesAround, mostPageBytes } from "../page-limit.js";
 import type { Connection } from "./connection.js";
 
 interface Texts {
@@ -9,9 +9,6 @@ interface Texts {
   /** Null where there are none, or too many bytes. */
   readonly text: Uint8Array | null;
 }
-
-/** Bytes of a feature beside its geometry and its properties, with the comma to the next. */
-const bytesAround = '{"type":"Feature","id":"00000000-0000-0000-0000-000000000000","geometry":,"properties":},'.length;
 
 /**
  * Reads a page as it goes out. SQLite itself puts the text together from the texts that are stored, in one buffer:

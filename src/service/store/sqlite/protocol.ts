@@ -2,10 +2,10 @@ import type { PlainError } from "../../../errors.js";
 import type { Question } from "./operations.js";
 
 /** What a thread of the store is started with. */
-export interface ThreadRole {
-  readonly path: string;
-  readonly role: "writer" | "reader";
-}
+export type ThreadRole =
+  | { readonly path: string; readonly role: "reader" }
+  /** `keysAtOnce`: `KeyReading.atOnce`. */
+  | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
 
 export type ThreadRequest =
   | { readonly open: true }

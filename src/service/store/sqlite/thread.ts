@@ -8,6 +8,7 @@ import { write } from "../write.js";
 import { type Connection, connect } from "./connection.js";
 import { mapReading, mapWriting } from "./maps.js";
 import type { Question } from "./operations.js";
+import { packOutcome } from "./packed-outcome.js";
 import { type PackedRequest, unpackRequest } from "./packed-request.js";
 import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
@@ -16,7 +17,8 @@ import { removeLeavings } from "./removal.js";
 import { upkeep } from "./upkeep.js";
 import { writeTransaction } from "./write-transaction.js";
 
-const { path, role } = workerData as ThreadRole;
+const thread = workerData as ThreadRole;
+const { path, role } = thread;
 const port = parentPort!;
 
 type Answering = Readonly<Record<string, (...values: never[]) => unknown>>;
@@ -28,13 +30,13 @@ const reading = (db: Connection): Answering => ({
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
-const writing = (db: Connection): Answering => {
-  const tx = writeTransaction(db);
+const writing = (db: Connection, keysAtOnce: number): Answering => {
+  const tx = writeTransaction(db, keysAtOnce);
   return {
     ...peopleWriting(db),
     ...mapWriting(db),
     ...upkeep(db),
-    write: (request: PackedRequest) => write(tx, unpackRequest(request)),
+    write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
   };
 };
 
@@ -72,7 +74,7 @@ const transferable = (answer: unknown): ArrayBuffer[] => {
 type Answer = (question: Question, values: readonly unknown[]) => Promise<unknown>;
 
 function answering(db: Connection): Answer {
-  const answers = role === "writer" ? writing(db) : reading(db);
+  const answers = thread.role === "writer" ? writing(db, thread.keysAtOnce) : reading(db);
   return async (question, values) => {
     const work = () => answers[question]!(...(values as never[]));
     return role === "writer" ? inTransaction(db, work) : work();

@@ -1,18 +1,21 @@
-import type { KeyField, LockedMap, Match, StoredProperties, WriteTransaction } from "../transaction.js";
+import type { KeyField, LockedMap, Match, WriteTransaction } from "../transaction.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
+import { keyStatements } from "./key-statements.js";
 import { addAudit } from "./people.js";
+import { seqOfPlace } from "./place.js";
 
-/*
- * better-sqlite3 hands numbers over as REAL: `|`, unlike `+`, makes integers of them first, and a place beyond 2^53
- * stays exact.
- */
-const seqOfPlace = "place & 0xFFFFFFFFFF";
 const fieldsOfMap = "field IN (SELECT number FROM key_fields WHERE map = ?)";
 
 /** The statements of a write; the transaction itself is begun and ended by the thread, which does one at a time. */
-export function writeTransaction(db: Connection): WriteTransaction {
-  return { ...mapStatements(db), ...outcomeStatements(db), ...featureStatements(db), ...removal(db), ...keys(db) };
+export function writeTransaction(db: Connection, keysAtOnce: number): WriteTransaction {
+  return {
+    ...mapStatements(db),
+    ...outcomeStatements(db),
+    ...featureStatements(db),
+    ...removal(db),
+    ...keyStatements(db, keysAtOnce),
+  };
 }
 
 function mapStatements(
@@ -25,7 +28,7 @@ function mapStatements(
         id,
       );
       if (!map) return null;
-      const keyFields = db.all<KeyField>("SELECT number, name, used FROM key_fields WHERE map = ?", map.number);
+      const keyFields = db.all<KeyField>("SELECT number, name, used, read FROM key_fields WHERE map = ?", map.number);
       return { ...map, keyFields };
     },
     async changeMap(map, { revision, features, next }) {
@@ -81,9 +84,7 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
 
 type Located = Omit<Match, "of">;
 
-function featureStatements(
-  db: Connection,
-): Pick<WriteTransaction, "findByIds" | "findByKeys" | "propertiesOf" | "propertiesAfter" | "insert" | "update"> {
+function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" | "propertiesOf" | "insert" | "update"> {
   return {
     async findByIds(map, ids) {
       const find = db.statement<[number, string], Located>(
@@ -94,37 +95,11 @@ function featureStatements(
         return found ? [{ of, ...found }] : [];
       });
     },
-    async findByKeys(field, digests) {
-      // All in one question: half the time of one after the other.
-      const asked = digests.map(({ buffer, byteOffset, length }) =>
-        Buffer.from(buffer, byteOffset, length).toString("hex"),
-      );
-      const rows = db
-        .statement<[string, number, number], [of: number, seq: number, id: string]>(
-          `SELECT a.key, k.seq, f.id FROM json_each(?) a
-          CROSS JOIN feature_keys k ON k.field = ? AND k.digest = unhex(a.value)
-          CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = ?) << 40 | k.seq
-          ORDER BY k.seq`,
-        )
-        .raw()
-        .all(JSON.stringify(asked), field, field);
-      return rows.map(([of, seq, id]) => ({ of, seq, id }));
-    },
     async propertiesOf(map, seqs) {
       const find = db.statement<[number, number], { properties: string }>(
         "SELECT properties FROM features WHERE place = ? << 40 | ?",
       );
       return seqs.map((seq) => ({ seq, properties: find.get(map, seq)!.properties }));
-    },
-    async propertiesAfter(map, seq, limit) {
-      return db.all<StoredProperties>(
-        `SELECT ${seqOfPlace} AS seq, properties FROM features
-        WHERE place > ? << 40 | ? AND place < ? << 40 ORDER BY place LIMIT ?`,
-        map,
-        seq,
-        map + 1,
-        limit,
-      );
     },
     async insert(map, rows) {
       const sql = (values: string) => `INSERT INTO features (place, id, geometry, properties) VALUES ${values}`;
@@ -177,37 +152,6 @@ function removal(db: Connection): Pick<WriteTransaction, "remove" | "removeAllBu
         before = seq;
       }
       return removed;
-    },
-  };
-}
-
-function keys(
-  db: Connection,
-): Pick<WriteTransaction, "addKeyField" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"> {
-  return {
-    async addKeyField(map, { name, used }) {
-      return db.get<{ number: number }>(
-        "INSERT INTO key_fields (map, name, used) VALUES (?, ?, ?) RETURNING number",
-        map,
-        name,
-        used,
-      )!.number;
-    },
-    async removeKeyField(field) {
-      db.run("DELETE FROM feature_keys WHERE field = ?", field);
-      db.run("DELETE FROM key_fields WHERE number = ?", field);
-    },
-    async markKeyFieldUsed(field, used) {
-      db.run("UPDATE key_fields SET used = ? WHERE number = ?", used, field);
-    },
-    async putKeys(field, stored) {
-      const sql = (values: string) =>
-        `INSERT INTO feature_keys (field, seq, digest) VALUES ${values}
-        ON CONFLICT (field, seq) DO UPDATE SET digest = excluded.digest WHERE digest <> excluded.digest`;
-      const present = stored.filter(({ digest }) => digest !== null);
-      runInBulk(db, sql, "(?, ?, ?)", present, ({ seq, digest }) => [field, seq, digest]);
-      const drop = db.statement<[number, number]>("DELETE FROM feature_keys WHERE field = ? AND seq = ?");
-      for (const { seq, digest } of stored) if (digest === null) drop.run(field, seq);
     },
   };
 }

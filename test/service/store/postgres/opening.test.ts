@@ -1,7 +1,9 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test, vi } from "vitest";
 import { GeoferryError } from "../../../../src/errors.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { execute, testDatabase } from "../../../support/postgres.js";
+import { execute, startedServer, testDatabase } from "../../../support/postgres.js";
 import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
 
 const database = await testDatabase();
@@ -25,12 +27,50 @@ describe("a PostgreSQL store that cannot be opened", () => {
     expect(error.message).not.toContain("ann");
   });
 
-  test("at an address that is none is told as such", async () => {
-    expect(await refused("postgres://ann:s3c/ret@host:port/maps")).toMatchObject({ code: "store-unavailable" });
+  test("where the server speaks no TLS, as its address asks, is told what to change", async () => {
+    // Its answer to an SSLRequest (PostgreSQL, 55.2.11).
+    const server = createServer((socket) => socket.once("data", () => socket.end("N"))).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const error = await refused(`postgres://ann@127.0.0.1:${port}/maps?sslmode=require`);
+    server.close();
+    expect(error).toMatchObject({ code: "store-tls", kind: "usage" });
+    expect(error.message).toContain("does not support SSL");
+  });
+
+  test("where the server wants a password gets none of ours told", async () => {
+    const server = await startedServer(["local all ann scram-sha-256"]);
+    if (!server) return console.warn("NOT TESTED: there are no binaries of PostgreSQL");
+    await execute(server.url, "CREATE ROLE ann LOGIN PASSWORD 'right'");
+    const as = (user: string) => server.url.replace("postgres@", `${user}@`);
+    for (const user of ["ann:wrong", "ann"]) {
+      const error = await refused(as(user));
+      expect(error, user).toMatchObject({ code: "store-forbidden", kind: "authentication" });
+      expect(error.message).toMatch(/password authentication failed|asks for a password/);
+      expect(error.message).toContain("PGPASSWORD");
+      expect(error.message).not.toContain("wrong");
+    }
+    // Whom it lets in, but not make tables: since PostgreSQL 15 the schema is not everybody's.
+    await execute(server.url, "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+    const error = await refused(as("ann:right"));
+    expect(error).toMatchObject({ code: "store-forbidden" });
+    expect(error.message).toContain("permission denied for schema public");
+    await server.stop();
   });
 });
 
 describe.skipIf(!database)("opening a PostgreSQL store", () => {
+  test("says which database or user is not there", async () => {
+    const away = database!.url.replace(/\/[^/?]*(?=$|\?)/, "/not_there");
+    const error = await refused(away);
+    expect(error).toMatchObject({ code: "store-absent", kind: "input" });
+    expect(error.message).toContain('CREATE DATABASE "not_there"');
+    expect(await refused(database!.url.replace("postgres@", "nobody_of_this_name@"))).toMatchObject({
+      code: "store-forbidden",
+      kind: "authentication",
+    });
+  });
+
   test("makes its tables once, by whichever process comes first", async () => {
     const url = await database!.emptySchema();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore(url)));
@@ -38,7 +78,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     await carriedOut(stores[1]!, writing(map, "create", numbered(3)));
     expect(await scan(stores[2]!, map)).toHaveLength(3);
     for (const store of stores) await store[Symbol.asyncDispose]();
-    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 1 }]);
+    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 2 }]);
   });
 
   test("finds again what was stored", async () => {

@@ -57,6 +57,34 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     for (const store of stores) await store[Symbol.asyncDispose]();
   });
 
+  test("that are too large are refused before any of their texts is read", async () => {
+    const url = await database!.emptySchema();
+    const store = await openPostgresStore(url);
+    const map = await aMap(store);
+    // 500 MiB of texts, which lie out of line.
+    await execute(
+      url,
+      `ALTER TABLE features SET (autovacuum_enabled = off, toast.autovacuum_enabled = off);
+      INSERT INTO features
+        SELECT 1, seq, gen_random_uuid(), 'null', '{"text":"' || repeat('x', 1 << 20) || '"}' FROM generate_series(1, 500) AS seq;
+      INSERT INTO bucket_counts SELECT 1, bits, seq >> bits, count(*) FROM features, (VALUES (8), (14), (20)) AS l (bits)
+        GROUP BY 2, 3`,
+    );
+    const blocks = async () => {
+      const sql = `SELECT (toast_blks_read + toast_blks_hit)::int AS touched FROM pg_statio_user_tables
+        WHERE relid = 'features'::regclass`;
+      return (await execute<{ touched: number }>(url, sql))[0]!.touched;
+    };
+    // Connections tell what they touched when they end.
+    await expect.poll(blocks).toBeGreaterThan(0);
+    const before = await blocks();
+    await expect(store.page({ map, size: 500, page: 1 })).rejects.toMatchObject({ code: "bad-query", statusCode: 400 });
+    await store[Symbol.asyncDispose]();
+    const ours = "SELECT FROM pg_stat_activity WHERE application_name = 'geoferry' AND datname = current_database()";
+    await expect.poll(async () => (await execute(url, ours)).length).toBe(0);
+    expect(await blocks()).toBe(before);
+  });
+
   test("are found behind any number of features, on a map with holes of every size", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);

@@ -8,5 +8,5 @@ const database = await testDatabase();
 vi.setConfig({ testTimeout: 300_000 });
 
 describe.skipIf(!database)("PostgreSQL", () => {
-  storeContract("PostgreSQL", async () => openPostgresStore(await database!.emptySchema()));
+  storeContract("PostgreSQL", async (reading) => openPostgresStore(await database!.emptySchema(), reading));
 });

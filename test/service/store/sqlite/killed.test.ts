@@ -10,20 +10,23 @@ import { Compiled } from "../../../support/compiled.js";
 import { aMap, scan } from "../subject.js";
 import { expectConsistent } from "./consistency.js";
 
-/** Writes for ever to two maps: some features come and go on one, all of the other are replaced each time. */
+/**
+ * Writes for ever to two maps: some features come and go on one, all of the other are replaced each time. The first has
+ * more fields that are asked for than it may have, so that their keys are read again and again, in small steps.
+ */
 const writer = (index: string) => `
 import { createHash } from "node:crypto";
 import { openSqliteStore } from ${JSON.stringify(index)};
 const [path, run, growing, replaced] = process.argv.slice(2);
-const store = await openSqliteStore(path);
+const store = await openSqliteStore(path, undefined, { atOnce: 25, patience: 1e6 });
 const audit = { account: null, action: "features-written", address: null };
 const rest = { strict: false, revisions: null, idempotency: null, now: 1, audit };
 const item = (ref, by, index) => ({
   index,
   id: null,
-  key: createHash("sha256").update("s" + ref).digest(),
+  key: createHash("sha256").update("s" + ref).digest("hex"),
   geometry: "null",
-  properties: JSON.stringify({ ref, by }),
+  properties: JSON.stringify({ ref, by, ["f" + (index % 12)]: ref }),
 });
 const say = (word, value) => process.stdout.write(JSON.stringify([word, value]) + "\\n");
 const write = async (map, kind, remoteField, items) => {
@@ -42,6 +45,8 @@ for (let i = 0; ; i++) {
   const kept = Array.from({ length: 40 }, (_, k) => item("r" + (k < 20 ? k : k + "/" + by), by, k));
   await write(replaced, "synchronise", "ref", kept);
   say("replaced", by);
+  const unknown = { index: 0, id: null, key: "00".repeat(32), properties: "{}" };
+  await store.write({ map: growing, kind: "update", remoteField: "f" + (i % 12), items: [unknown], ...rest });
   if (i % 3 !== 2) continue;
   const gone = made.shift();
   say("deleting", gone);

@@ -20,10 +20,10 @@ describe("what the contract left in SQLite", () => {
   afterAll(() => {
     for (const path of used) expectConsistent(path);
   });
-  storeContract("SQLite", () => {
+  storeContract("SQLite", (reading) => {
     const path = newPath();
     used.push(path);
-    return openSqliteStore(path);
+    return openSqliteStore(path, undefined, reading);
   });
 });
 

@@ -1,0 +1,40 @@
+/** One command of the demo after the other, each shown with what it prints. */
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const samples = dirname(fileURLToPath(import.meta.url));
+export const main = join(dirname(samples), "dist", "src", "cli", "main.js");
+/** Where the results go. */
+export const output = join(tmpdir(), "geoferry-demo");
+
+/** The path of a result. */
+export const to = (name) => join(output, name);
+
+/** Steps that went wrong. */
+export const steps = { failed: 0 };
+
+/**
+ * Runs one command as a person would type it, and shows both.
+ * @param expected its exit status
+ * @param says what it must print
+ */
+export function geoferry(title, args, expected = 0, { says = [], env = {} } = {}) {
+  const words = args.map((word) => (/[\s*'<>()]/.test(word) ? `"${word}"` : word));
+  console.log(`\n# ${title}\n$ geoferry ${words.join(" ")}`);
+  const run = spawnSync(process.execPath, [main, ...args], {
+    cwd: dirname(samples),
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  process.stdout.write(run.stdout);
+  process.stdout.write(run.stderr);
+  const printed = `${run.stdout}${run.stderr}`;
+  const missing = says.filter((text) => !printed.includes(text));
+  if (run.status === expected && missing.length === 0) return printed;
+  steps.failed++;
+  if (run.status !== expected) console.log(`! ended with ${run.status}, expected ${expected}`);
+  for (const text of missing) console.log(`! did not say: ${text}`);
+  return printed;
+}

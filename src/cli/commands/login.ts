@@ -1,0 +1,81 @@
+/** `geoferry login`: keeps where a service is and who asks it, once it is sure that they are right. */
+import { fault } from "../../errors.js";
+import type { Connection } from "../../remote/connection.js";
+import type { Command, CommonArguments } from "../command.js";
+import { readSecret } from "../password.js";
+import { give, tell } from "../say.js";
+import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../service-options.js";
+import { interrupted } from "../signals.js";
+
+interface LoginArguments extends CommonArguments, TrafficArguments {
+  readonly url?: string;
+  readonly clientId?: string;
+  readonly profile?: string;
+  readonly apiPath?: string;
+  readonly tokenPath?: string;
+  readonly insecureHttp?: boolean;
+}
+
+const text = { type: "string", requiresArg: true } as const;
+
+export const loginCommand: Command<LoginArguments> = {
+  usage: "login [url]",
+  summary: "Keep the address and the credentials of a service; the client secret is read from stdin",
+  positionals: {
+    url: { type: "string", describe: "URL of the service; the one that the profile has, unless given" },
+  },
+  options: {
+    "client-id": { ...text, describe: "Client id, from the service's profile page" },
+    profile: { ...text, describe: "Name to keep it under", defaultDescription: "default" },
+    "api-path": { ...text, describe: "Where the API is below URL", defaultDescription: "/api/v1" },
+    "token-path": { ...text, describe: "Where tokens are given below URL", defaultDescription: "/token" },
+    "insecure-http": insecureHttp,
+    ...trafficOptions,
+  },
+  examples: [
+    ["login https://maps.example.org --client-id gfc_jx1f0…", "asks for the secret"],
+    ["login http://127.0.0.1:8080 --client-id gfc_jx1f0… --profile test < secret.txt", "a second service"],
+  ],
+  async run(args) {
+    const traffic = trafficFrom(args);
+    const { checkProfileName, profilesFile, readProfiles, usualProfile, writeProfiles } = await import(
+      "../../remote/profile.js"
+    );
+    const name = checkProfileName(args.profile ?? usualProfile);
+    const file = profilesFile(process.env);
+    const profiles = await readProfiles(file);
+    const before = profiles.get(name);
+    const asked = askedConnection(args, before);
+    const { addressesOf } = await import("../../remote/connection.js");
+    const { base } = addressesOf(asked);
+    const connection = { ...asked, url: base, clientSecret: await readSecret("client secret") };
+    const { openService } = await import("../../remote/service.js");
+    await openService(connection, traffic, interrupted).signIn();
+    await writeProfiles(file, new Map(profiles).set(name, connection));
+    if (args.json) give(args, { url: base, client_id: connection.clientId, profile: name, file }, "");
+    const instead = before && before.url !== base ? `, where it was for ${before.url} before` : "";
+    tell(args, `${base}: the credentials are right, and kept as profile ${name} in ${file}${instead}`);
+    return 0;
+  },
+};
+
+/** What is not said is as it was. @throws usage */
+function askedConnection(args: LoginArguments, before: Connection | undefined): Omit<Connection, "clientSecret"> {
+  const url = args.url ?? (process.env.GEOFERRY_URL || before?.url);
+  if (url === undefined)
+    throw fault("usage", { reason: "login to which service? geoferry login https://maps.example.org --client-id ID" });
+  const same = url === before?.url ? before : undefined;
+  const clientId = args.clientId ?? same?.clientId;
+  if (clientId === undefined)
+    throw fault("usage", {
+      reason: `login to ${url} with which --client-id? The service's profile page makes one, with its secret`,
+    });
+  const { apiPath = same?.apiPath, tokenPath = same?.tokenPath, insecureHttp = same?.insecureHttp } = args;
+  return {
+    url,
+    clientId,
+    ...(apiPath !== undefined && { apiPath }),
+    ...(tokenPath !== undefined && { tokenPath }),
+    ...(insecureHttp === true && { insecureHttp }),
+  };
+}

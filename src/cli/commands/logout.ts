@@ -1,0 +1,36 @@
+/** `geoferry logout`: forgets the credentials of a service. */
+import type { Command, CommonArguments } from "../command.js";
+import { give, tell } from "../say.js";
+
+interface LogoutArguments extends CommonArguments {
+  readonly profile?: string;
+}
+
+export const logoutCommand: Command<LogoutArguments> = {
+  usage: "logout",
+  summary: "Forget what login kept",
+  positionals: {},
+  options: {
+    profile: {
+      type: "string",
+      requiresArg: true,
+      describe: "Name that it is kept under",
+      defaultDescription: "default",
+    },
+  },
+  examples: [["logout --profile test", "the others are kept"]],
+  async run(args) {
+    const { profileNamed, profilesFile, readProfiles, usualProfile, writeProfiles } = await import(
+      "../../remote/profile.js"
+    );
+    const name = args.profile ?? usualProfile;
+    const file = profilesFile(process.env);
+    const profiles = new Map(await readProfiles(file));
+    const { url, clientId } = profileNamed(profiles, name, file);
+    profiles.delete(name);
+    await writeProfiles(file, profiles);
+    if (args.json) give(args, { url, client_id: clientId, profile: name, file }, "");
+    tell(args, `${file}: profile ${name} is gone; ${clientId} goes on to work until ${url} is told to revoke it`);
+    return 0;
+  },
+};

@@ -1,0 +1,53 @@
+import type { Command } from "../command.js";
+import type { CompareArguments } from "../run-compare.js";
+import { serviceOptions } from "../service-options.js";
+import { flag, text } from "../source-options.js";
+import {
+  comparingOptions,
+  guardOptions,
+  inputsPositional,
+  mapOption,
+  matchingOptions,
+  modeOption,
+  type SyncArguments,
+  sourceOptions,
+  stateOption,
+  strictOption,
+  syncRequestOf,
+} from "../sync-options.js";
+
+/** What becomes of a comparison that is not carried out. */
+export const comparisonOptions = {
+  "exit-code": { ...flag, describe: "End with 20 where there are differences" },
+  html: { ...text, describe: "Write a page that shows the map before and after" },
+  overwrite: { ...flag, describe: "Replace files that are there" },
+} as const;
+
+export const planCommand: Command<SyncArguments & CompareArguments> = {
+  usage: "plan <inputs..>",
+  summary: "Show what a push of INPUT would do to a map, and keep it for apply",
+  positionals: inputsPositional,
+  options: {
+    ...mapOption,
+    output: { ...text, alias: "o", describe: "File for the plan, which apply takes" },
+    ...comparisonOptions,
+    ...modeOption,
+    ...matchingOptions,
+    ...guardOptions,
+    ...comparingOptions,
+    ...sourceOptions,
+    ...strictOption,
+    ...serviceOptions,
+    ...stateOption,
+  },
+  examples: [
+    ["plan places.gpkg --map 7c0… --mode full -o places.plan", "then: geoferry apply places.plan"],
+    ["plan places.gpkg --map 7c0… --html places.html", "before and after, on a map"],
+  ],
+  async run(args) {
+    const request = syncRequestOf(args);
+    const { runComparison } = await import("../run-compare.js");
+    const { renderPlan } = await import("../plan-table.js");
+    return runComparison(request, args, renderPlan);
+  },
+};

@@ -1,0 +1,63 @@
+import type { ConvertRequest } from "../../pipeline/request.js";
+import { unprotect } from "../arguments.js";
+import type { Command } from "../command.js";
+import { runConversion } from "../conversion.js";
+import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
+import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
+import {
+  given,
+  readingOptions,
+  rejectOptions,
+  type SourceArguments,
+  shapingOptions,
+  sourceRequestOf,
+} from "../source-options.js";
+import { mapIdOf, mapOption } from "../sync-options.js";
+
+export interface PullArguments extends SourceArguments, OutputArguments, MapInputArguments {
+  readonly output: string;
+  readonly map: string;
+}
+
+/** `pull` is a conversion with a map as its input. */
+export function requestOf(args: PullArguments): ConvertRequest {
+  return given<ConvertRequest>({
+    ...sourceRequestOf(args),
+    ...outputRequestOf(args, unprotect(args.output)),
+    inputs: [`map:${mapIdOf(args.map)}`],
+  });
+}
+
+export const pullCommand: Command<PullArguments> = {
+  usage: "pull <output>",
+  summary: "Write the features of a map to OUTPUT, in any format",
+  positionals: { output: { type: "string", describe: "OUTPUT, - for stdout", demandOption: true } },
+  options: {
+    ...mapOption,
+    to: outputOptions.to,
+    layer: {
+      ...readingOptions.layer,
+      describe: "Take only features with these geometries: point,line,polygon,collection,none",
+    },
+    "layer-name": outputOptions["layer-name"],
+    "target-crs": outputOptions["target-crs"],
+    reproject: outputOptions.reproject,
+    accuracy: readingOptions.accuracy,
+    ...shapingOptions,
+    in: readingOptions.in,
+    out: outputOptions.out,
+    ...rejectOptions,
+    strict: outputOptions.strict,
+    ...existingOptions,
+    workers: readingOptions.workers,
+    ...mapInputOptions,
+  },
+  examples: [
+    ["pull parks.gpkg --map 7c0e6a52-…", "a map as a GeoPackage"],
+    ["pull parks.shp --map 7c0e6a52-… --target-crs EPSG:25832 --overwrite", "the same as a Shapefile in UTM, anew"],
+    ["pull - --map 7c0e6a52-… --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
+  ],
+  async run(args) {
+    return runConversion(requestOf(args), args);
+  },
+};

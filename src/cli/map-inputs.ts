@@ -1,0 +1,28 @@
+/** Maps as inputs of commands: which service they are on, and how they are read. */
+
+import type { ReadMap } from "../pipeline/request.js";
+import type { ServiceClient } from "../remote/map-client.js";
+import type { Flag } from "./command.js";
+import { type ServiceArguments, serviceFrom, serviceOptions } from "./service-options.js";
+
+export interface MapInputArguments extends ServiceArguments {
+  readonly trustPages?: boolean;
+}
+
+export const mapInputOptions = {
+  ...serviceOptions,
+  "trust-pages": {
+    type: "boolean",
+    describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What reads `map:ID`. Neither client nor credentials are looked for before the first map is. */
+export function mapReader(args: MapInputArguments): ReadMap {
+  let service: Promise<ServiceClient> | undefined;
+  return async (question) => {
+    service ??= serviceFrom(args);
+    const { readMapInput } = await import("../remote/map-input.js");
+    return readMapInput((await service).map(question.id), question, { trustPages: args.trustPages ?? false });
+  };
+}

@@ -1,0 +1,96 @@
+/** What the commands that write an output are told of it. */
+import { fault } from "../errors.js";
+import type { ConvertRequest } from "../pipeline/request.js";
+import { outputOf } from "./arguments.js";
+import type { CommonArguments, Flag } from "./command.js";
+import { flag, type Loose, several, text } from "./source-options.js";
+import { pairs } from "./values.js";
+
+export interface OutputArguments extends CommonArguments {
+  readonly to?: string;
+  readonly layerName?: string;
+  readonly targetCrs?: string;
+  readonly reproject: boolean;
+  readonly out?: readonly string[];
+  readonly append?: boolean;
+  readonly overwrite?: boolean;
+  readonly replaceLayer?: boolean;
+  readonly update?: boolean;
+  readonly allowEmpty?: boolean;
+}
+
+/** What the output is. */
+export const outputOptions = {
+  to: { ...text, describe: "Format of the output, where the extension shall not decide" },
+  "layer-name": { ...text, describe: "Name of the layer in the output" },
+  "target-crs": {
+    ...text,
+    describe: "What the coordinates of the output shall be in",
+    defaultDescription: "WGS84 longitude/latitude",
+  },
+  reproject: { ...flag, default: true, describe: "--no-reproject carries the coordinates untouched" },
+  out: { ...several, describe: "Option of the writer: key=value (see geoferry formats NAME)" },
+  strict: { ...flag, describe: "Fail when the target cannot hold everything" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of an output that is there already. */
+export const existingOptions = {
+  append: { ...flag, describe: "Add to the output" },
+  overwrite: { ...flag, describe: "Replace the output" },
+  "replace-layer": { ...flag, describe: "Replace this layer of the output" },
+  "allow-empty": { ...flag, describe: "Let an empty input replace an output that is not" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+type OutputMember =
+  | "output"
+  | "to"
+  | "layerName"
+  | "targetCrs"
+  | "reproject"
+  | "writerOptions"
+  | "append"
+  | "overwrite"
+  | "replaceLayer"
+  | "update"
+  | "allowEmpty";
+
+/** That part of a request, as far as it is given. @throws usage, option-invalid */
+export function outputRequestOf(args: OutputArguments, path: string): Loose<Pick<ConvertRequest, OutputMember>> {
+  if (path === "") throw fault("usage", { reason: "the name of OUTPUT is empty; is a variable not set?" });
+  const output = outputOf(path);
+  checkExisting(args, output);
+  if (args.reproject === false && args.targetCrs)
+    throw fault("usage", {
+      reason: "--no-reproject carries coordinates untouched, --target-crs changes them: choose one",
+    });
+  if (args.json && output === "-")
+    throw fault("usage", { reason: "stdout takes the features (OUTPUT is -) or the records of --json, not both" });
+  return {
+    output,
+    to: args.to,
+    layerName: args.layerName,
+    targetCrs: args.targetCrs,
+    reproject: args.reproject,
+    writerOptions: pairs("--out", args.out),
+    append: args.append,
+    overwrite: args.overwrite,
+    replaceLayer: args.replaceLayer,
+    update: args.update,
+    allowEmpty: args.allowEmpty,
+  };
+}
+
+function checkExisting(args: OutputArguments, output: string): void {
+  if (args.append && args.overwrite)
+    throw fault("usage", { reason: "--append adds to the output, --overwrite replaces it: choose one" });
+  if (args.replaceLayer && (args.append || args.overwrite))
+    throw fault("usage", {
+      reason: `--replace-layer replaces one layer of the output, ${args.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
+    });
+  const ofFile = (["append", "overwrite", "replaceLayer", "update"] as const).find((name) => args[name]);
+  if (output !== "-" || !ofFile) return;
+  const name = ofFile === "replaceLayer" ? "replace-layer" : ofFile;
+  throw fault("usage", {
+    reason: `--${name} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+  });
+}

@@ -1,0 +1,161 @@
+/** Draws the map of a plan, before and after, beside its table. All that it needs is in the page. */
+import type { GeoJSONSource } from "maplibre-gl";
+import * as library from "maplibre-gl";
+import { boxOf, Extent } from "../../../service/pages/browser/extent.js";
+import { drawnClasses, type PageRow } from "../page-data.js";
+import { mapIds, Selection } from "./selection.js";
+import { type Choice, featureLayers, filters, layers, type Side, style } from "./style.js";
+
+type DrawnFeature = NonNullable<Parameters<GeoJSONSource["updateData"]>[0]["add"]>[number];
+
+const dataOf = <T>(id: string): T => JSON.parse(document.getElementById(id)!.textContent!) as T;
+
+const root = document.getElementById("map")!;
+const status = document.getElementById("map-status")!;
+const filter = document.getElementById("filter")!;
+const rows = dataOf<readonly PageRow[]>("plan-rows");
+
+function chosen(): Choice {
+  const ticked = [...document.querySelectorAll<HTMLInputElement>("#filter input:checked")].map(({ value }) => value);
+  const side = document.querySelector<HTMLInputElement>(".sides input:checked")!.value as Side;
+  return { side, classes: drawnClasses.filter((name) => ticked.includes(name)) };
+}
+
+async function makeMap(): Promise<library.Map> {
+  library.setWorkerUrl(URL.createObjectURL(new Blob([dataOf<string>("worker")], { type: "text/javascript" })));
+  const map = new library.Map({
+    container: "canvas",
+    style: style(dataOf("land"), chosen()),
+    zoom: 0.5,
+    center: [0, 20],
+    maxPitch: 0,
+    dragRotate: false,
+    fadeDuration: 0,
+    cooperativeGestures: matchMedia("(pointer: coarse)").matches,
+    attributionControl: { compact: false, customAttribution: "Land: Natural Earth" },
+    locale: { "Map.Title": "Map of the plan" },
+  });
+  map.keyboard.disableRotation();
+  map.touchZoomRotate.disableRotation();
+  map.addControl(new library.NavigationControl({ showCompass: false }));
+  map.addControl(new library.ScaleControl());
+  await new Promise((resolve, reject) => {
+    map.once("load", resolve);
+    map.once("error", ({ error }) => reject(error));
+  });
+  return map;
+}
+
+/** What a row is on the map: as it was, as it will be, or once where it stays. */
+function drawnOf({ class: name, before, after }: PageRow, row: number): DrawnFeature[] {
+  const [old, now] = mapIds(row);
+  const feature = (id: number, geometry: object | null | undefined, time: string): DrawnFeature[] =>
+    geometry ? [{ type: "Feature", id, geometry: geometry as never, properties: { class: name, time } }] : [];
+  if (name === "unmanaged") return feature(old, before?.geometry, "always");
+  return [...feature(old, before?.geometry, "before"), ...feature(now, after?.geometry, "after")];
+}
+
+const geometriesOf = ({ before, after }: PageRow) => [before, after].flatMap((one) => one?.geometry ?? []);
+
+function extentOf(some: readonly PageRow[]): Extent {
+  const extent = new Extent();
+  for (const geometry of some.flatMap(geometriesOf)) {
+    const box = boxOf(geometry);
+    if (box) extent.add(box);
+  }
+  return extent;
+}
+
+/** Calls it whenever another choice is made of what is shown. */
+function onChoice(show: (choice: Choice) => void): void {
+  for (const input of document.querySelectorAll("#filter input, .sides input"))
+    input.addEventListener("change", () => show(chosen()));
+}
+
+function filterTable({ classes }: Choice): void {
+  for (const row of document.querySelectorAll<HTMLElement>("[data-row]"))
+    row.hidden = !classes.includes(rows[Number(row.dataset.row)]!.class);
+}
+
+function filterMap(map: library.Map, choice: Choice): void {
+  for (const [layer, what] of filters(choice)) map.setFilter(layer, what);
+}
+
+/** Takes its colours anew when the browser goes dark or light. */
+function followColours(map: library.Map): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const { id, paint = {} } of layers(chosen()))
+      for (const [name, value] of Object.entries(paint))
+        map.setPaintProperty(id, name as Parameters<library.Map["setPaintProperty"]>[1], value);
+  });
+}
+
+/** The names in the table become buttons, and a click anywhere in a row does the same. */
+function linkTable(map: library.Map, selection: Selection): void {
+  const show = (row: number) => {
+    const box = extentOf([rows[row]!]).box();
+    if (box) map.fitBounds(box, { maxZoom: Math.max(map.getZoom(), 11), padding: 60, animate: false });
+    selection.choose(row);
+    root.scrollIntoView({ block: "nearest" });
+  };
+  for (const cell of document.querySelectorAll("[data-row] th")) {
+    const button = document.createElement("button");
+    button.className = "plain";
+    button.append(...cell.childNodes);
+    cell.append(button);
+  }
+  document.querySelector(".rows")?.addEventListener("click", ({ target }) => {
+    const row = (target as Element).closest<HTMLElement>("[data-row]");
+    if (row && !getSelection()?.toString()) show(Number(row.dataset.row));
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") selection.choose(null);
+  });
+}
+
+function letChoose(map: library.Map, selection: Selection): void {
+  const around = ({ x, y }: library.Point): number[] => {
+    const found = map.queryRenderedFeatures(
+      [
+        [x - 6, y - 6],
+        [x + 6, y + 6],
+      ],
+      { layers: [...featureLayers] },
+    );
+    return [...new Set(found.map(({ id }) => Math.floor(Number(id) / 2)))];
+  };
+  map.on("click", ({ point }) => selection.chooseNext(around(point)));
+  map.on("mousemove", ({ point }) => {
+    map.getCanvas().style.cursor = around(point).length > 0 ? "pointer" : "";
+  });
+}
+
+root.hidden = false;
+filter.hidden = false;
+onChoice(filterTable);
+root.setAttribute("aria-busy", "true");
+status.textContent = "The map is being drawn…";
+try {
+  const map = await makeMap();
+  const selection = new Selection(map, rows, document.getElementById("selection")!);
+  const drawn = rows.flatMap(drawnOf);
+  map.getSource<GeoJSONSource>("features")!.setData({ type: "FeatureCollection", features: drawn as never });
+  onChoice((choice) => filterMap(map, choice));
+  followColours(map);
+  letChoose(map, selection);
+  linkTable(map, selection);
+  const box = extentOf(rows).box();
+  if (box) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
+  const placeless = rows.filter((row) => geometriesOf(row).length === 0).length;
+  status.textContent =
+    placeless === 0
+      ? ""
+      : `${placeless.toLocaleString("en")} without a place ${placeless === 1 ? "is" : "are"} in the table only.`;
+  map.once("idle", () => root.setAttribute("aria-busy", "false"));
+  map.triggerRepaint();
+} catch (error) {
+  console.error(error);
+  status.textContent = "The map cannot be drawn in this browser. The table has the same features.";
+  root.querySelector<HTMLElement>(".frame")!.hidden = document.querySelector("canvas") === null;
+  root.setAttribute("aria-busy", "false");
+}

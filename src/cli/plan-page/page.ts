@@ -1,0 +1,134 @@
+/**
+ * A plan as one page that needs nothing else: a table that every browser shows, and, where scripts run, the map before
+ * and after. Nothing that stands in a plan can become markup or script: the table is escaped, the rest is data.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { createSink } from "../../io/sink.js";
+import { type Html, html } from "../../service/pages/html.js";
+import { trippedGuards } from "../../sync/guards.js";
+import type { OpenPlan } from "../../sync/plan.js";
+import { matchWords, plainText, planClasses, putWords } from "../plan-words.js";
+import { drawnClasses } from "./page-data.js";
+import { planRows } from "./page-table.js";
+import { type PageRows, rowsOf } from "./rows.js";
+
+/** Writes the page whole, or not at all. @throws output-exists, output-failed */
+export async function writePlanPage(plan: OpenPlan, path: string, overwrite: boolean): Promise<void> {
+  await using sink = await createSink(path, { overwrite });
+  const file = await sink.create();
+  await file.write(Buffer.from(planPage(plan, await rowsOf(plan))));
+  await sink.commit();
+}
+
+interface Assets {
+  readonly script: string;
+  readonly style: string;
+  readonly worker: string;
+  readonly land: string;
+  readonly licences: string;
+}
+
+/** What the build has made: the map's script, and what the pages of the service load. */
+function readAssets(): Assets {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve("#service-assets");
+  const names = JSON.parse(readFileSync(manifest, "utf8")) as Readonly<Record<string, string>>;
+  const read = (name: string) => readFileSync(join(dirname(manifest), names[name]!), "utf8");
+  const own = require.resolve("#plan-page");
+  return {
+    script: inScript(readFileSync(own, "utf8")),
+    style: [read("maplibre-gl.css"), read("pages.css"), readFileSync(own.replace(/js$/, "css"), "utf8")].join("\n"),
+    worker: read("maplibre-gl-worker.js"),
+    land: read("land.json"),
+    licences: read("licences.txt"),
+  };
+}
+
+/** What would end a script, or begin a comment in it, can stand in it only within texts and patterns. */
+const inScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
+
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** JSON in a block that no browser runs, without a character that could end it. */
+const dataBlock = (id: string, value: unknown): string =>
+  `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>\n`;
+
+/** The page. */
+export function planPage(plan: OpenPlan, shown: PageRows): string {
+  const assets = readAssets();
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(assets.script)}`,
+    `style-src ${hashOf(assets.style)}`,
+    // The map computes in a thread of its own, whose script is in the page; MapLibre GL reads it again in a page of a file.
+    "worker-src blob: data:",
+    "connect-src blob:",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const title = `Plan for map ${plainText(plan.header.map)}`;
+  const head = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+`;
+  return [
+    head,
+    `<style>${assets.style}</style>\n</head>\n<body class="wide plan">\n`,
+    bodyOf(plan, shown, assets, title),
+    dataBlock("plan-rows", shown.rows),
+    dataBlock("land", JSON.parse(assets.land)),
+    dataBlock("worker", assets.worker),
+    `<script type="module">${assets.script}</script>\n</body>\n</html>\n`,
+  ].join("");
+}
+
+function bodyOf(plan: OpenPlan, shown: PageRows, { licences }: Assets, title: string): Html {
+  const { header, counts } = plan;
+  const put = putWords(header, counts);
+  const tripped = trippedGuards(plan);
+  return html`<main>
+<h1>${title}</h1>
+<p class="lead">At <bdi>${header.service}</bdi>: ${header.mode}, ${matchWords(header)}. From <bdi>${header.source.inputs.map(plainText).join(", ")}</bdi>.</p>
+${put && html`<p>${put}</p>`}
+${tripped.length > 0 && html`<div class="problem" role="note"><p>Nothing would be sent, unless it is said that this is meant:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
+<table class="counts"><caption class="unseen">Features by what becomes of them</caption><tbody>
+${planClasses.map(
+  ({
+    name,
+    count,
+    means,
+  }) => html`<tr class="${name}"><th scope="row">${name}</th><td class="number">${counts[count].toLocaleString("en")}</td><td>${means}</td></tr>
+`,
+)}</tbody></table>
+<div class="beside">
+<section class="drawn" aria-labelledby="map-heading">
+<h2 id="map-heading" class="unseen">Map</h2>
+<noscript><p class="quiet">Drawing the map takes a script, which this browser does not run. The table has the same features.</p></noscript>
+<div id="map" hidden>
+<fieldset class="sides"><legend class="unseen">Which state the map shows</legend>
+${["before", "both", "after"].map((side) => html`<label><input type="radio" name="side" value="${side}"${side === "both" && html` checked`}> ${side}</label>`)}</fieldset>
+<div class="frame"><div id="canvas"></div></div>
+<div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
+<p id="map-status" role="status" class="quiet"></p>
+<p class="quiet">Hollow and dashed is what is on the map before, full what is there after. Keys on the map: arrows move it, + and − zoom. The table's buttons show a feature; Escape closes it.</p>
+</div>
+</section>
+<section aria-labelledby="features"><h2 id="features">Features</h2>
+<fieldset id="filter" class="filter" hidden><legend class="unseen">Which features are shown</legend>
+${drawnClasses.filter((name) => counts[name] > 0).map((name) => html`<label class="${name}"><input type="checkbox" name="class" value="${name}" checked> ${name}</label>`)}</fieldset>
+${planRows(shown)}
+</section>
+</div>
+<details class="quiet"><summary>Licences</summary><pre>${licences}</pre></details>
+</main>
+`;
+}

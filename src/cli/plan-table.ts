@@ -1,0 +1,123 @@
+/** What `geoferry plan` prints: counts by class, a few examples of each with their old and new values. */
+import { type GuardName, type TrippedGuard, trippedGuards } from "../sync/guards.js";
+import type { OpenPlan, PlanAction } from "../sync/plan.js";
+import type { CommonArguments } from "./command.js";
+import {
+  type Change,
+  changesOf,
+  classOf,
+  matchWords,
+  nameOf,
+  type PlanClass,
+  planClasses,
+  putWords,
+} from "./plan-words.js";
+
+/** Of each class. */
+const mostExamples = 3;
+/** Of one feature. */
+const mostChanges = 5;
+/** Classes of which there is something to see. */
+const withExamples: readonly PlanClass[] = ["create", "update", "delete", "unmanaged", "protected"];
+
+type Examples = ReadonlyMap<PlanClass, readonly PlanAction[]>;
+
+/** Tells what a plan does, and what stops it: on stderr for people, with `--json` on stdout for programs. */
+export function renderPlan(plan: OpenPlan, args: CommonArguments): Promise<void> {
+  return render(plan, trippedGuards(plan), args);
+}
+
+/** Tells where a map differs from a source, in the same words and records. */
+export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promise<void> {
+  return render({ ...plan, header: { ...plan.header, put: false } }, [], args);
+}
+
+async function render(plan: OpenPlan, tripped: readonly TrippedGuard[], args: CommonArguments): Promise<void> {
+  const examples = await examplesOf(plan);
+  const records = () => planRecords(plan, examples, tripped).map((record) => `${JSON.stringify(record)}\n`);
+  if (args.json) process.stdout.write(records().join(""));
+  else if (!args.quiet) process.stderr.write(planText(plan, examples, tripped));
+}
+
+/** The first actions of each class, in one reading of the plan that ends as soon as they are found. */
+export async function examplesOf(plan: OpenPlan): Promise<Examples> {
+  const wanted = new Map<PlanClass, number>();
+  for (const { name, count } of planClasses)
+    if (withExamples.includes(name)) wanted.set(name, Math.min(mostExamples, plan.counts[count]));
+  const found = new Map<PlanClass, PlanAction[]>();
+  let missing = [...wanted.values()].reduce((sum, number) => sum + number, 0);
+  if (missing === 0) return found;
+  for await (const action of plan.actions()) {
+    const name = classOf(action);
+    const examples = found.get(name) ?? [];
+    if (examples.length >= (wanted.get(name) ?? 0)) continue;
+    found.set(name, [...examples, action]);
+    if (--missing === 0) break;
+  }
+  return found;
+}
+
+/** The table for people. */
+export function planText(
+  plan: OpenPlan,
+  examples: Examples,
+  tripped: readonly TrippedGuard[] = trippedGuards(plan),
+): string {
+  const { header, counts } = plan;
+  let text = `map ${header.map} of ${header.service}: ${header.mode}, ${matchWords(header)}\n`;
+  const rows = planClasses.filter(
+    ({ name, count }) => counts[count] > 0 || ["create", "update", "delete"].includes(name),
+  );
+  const width = Math.max(...rows.map(({ count }) => counts[count].toLocaleString("en").length));
+  for (const { name, count, means } of rows) {
+    text += `  ${name.padEnd(11)} ${counts[count].toLocaleString("en").padStart(width)}  ${means}\n`;
+    const shown = examples.get(name) ?? [];
+    for (const action of shown) text += `      ${exampleLine(action)}\n`;
+    const more = counts[count] - shown.length;
+    if (shown.length > 0 && more > 0) text += `      … ${more.toLocaleString("en")} more\n`;
+  }
+  const put = putWords(header, counts);
+  if (put !== null) text += `${put}\n`;
+  for (const { reason } of tripped) text += `  stops it: ${reason}\n`;
+  return text;
+}
+
+const marks: Readonly<Partial<Record<PlanClass, string>>> = { create: "+", update: "~", delete: "-" };
+
+function exampleLine(action: PlanAction): string {
+  const name = `${marks[classOf(action)] ?? "·"} ${nameOf(action)}`;
+  if (action.action !== "update") return name;
+  const changes = changesOf(action);
+  const shown = changes.slice(0, mostChanges).map(changeWords).join(", ");
+  const more = changes.length - mostChanges;
+  return `${name}: ${shown}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const changeWords = ({ name, before, after }: Change): string =>
+  `${name} ${before ?? "nothing"} → ${after ?? "nothing"}`;
+
+type PlanRecord =
+  | ({ readonly type: "plan" } & Readonly<Record<string, unknown>>)
+  | ({ readonly type: "example"; readonly class: PlanClass } & Readonly<Record<string, unknown>>)
+  | { readonly type: "guard"; readonly guard: GuardName; readonly reason: string };
+
+/** The same for programs: the counts, the examples, and what guards it would trip. */
+export function planRecords(
+  plan: OpenPlan,
+  examples: Examples,
+  tripped: readonly TrippedGuard[] = trippedGuards(plan),
+): PlanRecord[] {
+  const { header, counts, path } = plan;
+  const { service, map, mode, key, put, source } = header;
+  const summary = { type: "plan", path, service, map, mode, key, put, features: source.features, counts } as const;
+  const shown = [...examples].flatMap(([name, actions]) =>
+    actions.map((action) => ({
+      type: "example" as const,
+      class: name,
+      key: action.key,
+      ...(action.action === "create" ? {} : { id: action.id }),
+      ...(action.action === "update" ? { changes: changesOf(action) } : {}),
+    })),
+  );
+  return [summary, ...shown, ...tripped.map((guard) => ({ type: "guard" as const, ...guard }))];
+}

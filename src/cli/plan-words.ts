@@ -1,0 +1,87 @@
+/** What a plan does to a feature, in words: for the table of the command line and for the page. */
+import { placeText } from "../service/pages/feature-text.js";
+import type { PlanAction, PlanCounts, PlanHeader, PlannedFeature } from "../sync/plan.js";
+
+export type PlanClass = "create" | "update" | "delete" | "unmanaged" | "protected" | "only-on-map" | "same";
+
+/** Their order, and what is said of each. */
+export const planClasses: readonly {
+  readonly name: PlanClass;
+  readonly count: keyof PlanCounts;
+  readonly means: string;
+}[] = [
+  { name: "create", count: "create", means: "only in the source" },
+  { name: "update", count: "update", means: "changed" },
+  { name: "delete", count: "delete", means: "to be removed from the map" },
+  { name: "unmanaged", count: "unmanaged", means: "on the map without a key, and left alone" },
+  { name: "protected", count: "protected", means: "only on the map, and kept since their source feature was rejected" },
+  { name: "only-on-map", count: "onlyOnMap", means: "only on the map, and left alone" },
+  { name: "same", count: "same", means: "equal" },
+];
+
+export const classOf = (action: PlanAction): PlanClass => (action.action === "keep" ? action.why : action.action);
+
+/** One property or the geometry, before and after; null where there is none. */
+export interface Change {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+const longest = 60;
+
+/** A value as JSON, on one line, without characters that a terminal or a reader of text would take for orders. */
+export function shownValue(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return plainText(JSON.stringify(value));
+}
+
+/** Control characters, those that change the direction of text among them, as JSON would escape them. */
+export function plainText(text: string): string {
+  const escaped = text.replace(
+    /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const characters = [...escaped];
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : escaped;
+}
+
+const propertyOf = (properties: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+function placesOf(from: PlannedFeature, to: PlannedFeature): Pick<Change, "before" | "after"> {
+  const [before, after] = [placeText(from.geometry), placeText(to.geometry)];
+  return { before, after: before === after ? `${after}, elsewhere` : after };
+}
+
+/** What an update changes. */
+export function changesOf({ changed, before, feature }: Extract<PlanAction, { action: "update" }>): Change[] {
+  return changed.map((path) => {
+    if (path === "geometry") return { name: "geometry", ...placesOf(before, feature) };
+    const name = path.replace(/^properties\./, "");
+    return {
+      name: plainText(name),
+      before: shownValue(propertyOf(before.properties, name)),
+      after: shownValue(propertyOf(feature.properties, name)),
+    };
+  });
+}
+
+/** The key, or the id where there is none. */
+export function nameOf(action: PlanAction): string {
+  if (action.key !== null) return plainText(String(action.key));
+  return action.action === "create" ? placeText(action.feature.geometry) : action.id;
+}
+
+/** What one PUT would do; null where there is none. */
+export function putWords({ put }: PlanHeader, { create, update, same, delete: removed }: PlanCounts): string | null {
+  if (!put) return null;
+  const count = (features: number) => `${features.toLocaleString("en")} feature${features === 1 ? "" : "s"}`;
+  return `One request (PUT) does it all: it sends the whole set of ${count(create + update + same)}, and the map loses ${removed === 0 ? "none" : count(removed)}.`;
+}
+
+/** "by id", 'by property "ref"', or that nothing is matched. */
+export function matchWords({ key }: PlanHeader): string {
+  if (key === null) return "nothing is matched";
+  return key.by === "id" ? "matched by id" : `matched by property ${shownValue(key.name)}`;
+}

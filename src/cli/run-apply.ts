@@ -1,0 +1,27 @@
+/** `geoferry apply`: a plan that was made before is carried out. */
+import { applyLater } from "../sync/apply-later.js";
+import { isEmptyPlan } from "../sync/plan.js";
+import { openPlan } from "../sync/plan-reader.js";
+import type { ApplyArguments } from "./commands/apply.js";
+import { mayDelete, tellApplied } from "./run-sync.js";
+import { tell } from "./say.js";
+import { renderCounts } from "./sync-report.js";
+import { openSession } from "./sync-session.js";
+
+/** @returns the exit status @throws plan-invalid, plan-version, plan-stale, guard-sync … */
+export async function runApply(args: ApplyArguments): Promise<number> {
+  const plan = await openPlan(args.plan);
+  const { header, counts } = plan;
+  await using session = await openSession({ url: header.service, ...args }, header.map);
+  const { run, display } = session;
+  const confirm = () => {
+    display.clear();
+    renderCounts(plan, args);
+    return mayDelete(plan, args);
+  };
+  const report = await applyLater(plan, args.rejects ?? `${args.plan}.rejects.geojsonl`, run, confirm);
+  display.clear();
+  if (report) return tellApplied(report, plan, run, args);
+  if (isEmptyPlan(counts)) tell(args, `${args.plan}: nothing to do`);
+  return 0;
+}

@@ -1,0 +1,43 @@
+/** `geoferry plan` and `geoferry verify`: both sides compared, and nothing sent. */
+import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
+import { prepare } from "../sync/prepare.js";
+import type { SyncRequest } from "../sync/request.js";
+import { awaitEarlierRequests } from "../sync/sync.js";
+import type { CommonArguments } from "./command.js";
+import { exitStatus } from "./exit.js";
+import { tell } from "./say.js";
+import { renderPrepared } from "./sync-report.js";
+import { openSession, refuseExisting, type SessionArguments } from "./sync-session.js";
+
+export interface CompareArguments extends SessionArguments, CommonArguments {
+  readonly output?: string;
+  readonly html?: string;
+  readonly overwrite?: boolean;
+  readonly exitCode?: boolean;
+}
+
+/** @param tellPlan what a person or a program is told of the differences @returns the exit status */
+export async function runComparison(
+  request: SyncRequest,
+  args: CompareArguments,
+  tellPlan: (plan: OpenPlan, args: CommonArguments) => void | Promise<void>,
+): Promise<number> {
+  const { output: path, overwrite = false } = args;
+  if (!overwrite) for (const file of [path, args.html]) refuseExisting(file, "plan");
+  await using session = await openSession(args, request.map);
+  const { run, display } = session;
+  await awaitEarlierRequests(run, request.settle);
+  const prepared = await prepare(request, request.mode, run, path === undefined ? undefined : { path, overwrite });
+  display.clear();
+  const { plan, source } = prepared;
+  renderPrepared(prepared, args);
+  await tellPlan(plan, args);
+  if (path !== undefined) tell(args, `the plan is in ${path}; geoferry apply ${path} carries it out`);
+  if (args.html !== undefined) {
+    const { writePlanPage } = await import("./plan-page/page.js");
+    await writePlanPage(plan, args.html, overwrite);
+    tell(args, `${args.html} shows the map before and after`);
+  }
+  if (source.rejects.count > 0 || source.gaps.length > 0) return exitStatus.rejected;
+  return args.exitCode && !isEmptyPlan(plan.counts) ? exitStatus.differences : 0;
+}

@@ -1,0 +1,32 @@
+/** `geoferry restore`: what an earlier run changed or deleted is put back. */
+import { openBackup } from "../sync/backup-reader.js";
+import { checkGuards } from "../sync/guards.js";
+import { isEmptyPlan } from "../sync/plan.js";
+import { describeRestoration, prepareRestoration } from "../sync/restore.js";
+import { carryOut } from "../sync/sync.js";
+import type { RestoreArguments } from "./commands/restore.js";
+import { tellApplied } from "./run-sync.js";
+import { tell } from "./say.js";
+import { mapIdOf, restorationSettingsOf } from "./sync-options.js";
+import { renderCounts } from "./sync-report.js";
+import { confirmed, openSession } from "./sync-session.js";
+
+/** @returns the exit status @throws backup-invalid, guard-sync … */
+export async function runRestore(args: RestoreArguments): Promise<number> {
+  const settings = restorationSettingsOf(args);
+  const backup = await openBackup(args.backupfile);
+  const map = args.map === undefined ? backup.header.map : mapIdOf(args.map);
+  await using session = await openSession({ ...args, url: args.url ?? backup.header.service }, map);
+  const { run, display } = session;
+  const restoration = await prepareRestoration(backup, settings, run);
+  const { plan } = restoration;
+  display.clear();
+  for (const sentence of describeRestoration(restoration)) tell(args, sentence);
+  renderCounts(plan, args);
+  checkGuards(plan);
+  if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it has all of the backup as it was`);
+  if (isEmptyPlan(plan.counts) || args.dryRun || !(await confirmed("Put it back?", args))) return 0;
+  const report = await carryOut(plan, args.rejects ?? `${args.backupfile}.rejects.geojsonl`, run);
+  display.clear();
+  return tellApplied(report, plan, run, args);
+}

@@ -1,0 +1,64 @@
+/** `geoferry push` and `geoferry delete`: both sides compared, and the map written to. */
+import type { ApplyReport } from "../sync/apply-tools.js";
+import type { OpenPlan, PlanMode } from "../sync/plan.js";
+import { isUnchanged, type Prepared } from "../sync/prepare.js";
+import type { SyncRequest } from "../sync/request.js";
+import { rehearse, synchronise } from "../sync/sync.js";
+import type { SyncRun } from "../sync/sync-run.js";
+import type { CommonArguments } from "./command.js";
+import { exitStatus, worst } from "./exit.js";
+import { renderError } from "./render.js";
+import { tell } from "./say.js";
+import { renderApplied, renderCounts, renderPrepared, renderUnchanged } from "./sync-report.js";
+import { confirmed, openSession, type SessionArguments } from "./sync-session.js";
+
+export interface RunArguments extends SessionArguments, CommonArguments {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/** @returns the exit status @throws what stops it before the first write */
+export async function runSync(request: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
+  await using session = await openSession(args, request.map);
+  const { run, display } = session;
+  const onPlan = (prepared: Prepared) => {
+    display.clear();
+    renderPrepared(prepared, args);
+    renderCounts(prepared.plan, args);
+  };
+  const confirm = ({ plan }: Prepared) => mayDelete(plan, args);
+  let status = 0;
+  const onFinished = (earlier: ApplyReport) => {
+    display.clear();
+    tell(args, `map ${request.map}: features that an earlier run had deleted to create them anew:`);
+    renderApplied({ map: request.map }, earlier, run.tools.service.sent, args);
+    if (earlier.failed > 0) status = exitStatus.rejected;
+  };
+  const { found, applied } = args.dryRun
+    ? { found: await rehearse(request, mode, run, onPlan), applied: null }
+    : await synchronise(request, mode, run, { onPlan, confirm, onFinished });
+  display.clear();
+  if (isUnchanged(found)) {
+    renderUnchanged(found, request.map, args);
+    return status;
+  }
+  const { rejects, gaps } = found.source;
+  if (rejects.count > 0 || gaps.length > 0) status = exitStatus.rejected;
+  return applied ? worst([status, tellApplied(applied, found.plan, run, args)]) : status;
+}
+
+/** Deletes are shown to a person, if one is there, before they are carried out. */
+export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments): Promise<boolean> {
+  if (counts.delete === 0) return true;
+  const features = counts.delete === 1 ? "1 feature" : `${counts.delete.toLocaleString("en")} features`;
+  return confirmed(`Delete ${features} of map ${header.map}?`, args);
+}
+
+/** @returns the exit status */
+export function tellApplied(report: ApplyReport, { header }: OpenPlan, run: SyncRun, args: CommonArguments): number {
+  const { failed, ending } = report;
+  renderApplied(header, report, run.tools.service.sent, args);
+  if (!ending) return failed > 0 ? exitStatus.rejected : 0;
+  renderError(ending, args, { map: header.map });
+  return exitStatus[ending.kind];
+}

@@ -1,0 +1,114 @@
+/** Which Map Features Service a command talks to, as whom, and how fast. */
+import { fault } from "../errors.js";
+import type { ChosenConnection, Wish } from "../remote/choose-connection.js";
+import { type ServiceClient, type Traffic, usualTraffic } from "../remote/map-client.js";
+import type { CommonArguments, Flag } from "./command.js";
+import { interrupted } from "./signals.js";
+import { numberOf, wholeNumber } from "./values.js";
+
+export interface TrafficArguments {
+  readonly timeout?: string;
+  readonly retries?: string;
+  readonly rate?: string;
+  readonly concurrency?: string;
+}
+
+export interface ServiceArguments extends CommonArguments, TrafficArguments {
+  readonly url?: string;
+  readonly profile?: string;
+  readonly insecureHttp?: boolean;
+}
+
+const text = { type: "string", requiresArg: true } as const;
+
+export const trafficOptions = {
+  timeout: {
+    ...text,
+    describe: "Seconds that an answer may take",
+    defaultDescription: String(usualTraffic.timeout / 1000),
+  },
+  retries: {
+    ...text,
+    describe: "Times that a request is sent again",
+    defaultDescription: String(usualTraffic.retries),
+  },
+  rate: { ...text, describe: "Most requests a second", defaultDescription: "as many as there are answers" },
+  concurrency: { ...text, describe: "Most requests at a time", defaultDescription: String(usualTraffic.concurrency) },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export const insecureHttp = {
+  type: "boolean",
+  describe: "Let secrets cross the network without https",
+} as const satisfies Flag;
+
+export const serviceOptions = {
+  url: {
+    ...text,
+    describe:
+      "Address of the service; credentials come from GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET, or a profile",
+  },
+  profile: { ...text, describe: "What geoferry login kept under this name", defaultDescription: "default" },
+  "insecure-http": insecureHttp,
+  ...trafficOptions,
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** Node.js gives up on an answer that has not begun by then, in seconds. */
+const longestTimeout = 300;
+
+/** @throws option-invalid */
+export function trafficFrom(args: TrafficArguments): Traffic {
+  const timeout = numberOf("--timeout", args.timeout, 0, false) ?? usualTraffic.timeout / 1000;
+  if (timeout === 0 || timeout > longestTimeout)
+    throw fault("option-invalid", {
+      option: "--timeout",
+      value: args.timeout!,
+      expected: `a number of seconds above 0, at most ${longestTimeout}`,
+    });
+  const rate = numberOf("--rate", args.rate, 0, false) ?? usualTraffic.rate;
+  if (rate === 0)
+    throw fault("option-invalid", { option: "--rate", value: args.rate!, expected: "a number of requests above 0" });
+  return {
+    timeout: timeout * 1000,
+    retries: wholeNumber("--retries", args.retries, 0) ?? usualTraffic.retries,
+    rate,
+    concurrency: wholeNumber("--concurrency", args.concurrency, 1) ?? usualTraffic.concurrency,
+  };
+}
+
+/** Variables of the environment that no flag stands for: secrets are on no command line. */
+export function wishFrom(args: ServiceArguments, environment: NodeJS.ProcessEnv): Wish {
+  const of = (name: string) => environment[`GEOFERRY_${name}`] || undefined;
+  return {
+    url: args.url,
+    profile: args.profile,
+    insecureHttp: args.insecureHttp,
+    clientId: of("CLIENT_ID"),
+    clientSecret: of("CLIENT_SECRET"),
+    apiPath: of("API_PATH"),
+    tokenPath: of("TOKEN_PATH"),
+  };
+}
+
+/** @throws remote-unknown, remote-profile, remote-address, usage */
+export async function connectionFrom(
+  args: ServiceArguments,
+  environment: NodeJS.ProcessEnv,
+): Promise<ChosenConnection> {
+  const { chooseConnection, isComplete } = await import("../remote/choose-connection.js");
+  const { profilesFile, readProfiles } = await import("../remote/profile.js");
+  const wish = wishFrom(args, environment);
+  const file = profilesFile(environment);
+  return chooseConnection(wish, isComplete(wish) ? new Map() : await readProfiles(file), file);
+}
+
+/**
+ * The service that a command is about. Nothing is sent yet.
+ * @param signal ends reads and waiting
+ * @throws option-invalid, remote-unknown, remote-profile, remote-address, remote-insecure, usage
+ */
+export async function serviceFrom(args: ServiceArguments, signal: AbortSignal = interrupted): Promise<ServiceClient> {
+  const traffic = trafficFrom(args);
+  const connection = await connectionFrom(args, process.env);
+  const { openService } = await import("../remote/service.js");
+  return openService(connection, traffic, signal);
+}

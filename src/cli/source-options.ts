@@ -1,0 +1,130 @@
+import { fault } from "../errors.js";
+import type { ConvertRequest } from "../pipeline/request.js";
+import { listOf, namesOf, unprotect } from "./arguments.js";
+import type { CommonArguments, Flag } from "./command.js";
+import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "./values.js";
+
+/** What a command that reads features can be told of its inputs, and of what becomes of them on their way. */
+export interface SourceArguments extends CommonArguments {
+  readonly from?: string;
+  readonly layer?: readonly string[];
+  readonly sourceCrs?: string;
+  readonly accuracy?: string;
+  readonly select?: readonly string[];
+  readonly rename?: readonly string[];
+  readonly cast?: readonly string[];
+  readonly where?: string;
+  readonly bbox?: string;
+  readonly limit?: string;
+  readonly geometryType?: string;
+  readonly makeValid?: boolean;
+  readonly swapXy?: boolean;
+  readonly in?: readonly string[];
+  readonly rejects?: string;
+  readonly maxRejects?: string;
+  readonly strict?: boolean;
+  readonly skipErrors?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly workers?: string;
+  readonly maxInput?: string;
+}
+
+export const several = { type: "string", array: true, requiresArg: true } as const;
+export const text = { type: "string", requiresArg: true } as const;
+export const flag = { type: "boolean" } as const;
+
+/** How inputs are read. */
+export const readingOptions = {
+  from: { ...text, describe: "Format of the input, where content and extension shall not decide" },
+  layer: { ...several, describe: "Take only these layers: a,b" },
+  "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
+  accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
+  in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
+  "skip-errors": { ...flag, describe: "Read past damage of the input" },
+  "max-input": { ...text, describe: "Largest download or stdin, in bytes" },
+  workers: { ...text, describe: "Threads", defaultDescription: "the number of cores" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of the features. */
+export const shapingOptions = {
+  select: { ...several, describe: "Keep only these fields: a,b" },
+  rename: { ...several, describe: "Rename a field: old=new" },
+  cast: { ...several, describe: "Change a field's type: name=text" },
+  where: { ...text, describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"" },
+  bbox: {
+    ...text,
+    describe:
+      "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
+  },
+  limit: { ...text, describe: "Stop after so many features" },
+  "geometry-type": { ...text, describe: "Keep one kind of geometry, or promote: point, line, polygon, multi" },
+  "make-valid": { ...flag, describe: "Repair invalid geometries" },
+  "swap-xy": { ...flag, describe: "Swap x and y of every position" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of features that cannot be carried. */
+export const rejectOptions = {
+  rejects: { ...text, describe: "Where rejected features go", defaultDescription: "OUTPUT.rejects.geojsonl" },
+  "max-rejects": { ...text, describe: "Stop when more features are rejected: 100 or 5%" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+type SourceMember =
+  | "from"
+  | "layers"
+  | "sourceCrs"
+  | "accuracy"
+  | "select"
+  | "rename"
+  | "cast"
+  | "where"
+  | "bbox"
+  | "limit"
+  | "geometryType"
+  | "makeValid"
+  | "swapXy"
+  | "readerOptions"
+  | "rejects"
+  | "maxRejects"
+  | "strict"
+  | "skipErrors"
+  | "workers"
+  | "maxInputBytes";
+
+/** Members that may be undefined, as arguments are. */
+export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+/** That part of a request, as far as it is given. @throws option-invalid */
+export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertRequest, SourceMember>> {
+  return {
+    from: args.from,
+    layers: args.layer,
+    sourceCrs: args.sourceCrs,
+    accuracy: numberOf("--accuracy", args.accuracy, 0, false),
+    select: namesOf("--select", args.select),
+    rename: pairs("--rename", listOf(args.rename)),
+    cast: parseCasts(args.cast),
+    where: args.where,
+    bbox: parseBox(args.bbox),
+    limit: wholeNumber("--limit", args.limit, 0),
+    geometryType: args.geometryType,
+    makeValid: args.makeValid,
+    swapXy: args.swapXy,
+    readerOptions: pairs("--in", args.in),
+    rejects: rejectsOf(args.rejects),
+    maxRejects: args.maxRejects,
+    strict: args.strict,
+    skipErrors: args.skipErrors,
+    workers: wholeNumber("--workers", args.workers, 1),
+    maxInputBytes: wholeNumber("--max-input", args.maxInput, 1),
+  };
+}
+
+function rejectsOf(value: string | undefined): string | undefined {
+  if (value === undefined || unprotect(value) !== "-") return value;
+  throw fault("usage", { reason: "--rejects takes the name of a file" });
+}
+
+/** A request without the members that are not given. */
+export function given<T extends object>(request: Loose<T>): T {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as T;
+}

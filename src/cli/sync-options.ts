@@ -1,0 +1,215 @@
+/** What the commands that compare an input with a map are told: flags, and the request that they make. */
+import { fault } from "../errors.js";
+import { type Limit, type Mode, modes, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
+import type { RestoreRequest } from "../sync/restore.js";
+import { unprotect } from "./arguments.js";
+import type { Flag } from "./command.js";
+import { mapInputOptions } from "./map-inputs.js";
+import {
+  flag,
+  given,
+  readingOptions,
+  rejectOptions,
+  type SourceArguments,
+  shapingOptions,
+  sourceRequestOf,
+  text,
+} from "./source-options.js";
+import { wholeNumber } from "./values.js";
+
+export interface SyncArguments extends SourceArguments {
+  readonly inputs: readonly string[];
+  readonly map: string;
+  readonly mode?: string;
+  readonly remoteField?: string;
+  readonly match?: string;
+  readonly scope?: string;
+  readonly precision?: string;
+  readonly replaceProperties?: boolean;
+  readonly keepUnmanaged?: boolean;
+  readonly deleteUnmanaged?: boolean;
+  readonly updateWith?: string;
+  readonly onDuplicate?: string;
+  readonly onMissingKey?: string;
+  readonly trustPages?: boolean;
+  readonly settle?: string;
+  readonly maxDelete?: string;
+  readonly maxUpdate?: string;
+  readonly allowNullGeometry?: boolean;
+  readonly state?: string;
+}
+
+export const mapOption = { map: { ...text, describe: "Id of the map", demandOption: true } } as const;
+export const stateOption = {
+  state: {
+    ...text,
+    describe: "Folder for locks, journals and what is remembered of maps",
+    defaultDescription: "XDG_STATE_HOME/geoferry",
+  },
+} as const;
+
+/** How features of the input are known on the map. */
+export const matchingOptions = {
+  "remote-field": {
+    ...text,
+    describe: "Property that identifies a feature on both sides, or auto",
+    defaultDescription: "auto",
+  },
+  match: { ...text, describe: "id: features are known by the ids of the service, as pull wrote them" },
+  scope: { ...text, describe: "Look only at features with this value of a property: source=cadastre" },
+  "on-duplicate": { ...text, describe: "Of input features with one key take the first or the last" },
+  "on-missing-key": { ...text, describe: "reject: features without a key are rejected" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What the two sides are held against each other by. */
+export const comparingOptions = {
+  precision: { ...text, describe: "Decimals of longitude and latitude", defaultDescription: "7" },
+  "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
+  "trust-pages": mapInputOptions["trust-pages"],
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What may become of the map. */
+export const guardOptions = {
+  "keep-unmanaged": { ...flag, describe: "Leave features of the map that have no key" },
+  "delete-unmanaged": { ...flag, describe: "Delete features of the map that have no key" },
+  "max-delete": { ...text, describe: "Stop where more would be deleted: 100 or 5%", defaultDescription: "10%" },
+  "max-update": { ...text, describe: "Stop where more would be updated: 100 or 5%" },
+  "allow-null-geometry": { ...flag, describe: "Let features of the map lose their geometry" },
+  "allow-empty": { ...flag, describe: "Let an empty input empty the map" },
+  "update-with": { ...text, describe: "patch, or delete-create where the service cannot (ids change)" },
+  settle: {
+    ...text,
+    describe: "Milliseconds of quiet before it is looked what became of a request without an answer",
+    defaultDescription: "2000",
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export const modeOption = {
+  mode: {
+    ...text,
+    describe: "incremental: create and update; full: delete the rest, too; append: create everything",
+    defaultDescription: "incremental",
+  },
+} as const;
+
+export const inputsPositional = {
+  inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true },
+} as const;
+
+export const strictOption = { strict: { ...flag, describe: "Suspicions and losses are failures" } } as const;
+
+export const sourceOptions = { ...readingOptions, ...shapingOptions, ...rejectOptions } as const;
+
+function oneOf<T extends string>(option: string, value: string | undefined, choices: readonly T[], otherwise: T): T {
+  if (value === undefined) return otherwise;
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw fault("option-invalid", { option, value, expected: `one of ${choices.join(", ")}` });
+}
+
+/** `100` or `5%`. @throws option-invalid */
+export function limitOf(option: string, value: string | undefined): Limit | null {
+  if (value === undefined) return null;
+  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(value.trim()) ?? [];
+  const number = Number(digits);
+  const valid = digits !== undefined && (percent === "%" ? number <= 100 : Number.isSafeInteger(number));
+  if (!valid) throw fault("option-invalid", { option, value, expected: "a number like 100 or a share like 5%" });
+  return percent === "%"
+    ? { text: value, count: Number.POSITIVE_INFINITY, share: number / 100 }
+    : { text: value, count: number, share: 1 };
+}
+
+function scopeOf(value: string | undefined): SyncRequest["scope"] {
+  if (value === undefined) return null;
+  const at = value.indexOf("=");
+  if (at < 1) throw fault("option-invalid", { option: "--scope", value, expected: "of the form property=value" });
+  return { property: value.slice(0, at), value: value.slice(at + 1) };
+}
+
+function matchingOf({ match, remoteField, mode }: SyncArguments): SyncRequest["matching"] {
+  if (match !== undefined) {
+    oneOf("--match", match, ["id"], "id");
+    if (remoteField !== undefined)
+      throw fault("usage", {
+        reason: "--match id knows features by their ids, --remote-field by a property: choose one",
+      });
+    return { by: "id" };
+  }
+  if (mode === "append" && remoteField !== undefined)
+    throw fault("usage", { reason: "--mode append creates everything and matches nothing: leave --remote-field away" });
+  return { by: "property", name: remoteField === undefined || remoteField === "auto" ? null : remoteField };
+}
+
+/** A double has no more decimals of a longitude than 13; more would be noise. */
+const mostDecimals = 13;
+
+function precisionOf(value: string | undefined): number {
+  const decimals = wholeNumber("--precision", value, 0) ?? usualSettings.precision;
+  if (decimals <= mostDecimals) return decimals;
+  throw fault("option-invalid", { option: "--precision", value: value!, expected: `at most ${mostDecimals}` });
+}
+
+const unmanagedOf = ({ keepUnmanaged, deleteUnmanaged }: SyncArguments): SyncRequest["unmanaged"] => {
+  if (keepUnmanaged && deleteUnmanaged)
+    throw fault("usage", { reason: "--keep-unmanaged and --delete-unmanaged exclude each other: choose one" });
+  return keepUnmanaged ? "keep" : deleteUnmanaged ? "delete" : "refuse";
+};
+
+/** @throws usage, option-invalid */
+export function syncRequestOf(args: SyncArguments): SyncRequest {
+  const mode: Mode = oneOf("--mode", args.mode, modes, usualSettings.mode);
+  return {
+    source: sourceOf(args),
+    map: mapIdOf(args.map),
+    mode,
+    matching: matchingOf(args),
+    scope: scopeOf(args.scope),
+    precision: precisionOf(args.precision),
+    replaceProperties: args.replaceProperties ?? false,
+    unmanaged: unmanagedOf(args),
+    updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
+    onDuplicate: oneOf("--on-duplicate", args.onDuplicate, ["refuse", "first", "last"], "refuse"),
+    onMissingKey: oneOf("--on-missing-key", args.onMissingKey, ["refuse", "reject"], "refuse"),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? usualSettings.settle,
+    guards: {
+      maxDelete: limitOf("--max-delete", args.maxDelete),
+      maxUpdate: limitOf("--max-update", args.maxUpdate),
+      allowNullGeometry: args.allowNullGeometry ?? false,
+      allowEmpty: args.allowEmpty ?? false,
+    },
+    strict: args.strict ?? false,
+  };
+}
+
+/** What a restoration is told. @throws option-invalid */
+export function restorationSettingsOf(
+  args: Pick<SyncArguments, "maxUpdate" | "trustPages" | "updateWith" | "settle">,
+): RestoreRequest["settings"] {
+  return {
+    precision: precisionOf(undefined),
+    updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? usualSettings.settle,
+    guards: {
+      maxDelete: null,
+      maxUpdate: limitOf("--max-update", args.maxUpdate),
+      // What had no geometry gets back that it has none.
+      allowNullGeometry: true,
+      allowEmpty: true,
+    },
+  };
+}
+
+function sourceOf(args: SyncArguments): SourceRequest {
+  const inputs = args.inputs.map(unprotect);
+  if (inputs.includes("")) throw fault("usage", { reason: "the name of INPUT is empty; is a variable not set?" });
+  return given<SourceRequest>({ ...sourceRequestOf(args), inputs });
+}
+
+/** `map:7c0…` stands for a map among inputs: here it may be written as well. */
+export function mapIdOf(text: string): string {
+  const id = text.replace(/^map:/, "").trim();
+  if (id === "") throw fault("usage", { reason: "the id of the map is empty; is a variable not set?" });
+  return id;
+}

@@ -1,0 +1,91 @@
+/** What the commands that work on a map do it with: a run on the map, and progress for people. */
+import { existsSync } from "node:fs";
+import { fault } from "../errors.js";
+import type { Progress } from "../pipeline/request.js";
+import type { ApplyProgress } from "../sync/apply-tools.js";
+import { stateRoot } from "../sync/state-folder.js";
+import { SyncRun } from "../sync/sync-run.js";
+import type { CommonArguments } from "./command.js";
+import { openHost } from "./host.js";
+import { ProgressDisplay } from "./progress.js";
+import { tell } from "./say.js";
+import { type ServiceArguments, serviceFrom, trafficFrom } from "./service-options.js";
+import { interrupted } from "./signals.js";
+
+export interface SessionArguments extends ServiceArguments {
+  readonly state?: string;
+  readonly backup?: string;
+}
+
+const steps: Readonly<Record<ApplyProgress["step"], string>> = {
+  backup: "keeping what will change",
+  create: "creating",
+  update: "updating",
+  read: "reading the map again",
+  delete: "deleting",
+};
+
+const count = (features: number): string => `${features.toLocaleString("en")} features`;
+
+/** A run on a map, with what it shows meanwhile. */
+export interface Session extends AsyncDisposable {
+  readonly run: SyncRun;
+  readonly display: ProgressDisplay;
+}
+
+/** Told before either side is read, which may take long. @throws output-exists */
+export function refuseExisting(path: string | undefined, use: "plan" | "backup"): void {
+  if (path !== undefined && existsSync(path)) throw fault("output-exists", { output: path, use });
+}
+
+/** @throws map-locked, remote-unknown, option-invalid, output-failed … */
+export async function openSession(args: SessionArguments & CommonArguments, map: string): Promise<Session> {
+  refuseExisting(args.backup, "backup");
+  const display = new ProgressDisplay(process.stderr);
+  const isShown = !args.quiet && !args.json;
+  const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
+  const run = await SyncRun.open(
+    {
+      host: await openHost(args, onProgress),
+      service: await serviceFrom(args),
+      traffic: trafficFrom(args),
+      stateRoot: stateRoot(args.state, process.env),
+      backup: args.backup ?? null,
+      onNotice: (sentence) => tell(args, sentence),
+      ...(isShown && {
+        onMap: ({ features, pass }) =>
+          display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
+        onApply: ({ step, done, total }) =>
+          display.show(
+            () => `${steps[step]}, ${total === null ? count(done) : `${done.toLocaleString("en")} of ${count(total)}`}`,
+          ),
+      }),
+    },
+    map,
+  );
+  return {
+    run,
+    display,
+    async [Symbol.asyncDispose]() {
+      display.clear();
+      await run[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * Asks a person on a terminal; where nobody can be asked, guards alone decide.
+ * @param question that yes or no answers @throws interrupted
+ */
+export async function confirmed(question: string, { yes }: { readonly yes?: boolean }): Promise<boolean> {
+  if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal: interrupted })).trim());
+  } catch (error) {
+    throw fault("interrupted", {}, error);
+  } finally {
+    terminal.close();
+  }
+}

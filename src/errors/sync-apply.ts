@@ -1,0 +1,57 @@
+/** What stops the application of a plan: part of the registry in src/errors.ts. */
+import { type Entry, entry } from "./entry.js";
+
+type OnMap = { readonly service: string; readonly map: string };
+
+export const syncApplyErrors = {
+  "map-changed": entry<OnMap>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service} was changed by somebody else since it was read; what was done before stays and nothing is lost: run it again, and it goes on from what the map is now`,
+  ),
+  "write-refused": entry<OnMap & { status: number; reason: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: the service takes none of the features (it answers ${e.status}): ${e.reason}; see to that, then run it again`,
+  ),
+  "update-not-offered": entry<OnMap & { status: number }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: the service has no PATCH to update features with (it answers ${e.status}); --update-with delete-create deletes and creates them instead, which gives them new ids`,
+  ),
+  "update-ineffective": entry<OnMap & { id: string; what: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: the service says that feature ${e.id} is updated, but its ${e.what} is as before; --update-with delete-create deletes and creates features instead, which gives them new ids`,
+  ),
+  "recreate-by-id": entry<OnMap>(
+    "usage",
+    (e) =>
+      `map ${e.map} of ${e.service}: --update-with delete-create gives features new ids, by which --match id could not find them again; match them by a property with --remote-field`,
+  ),
+  "recreations-open": entry<OnMap>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: an earlier run was cut off while it deleted and created features, and has to be finished first; geoferry push of the same source does that`,
+  ),
+  "batches-not-taken": entry<OnMap & { tries: number }>(
+    "unavailable",
+    (e) =>
+      `map ${e.map} of ${e.service}: requests break off again and again (${e.tries} times), and the map shows that nothing came of them; try again later, and it goes on from there`,
+  ),
+  "outcome-unknown": entry<OnMap & { features: number; rejects: string }>(
+    "unknown-outcome",
+    (e) =>
+      `map ${e.map} of ${e.service}: nobody knows whether it has ${e.features === 1 ? "1 feature" : `${e.features} features`}, as the service gave no answer and nothing identifies them; they are in ${e.rejects}: look which of them the map lacks, and push those`,
+  ),
+  "backup-invalid": entry<{ backup: string; line: number; reason: string }>(
+    "input",
+    (e) =>
+      `${e.backup}, line ${e.line}: not a whole backup of geoferry: ${e.reason}; the summary of the run that made it names the file`,
+  ),
+  "sync-interrupted": entry<OnMap>(
+    "interrupted",
+    (e) =>
+      `interrupted; what was sent to map ${e.map} of ${e.service} until then stays: run it again, and it goes on from there`,
+  ),
+} as const satisfies Record<string, Entry<never>>;

@@ -1,0 +1,36 @@
+/** What stops a plan, its guards, the state of a map or its lock: part of the registry in src/errors.ts. */
+import { type Entry, entry } from "./entry.js";
+
+type OnMap = { readonly service: string; readonly map: string };
+type Reasons = readonly { readonly reason: string }[];
+
+/** One of several is a line of its own. */
+const listed = (sentences: readonly string[]): string =>
+  sentences.length === 1 ? ` ${sentences[0]!}` : sentences.map((sentence) => `\n  - ${sentence}`).join("");
+
+export const syncPlanErrors = {
+  "plan-invalid": entry<{ plan: string; line: number; reason: string }>(
+    "input",
+    (e) => `${e.plan}, line ${e.line}: not a whole plan: ${e.reason}; make a new one with geoferry plan`,
+  ),
+  "plan-version": entry<{ plan: string; version: number; known: number }>(
+    "input",
+    (e) =>
+      `${e.plan}: a plan of version ${e.version}, and this geoferry knows version ${e.known}; make a new one with geoferry plan`,
+  ),
+  "plan-stale": entry<{ plan: string; changes: readonly string[] }>(
+    "conflict",
+    (e) =>
+      `${e.plan}: the plan fits no more, and nothing was sent; make a new one with geoferry plan:${listed(e.changes)}`,
+  ),
+  "guard-sync": entry<OnMap & { tripped: Reasons }>(
+    "guard",
+    (e) => `map ${e.map} of ${e.service}: nothing was sent:${listed(e.tripped.map(({ reason }) => reason))}`,
+  ),
+  /** `holder`: process 12 on host, since a time; null where that cannot be told. */
+  "map-locked": entry<OnMap & { holder: string | null }>(
+    "locked",
+    (e) =>
+      `map ${e.map} of ${e.service}: another run is at work on it${e.holder === null ? "" : ` (${e.holder})`}; try again when it has finished`,
+  ),
+} as const satisfies Record<string, Entry<never>>;

@@ -1,0 +1,95 @@
+/** What stops a synchronisation at its source, before anything is sent: part of the registry in src/errors.ts. */
+import { type Entry, entry } from "./entry.js";
+
+/** What an attribute lacks to identify features; counts of features. */
+export interface Attribute {
+  readonly name: string;
+  readonly duplicates: number;
+  readonly nulls: number;
+  readonly empties: number;
+  readonly unsafe: number;
+  readonly others: number;
+  readonly temporal: boolean;
+}
+
+const featuresOf = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "feature" : "features"}`;
+const list = (examples: readonly string[], all: number): string =>
+  `${examples.join("; ")}${all > examples.length ? "; …" : ""}`;
+
+/** "ref (2 features repeat a value, 1 feature has none)" */
+function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, temporal }: Attribute): string {
+  const have = (count: number) => `${featuresOf(count)} ${count === 1 ? "has" : "have"}`;
+  const lacks = [
+    duplicates > 0 ? `${featuresOf(duplicates)} ${duplicates === 1 ? "repeats" : "repeat"} the value of another` : "",
+    nulls > 0 ? `${have(nulls)} none` : "",
+    empties > 0 ? `${have(empties)} empty text` : "",
+    unsafe > 0 ? `${have(unsafe)} an integer beyond 2^53` : "",
+    others > 0 ? `${have(others)} a boolean, a fraction or a nested value` : "",
+    temporal ? "its values are dates or times" : "",
+  ].filter((words) => words !== "");
+  return `"${name}" (${lacks.join(", ")})`;
+}
+
+type Keyed = { readonly source: string; readonly field: string };
+type OfMap = { readonly map: string };
+
+/** What is wrong with the property that identifies features. */
+const keyErrors = {
+  "key-undecided": entry<{ source: string; attributes: readonly Attribute[] }>("input", (e) => {
+    const best =
+      e.attributes.length > 0
+        ? `; the best are ${e.attributes.map(describeAttribute).join("; ")}`
+        : "; its features have no attributes";
+    return `${e.source}: no attribute identifies every feature${best}; repair one, or name it with --remote-field and say with --on-duplicate first or last and --on-missing-key reject what becomes of the others`;
+  }),
+  "key-forgotten": entry<Keyed & { fields: readonly string[] }>(
+    "input",
+    (e) =>
+      `${e.source}: has no field "${e.field}", which has identified the features of this map so far; it has ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; name another with --remote-field`,
+  ),
+  "key-unfit": entry<Keyed & { features: number; examples: readonly string[] }>(
+    "input",
+    (e) =>
+      `${e.source}: "${e.field}" cannot identify ${featuresOf(e.features)}: ${list(e.examples, e.features)}; a key is text that is not empty, or an integer up to 2^53; --on-missing-key reject leaves such features out, --cast ${e.field}=text makes texts of larger integers`,
+  ),
+  "key-duplicate": entry<Keyed & { features: number; examples: readonly string[]; keys: number }>(
+    "input",
+    (e) =>
+      `${e.source}: "${e.field}" is the same for several features (${featuresOf(e.features)} in all): ${list(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
+  ),
+  "key-repeated-on-map": entry<OfMap & { field: string; keys: number; examples: readonly string[] }>(
+    "conflict",
+    (e) =>
+      `map ${e.map}: several features have the same "${e.field}": ${list(e.examples, e.keys)}; remove all but one of each, or choose another with --remote-field`,
+  ),
+  "key-other-letters": entry<OfMap & Keyed & { keys: number; examples: readonly string[] }>(
+    "guard",
+    (e) =>
+      `stopped: ${e.keys === 1 ? "one value" : `${e.keys.toLocaleString("en")} values`} of "${e.field}" would match map ${e.map} only without regard to case, blanks or the form of accents: ${list(e.examples, e.keys)}; write them alike in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
+  ),
+  "key-matches-nothing": entry<
+    OfMap & Keyed & { matches: number; features: number; held: number; examples: readonly string[] }
+  >(
+    "guard",
+    (e) =>
+      `stopped: ${e.field} identifies ${featuresOf(e.held)} of map ${e.map} and ${featuresOf(e.features)} of ${e.source}, and ${e.matches === 0 ? "none" : `only ${e.matches.toLocaleString("en")}`} of them match (${e.examples.join("; ")}): it is the wrong key or the wrong map; name another with --remote-field; nothing was sent`,
+  ),
+} as const satisfies Record<string, Entry<never>>;
+
+type Ordered = { readonly source: string; readonly extent: string; readonly repair: string };
+
+/** What is wrong with the order of coordinates. */
+const orderErrors = {
+  "order-swapped": entry<Ordered & { rejected: number }>(
+    "input",
+    (e) =>
+      `${e.source}: latitude stands before longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are on the globe once exchanged; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead just ${e.rejected === 1 ? "that one feature is" : `those ${featuresOf(e.rejected)} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
+  ),
+  "order-suspected": entry<Ordered & { reason: string }>(
+    "input",
+    (e) =>
+      `${e.source}: latitude seems to stand before longitude (${e.extent}): ${e.reason}; ${e.repair}, and without --strict it is sent as it is; nothing was sent`,
+  ),
+} as const satisfies Record<string, Entry<never>>;
+
+export const syncSourceErrors = { ...keyErrors, ...orderErrors } as const satisfies Record<string, Entry<never>>;

@@ -1,0 +1,66 @@
+/** What is suspicious about a layer, as far as what all its features say together shows it. */
+import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent } from "../crs/index.js";
+import { GeoferryError } from "../errors.js";
+import type { Crs, Extent, LayerSummary } from "../model/index.js";
+import { overlap, suspectSwap } from "../stages/swapped-order.js";
+
+/** What the inputs are to be added to. */
+export interface Held {
+  /** What it is called: `map:ID`. */
+  readonly name: string;
+  /** In degrees of longitude and latitude; null where it has no position. */
+  readonly extent: Extent | null;
+}
+
+/** What a person should look at in a layer, a sentence each. */
+export async function suspicions(
+  crs: Crs | null,
+  { extent, featureCount: count, kinds, fields }: LayerSummary,
+): Promise<string[]> {
+  const found: string[] = [];
+  const nulls = kinds[0]!.count;
+  if (count === 0) found.push("there is no feature in it");
+  if (crs === null && extent) found.push("it does not say its coordinate reference system");
+  if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
+  if (extent) {
+    const geographic = crs === null || crs.kind === "geographic";
+    const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
+    if (swap === "sure") found.push("x and y are swapped: latitudes beyond 90 degrees that swapping cures (--swap-xy)");
+    else if (swap === "suspected")
+      found.push(
+        "x and y may be swapped: the swapped extent lies in the area of use, the plain one does not (--swap-xy)",
+      );
+    else if (crs && isWgs84(crs) && beyond(extent))
+      found.push("coordinates lie beyond 180 or 90 degrees: the coordinate reference system may be another");
+  }
+  const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
+  if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
+  return found;
+}
+
+/** The same, where it does not lie where that lies to which it is to be added. */
+export async function besideHeld(crs: Crs | null, extent: Extent | null, held: Held | undefined): Promise<string[]> {
+  if (!held?.extent || !extent) return [];
+  const geographic = crs === null || crs.kind === "geographic";
+  const degrees = geographic ? extent : await extentInDegrees(crs, extent);
+  if (degrees === null || overlap(degrees, held.extent)) return [];
+  const boxes = `its extent ${said(degrees)} does not meet that of ${held.name}, ${said(held.extent)}`;
+  const swap = geographic ? suspectSwap({ extent }, { held: held.extent }) : null;
+  // That x and y are surely swapped is said already.
+  if (swap === "sure") return [];
+  return [swap === null ? boxes : `x and y may be swapped: ${boxes}, and swapped it does (--swap-xy)`];
+}
+
+/** Null where it is not known what the coordinates are in degrees. */
+async function extentInDegrees(crs: Crs, extent: Extent): Promise<Extent | null> {
+  try {
+    return await transformExtent(extent, await findOperation(crs, crsContext.wgs84, { accuracy: 1000 }));
+  } catch (error) {
+    if (error instanceof GeoferryError && error.code === "crs-no-operation") return null;
+    throw error;
+  }
+}
+
+const said = (extent: Extent): string => `[${extent.map((value) => Number(value.toFixed(4))).join(", ")}]`;
+
+const beyond = ([minX, minY, maxX, maxY]: Extent): boolean => minX < -180 || minY < -90 || maxX > 180 || maxY > 90;

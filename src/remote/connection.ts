@@ -1,0 +1,68 @@
+/** Where a Map Features Service is and who asks it (Map Features Service Interface, 4 and 9). */
+import { fault } from "../errors.js";
+
+export interface Connection {
+  /** Base address, with a path or without: `https://maps.example.org`. */
+  readonly url: string;
+  /** Below the base address; `/api/v1`. */
+  readonly apiPath?: string;
+  /** Below the base address; `/token`. */
+  readonly tokenPath?: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Secret and tokens may cross a network in the clear. */
+  readonly insecureHttp?: boolean;
+}
+
+/** The addresses of a service. */
+export interface Addresses {
+  /** The base address without a slash at its end, for messages and comparisons. */
+  readonly base: string;
+  readonly token: string;
+  /** Of the API, without a slash at its end. */
+  readonly api: string;
+}
+
+export const usualPaths = { api: "/api/v1", token: "/token" } as const;
+
+/** @throws remote-address, remote-insecure */
+export function addressesOf(connection: Omit<Connection, "clientId" | "clientSecret">): Addresses {
+  const base = baseAddress(connection.url, connection.insecureHttp ?? false);
+  return {
+    base,
+    token: base + pathBelow(connection.tokenPath ?? usualPaths.token),
+    api: base + pathBelow(connection.apiPath ?? usualPaths.api),
+  };
+}
+
+/**
+ * The base address in one way of writing: host in lower case, no slash at the end.
+ * @throws remote-address, remote-insecure
+ */
+export function baseAddress(text: string, insecureHttp: boolean): string {
+  const refuse = (reason: string) => fault("remote-address", { address: shown(text), reason });
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) throw refuse("it is no address of http or https");
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "")
+    throw refuse("it has a user or a password in it, where a client id and its secret are needed");
+  if (url.search !== "" || url.hash !== "") throw refuse("it has a query or a fragment, and paths follow it");
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url.hostname))
+    throw fault("remote-insecure", { host: url.host });
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** Without what may be a password. */
+const shown = (text: string): string =>
+  text
+    .replace(/[?#].*$/s, "")
+    .replace(/\/\/[^/]*@/, "//")
+    .slice(0, 200);
+
+/** RFC 6761, 6.3, and the loopback addresses. */
+const isLoopback = (host: string): boolean =>
+  /^127\.\d+\.\d+\.\d+$/.test(host) || host === "[::1]" || host === "localhost" || host.endsWith(".localhost");
+
+const pathBelow = (path: string): string => {
+  const inner = path.replace(/^\/+|\/+$/g, "");
+  return inner === "" ? "" : `/${inner}`;
+};

@@ -1,0 +1,21 @@
+/**
+ * Entity tags of a map (RFC 9110, 8.8.3). Servers that compress put `-gzip` at the end of a tag; whether an answer is
+ * compressed depends on its size, so that pages of one state would seem to have two.
+ */
+const compressed = /-gzip"$/;
+
+/** The tag of an answer, however it was compressed; null where it has none. */
+export function revisionTag(headers: Headers): string | null {
+  const tag = headers.get("etag");
+  return tag !== null && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"') : null;
+}
+
+/** The tag and the one that it has when compressed, as a condition. */
+const list = (tag: string): string => `${tag}, ${tag.replace(/"$/, '-gzip"')}`;
+
+export const ifNoneMatch = (tag: string | null | undefined): Readonly<Record<string, string>> =>
+  tag ? { "if-none-match": list(tag) } : {};
+
+/** A weak tag never matches here (13.1.1), so there is no condition to make of it. */
+export const ifMatch = (tag: string | null | undefined): Readonly<Record<string, string>> =>
+  tag && !tag.startsWith("W/") ? { "if-match": list(tag) } : {};

@@ -1,0 +1,113 @@
+/**
+ * What can be asked of a map of a Map Features Service (Map Features Service Interface, section 4). The client trusts
+ * the interface alone; what more a service offers (ETag, Idempotency-Key, `deleted`) is used where it is seen.
+ */
+import type { RemoteKey, WireFailure, WireFeature, WireMap, WireSuccess } from "./wire.js";
+
+/** One page of a map, counted from 1 (4.2). */
+export interface MapPage {
+  readonly features: readonly WireFeature[];
+  readonly etag: string | null;
+}
+
+/** All features that a map shall have: one that is missing will be deleted. Only `completeSet` makes it. */
+declare const complete: unique symbol;
+export interface CompleteSet {
+  readonly [complete]: true;
+  /** JSON texts of the features, at most 1000. */
+  readonly features: readonly string[];
+  /** The property that identifies a feature; null where ids do. */
+  readonly remoteField: string | null;
+}
+
+/** What came of a write, as far as it is known. */
+export type WriteOutcome =
+  /** The service answered for each feature. */
+  | {
+      readonly kind: "answered";
+      readonly success: readonly WireSuccess[];
+      readonly failed: readonly WireFailure[];
+      readonly deleted: number | null;
+      /** Of the map after the write, where the service says it. */
+      readonly etag: string | null;
+      /** Whether the service says that this is the answer to an earlier request with the same Idempotency-Key. */
+      readonly replayed: boolean;
+    }
+  /** The service took nothing of it, for a reason that repeating does not mend. */
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly reason: string;
+      readonly failed: readonly WireFailure[];
+    }
+  /** Too many bytes (413): nothing was applied. */
+  | { readonly kind: "too-large"; readonly reason: string }
+  /** The map is not what If-Match says (412): nothing was applied. */
+  | { readonly kind: "changed" }
+  /** The service has no such operation (404 where the map is there, 405, 501). */
+  | { readonly kind: "not-offered"; readonly status: number }
+  /** It may have been applied, wholly or in part, or not. */
+  | { readonly kind: "in-doubt"; readonly reason: string };
+
+/** Identifies features to be deleted (4.6): form 1 by ids, form 2 by the values of a property. */
+export type Doomed =
+  | { readonly ids: readonly string[] }
+  | { readonly remoteField: string; readonly keys: readonly RemoteKey[] };
+
+/** A precondition, where the service gave an ETag of the whole map. */
+export interface Condition {
+  readonly ifMatch?: string | null;
+}
+
+/**
+ * One map. Requests that were surely not applied (a refused connection, 401, 429) are sent again by the client itself;
+ * reads are repeated on any failure that may pass. The signal ends reads and whatever waits to be sent; a write that is
+ * under way is waited for, so that its outcome is known. Every method throws what no repetition can mend; of a write
+ * nothing was applied then.
+ * @throws remote-unavailable, remote-credentials, remote-forbidden, remote-map-missing, remote-odd, remote-untrusted,
+ * interrupted
+ */
+export interface MapClient {
+  /** MAP_ID. */
+  readonly id: string;
+  /** Base address of the service, for messages. */
+  readonly url: string;
+  /** `per_page` is 500. @returns null where the map still has this entity tag */
+  page(number: number, ifNoneMatch?: string | null): Promise<MapPage | null>;
+  /** POST (4.3). @param features JSON texts, at most 1000 @param idempotencyKey the same for the same batch, always, of letters, digits and hyphens */
+  create(features: readonly string[], idempotencyKey: string): Promise<WriteOutcome>;
+  /** PATCH (4.5). @param features JSON texts with `id`, or the property `remoteField`; at most 1000 */
+  update(features: readonly string[], remoteField: string | null, idempotencyKey: string): Promise<WriteOutcome>;
+  /** PUT (4.4). Never in parts. */
+  replaceAll(set: CompleteSet, condition?: Condition): Promise<WriteOutcome>;
+  /** DELETE (4.6), at most 1000. */
+  remove(doomed: Doomed, condition?: Condition): Promise<WriteOutcome>;
+}
+
+/** A service that somebody has credentials for. */
+export interface ServiceClient {
+  readonly url: string;
+  /** Requests sent so far, by method; those for tokens by themselves. */
+  readonly sent: Readonly<Record<"GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "token", number>>;
+  map(id: string): MapClient;
+  /** An extension of the interface. @returns null where the service has it not */
+  maps(): Promise<readonly WireMap[] | null>;
+  /** Gets a token, so that wrong credentials are found out. @throws remote-credentials … */
+  signIn(): Promise<void>;
+}
+
+/** How requests are sent. */
+export interface Traffic {
+  /** Milliseconds that an answer may take; 60,000. */
+  readonly timeout: number;
+  /** Times that a request is sent again; 5. */
+  readonly retries: number;
+  /** Requests a second, at most; null for as many as there are answers. */
+  readonly rate: number | null;
+  /** Requests under way at once; 4. */
+  readonly concurrency: number;
+  /** Milliseconds before something is sent again for the first time, at most; 500, doubled with every time. */
+  readonly firstWait?: number;
+}
+
+export const usualTraffic: Traffic = { timeout: 60_000, retries: 5, rate: null, concurrency: 4 };

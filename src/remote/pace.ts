@@ -1,0 +1,72 @@
+/** When the next request may go out: as often as the person allows, and not before the service wants to hear of us. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Milliseconds that a service may ask to be left alone; one that asks for more is taken for gone. */
+export const longestHold = 15 * 60_000;
+
+/** @throws the reason of `signal` */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (milliseconds <= 0) return;
+  await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+export class Pace {
+  /** When the next request may go out; milliseconds of `performance.now`. */
+  private next = 0;
+  private heldUntil = 0;
+  private readonly interval: number;
+
+  /** @param rate requests a second; null for as many as there are */
+  constructor(rate: number | null) {
+    this.interval = rate === null ? 0 : 1000 / rate;
+  }
+
+  /** Resolves when a request may go out. @throws the reason of `signal` */
+  async turn(signal: AbortSignal): Promise<void> {
+    const at = Math.max(performance.now(), this.next);
+    this.next = at + this.interval;
+    await pause(at - performance.now(), signal);
+    // Others may have been told to wait meanwhile.
+    while (this.heldUntil > performance.now()) await pause(this.heldUntil - performance.now(), signal);
+  }
+
+  /** Keeps every request back for so many milliseconds. */
+  hold(milliseconds: number): void {
+    this.heldUntil = Math.max(this.heldUntil, performance.now() + Math.min(milliseconds, longestHold));
+  }
+}
+
+/** Exponential back-off with full jitter: milliseconds before attempt `attempt`, which counts from 1. */
+export const backOff = (attempt: number, first: number): number =>
+  Math.random() * Math.min(first * 2 ** (attempt - 1), 60 * first);
+
+/** Milliseconds of Retry-After (RFC 9110, 10.2.3), in seconds or as a date; null where there is none. */
+export function retryAfter(headers: Headers, now: number = Date.now()): number | null {
+  const text = headers.get("retry-after")?.trim();
+  if (text === undefined || text === "") return null;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  // By the service's own clock where it tells the time.
+  const from = Date.parse(headers.get("date") ?? "");
+  return Number.isNaN(date) ? null : Math.max(0, date - (Number.isNaN(from) ? now : from));
+}
+
+/**
+ * Milliseconds until there are requests left again; null where there are, or nothing is said. RateLimit of
+ * draft-ietf-httpapi-ratelimit-headers-08 and later (`"name";r=0;t=30`), of -07 (`limit=9, remaining=0, reset=30`), and
+ * the fields of their own before that.
+ */
+export function exhaustedFor(headers: Headers): number | null {
+  const fields = headers.get("ratelimit");
+  if (fields !== null) {
+    const waits = fields.split(/,(?=\s*"?[\w-]+"?\s*;)/).flatMap((item) => {
+      const remaining = /(?:^|[;,\s])(?:r|remaining)\s*=\s*(\d+)/i.exec(item)?.[1];
+      const reset = /(?:^|[;,\s])(?:t|reset)\s*=\s*(\d+)/i.exec(item)?.[1];
+      return remaining !== undefined && Number(remaining) === 0 && reset !== undefined ? [Number(reset) * 1000] : [];
+    });
+    return waits.length > 0 ? Math.max(...waits) : null;
+  }
+  const [remaining, reset] = ["ratelimit-remaining", "ratelimit-reset"].map((name) => headers.get(name));
+  return remaining?.trim() === "0" && reset && /^\s*\d+\s*$/.test(reset) ? Number(reset) * 1000 : null;
+}

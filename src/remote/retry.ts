@@ -1,0 +1,39 @@
+/** Asks again, later and later, as long as it may help. */
+import { fault, type GeoferryError } from "../errors.js";
+import type { Traffic } from "./map-client.js";
+import { backOff, longestHold, pause } from "./pace.js";
+
+/** What came of one attempt: something to go on with, or a reason to try again. */
+export type Attempt<T> = { readonly done: T } | Again;
+
+export interface Again {
+  readonly again: string;
+  /** The service answers, but with something else than it should: waiting longer is no remedy. */
+  readonly odd?: boolean;
+  /** Milliseconds that the service asks for. */
+  readonly after?: number | null;
+}
+
+/** Milliseconds of the first back-off, at most. */
+const firstWait = 500;
+
+/** @throws remote-unavailable, remote-odd; the reason of `signal` */
+export async function repeat<T>(
+  service: string,
+  traffic: Traffic,
+  signal: AbortSignal,
+  once: () => Promise<Attempt<T>>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await once();
+    if ("done" in found) return found.done;
+    if (attempt > traffic.retries || (found.after ?? 0) > longestHold) throw givenUp(service, found, attempt);
+    await pause(backOff(attempt, traffic.firstWait ?? firstWait), signal);
+  }
+}
+
+function givenUp(service: string, { again, odd }: Again, times: number): GeoferryError {
+  const reason = times > 1 ? `${again} (tried ${times} times)` : again;
+  const code = odd ? "remote-odd" : "remote-unavailable";
+  return fault(code, { service, reason });
+}

@@ -1,0 +1,24 @@
+/** A Map Features Service, for who has credentials for it. */
+import type { Connection } from "./connection.js";
+import { FeaturesResource } from "./features-resource.js";
+import type { ServiceClient, Traffic } from "./map-client.js";
+import { mapsIn } from "./read-maps.js";
+import { Transport } from "./transport.js";
+
+export { usualTraffic } from "./map-client.js";
+
+/**
+ * Sends nothing yet.
+ * @param signal ends reads and waiting; a write that is under way is waited for
+ * @throws remote-address, remote-insecure
+ */
+export function openService(connection: Connection, traffic: Traffic, signal: AbortSignal): ServiceClient {
+  const transport = new Transport(connection, traffic, signal);
+  return {
+    url: transport.service,
+    sent: transport.sent,
+    map: (id) => new FeaturesResource(transport, id),
+    maps: async () => mapsIn(await transport.read(`${transport.addresses.api}/maps`)),
+    signIn: () => transport.signIn(),
+  };
+}

@@ -1,0 +1,30 @@
+/** Texts of a service, as they are shown to people. */
+
+const longest = 300;
+
+/**
+ * One line of at most 300 characters, without what terminals take for commands and without secrets: a service may
+ * repeat what it was sent.
+ */
+export function told(text: string, secrets: readonly string[]): string {
+  let line = text;
+  for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "…");
+  line = line
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+}
+
+/** What an error says of itself: RFC 9457, 3.1 (and `message`); RFC 6749, 5.2. */
+export function explanationIn(json: unknown): string | null {
+  if (!isObject(json)) return null;
+  for (const name of ["message", "detail", "error_description", "title", "error"] as const) {
+    const value = json[name];
+    if (typeof value === "string" && value.trim() !== "") return value;
+  }
+  return null;
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,197 @@
+/**
+ * Requests to one service, each with a token, in time and often enough: reads until there is an answer, writes only as
+ * long as it is sure that nothing was done.
+ */
+import pLimit from "p-limit";
+import { fault, GeoferryError } from "../errors.js";
+import { describeAnswer, isPostponed, postponed } from "./answer.js";
+import { type Addresses, addressesOf, type Connection } from "./connection.js";
+import { type Answer, exchange, type Request, Unanswered } from "./exchange.js";
+import type { ServiceClient, Traffic } from "./map-client.js";
+import { exhaustedFor, Pace, retryAfter } from "./pace.js";
+import { type Again, type Attempt, repeat } from "./retry.js";
+import { type AccessToken, AccessTokens, tokenForm, tokenIn } from "./token.js";
+
+/** What was sent, and nobody knows what came of it. */
+export interface Doubt {
+  readonly doubt: string;
+}
+
+type Counted = keyof ServiceClient["sent"];
+
+/** Redirects that are followed, within one origin. */
+const mostRedirects = 5;
+
+/** A write that is under way is waited for, also by who is told to stop: its outcome matters. */
+const never = new AbortController().signal;
+
+export class Transport {
+  readonly addresses: Addresses;
+  readonly sent: Record<Counted, number> = { GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 0 };
+  private readonly pace: Pace;
+  private readonly tokens: AccessTokens;
+  private readonly slots: <T>(run: () => Promise<T>) => Promise<T>;
+  private latest: AccessToken | null = null;
+
+  /** @throws remote-address, remote-insecure */
+  constructor(
+    private readonly connection: Connection,
+    private readonly traffic: Traffic,
+    private readonly signal: AbortSignal,
+  ) {
+    this.addresses = addressesOf(connection);
+    this.pace = new Pace(traffic.rate);
+    this.tokens = new AccessTokens(this.addresses.base, () => this.askForToken());
+    this.slots = pLimit(traffic.concurrency);
+  }
+
+  /** Base address, for messages. */
+  get service(): string {
+    return this.addresses.base;
+  }
+
+  /** What no message may show, also as it is written in a form. */
+  get secrets(): readonly string[] {
+    const { clientSecret } = this.connection;
+    return [clientSecret, encodeURIComponent(clientSecret), this.latest?.text ?? ""];
+  }
+
+  /** @throws remote-credentials, remote-odd, remote-unavailable, remote-untrusted, interrupted */
+  async signIn(): Promise<void> {
+    await this.interruptible(() => this.tokens.get());
+  }
+
+  /**
+   * An answer to GET that is no failure that may pass; where it is a success it is JSON.
+   * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted
+   */
+  read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const request = { method: "GET", url, headers: { accept, ...headers } } as const;
+    return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptRead(request))));
+  }
+
+  /**
+   * An answer to a write, or that there is none. It is sent again only where nothing was done.
+   * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted: nothing was done
+   */
+  write(
+    method: Exclude<Request["method"], "GET">,
+    url: string,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answer | Doubt> {
+    const request = { method, url, headers: { accept, "content-type": "application/json", ...headers }, body };
+    return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptWrite(request))));
+  }
+
+  private async attemptRead(request: Request): Promise<Attempt<Answer>> {
+    const answer = await this.authorised(request, this.signal).catch(unanswered);
+    if (answer instanceof Unanswered) return this.unread(answer);
+    if (isPostponed(answer) || answer.status >= 500) return postponed(answer, this.describe(answer));
+    if (answer.isSuccess && answer.json === undefined) return { again: this.describe(answer), odd: true };
+    return { done: answer };
+  }
+
+  private async attemptWrite(request: Request): Promise<Attempt<Answer | Doubt>> {
+    const answer = await this.authorised(request, never).catch(unanswered);
+    if (answer instanceof Unanswered) {
+      if (!answer.failure.unsent) return { done: { doubt: answer.failure.reason } };
+      return this.unread(answer);
+    }
+    return isPostponed(answer) ? postponed(answer, this.describe(answer)) : { done: answer };
+  }
+
+  private unread(error: Unanswered): Again {
+    const { untrusted, reason, passes } = error.failure;
+    if (untrusted) throw fault("remote-untrusted", { service: this.service, reason }, error);
+    if (!passes) throw fault("remote-odd", { service: this.service, reason }, error);
+    return { again: reason };
+  }
+
+  describe(answer: Answer): string {
+    return describeAnswer(answer, this.secrets);
+  }
+
+  private repeat<T>(once: () => Promise<Attempt<T>>): Promise<T> {
+    return repeat(this.service, this.traffic, this.signal, once);
+  }
+
+  /** With a token, and with another one where that is refused. */
+  private async authorised(request: Request, signal: AbortSignal): Promise<Answer> {
+    for (let refusals = 1; ; refusals++) {
+      const token = await this.tokens.get();
+      const headers = { ...request.headers, authorization: `Bearer ${token.text}` };
+      const answer = await this.send({ ...request, headers }, request.method, signal);
+      if (answer.status !== 401) {
+        token.worked = true;
+        return answer;
+      }
+      this.tokens.refuse(token, refusals, this.describe(answer));
+    }
+  }
+
+  private async askForToken(): Promise<AccessToken> {
+    const { clientId, clientSecret } = this.connection;
+    const request = {
+      method: "POST",
+      url: this.addresses.token,
+      headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
+      body: tokenForm(clientId, clientSecret),
+    } as const;
+    const at = { service: this.service, address: request.url, secrets: this.secrets };
+    const token = await this.repeat(async (): Promise<Attempt<AccessToken>> => {
+      const asked = performance.now();
+      const answer = await this.send(request, "token", this.signal).catch(unanswered);
+      return answer instanceof Unanswered ? this.unread(answer) : tokenIn(answer, asked, at);
+    });
+    this.latest = token;
+    return token;
+  }
+
+  /** Sends when it is time; follows redirects within the origin, so that nobody else sees what is secret. */
+  private async send(request: Request, counted: Counted, signal: AbortSignal): Promise<Answer> {
+    let { url } = request;
+    for (let redirects = 0; ; redirects++) {
+      await this.pace.turn(this.signal);
+      this.sent[counted]++;
+      const answer = await exchange({ ...request, url }, this.traffic.timeout, signal);
+      this.heed(answer);
+      if (!isRedirect(answer, request.method)) return answer;
+      const next = new URL(answer.headers.get("location")!, url);
+      if (next.origin !== new URL(url).origin || redirects === mostRedirects)
+        throw fault("remote-odd", { service: this.service, reason: this.describe(answer) });
+      url = next.href;
+    }
+  }
+
+  /** What the service says of its load counts for every request. */
+  private heed({ status, headers }: Answer): void {
+    const asked = status === 429 || status === 503 ? retryAfter(headers) : null;
+    const wait = Math.max(asked ?? 0, exhaustedFor(headers) ?? 0);
+    if (wait > 0) this.pace.hold(wait);
+  }
+
+  private async interruptible<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (this.signal.aborted && !(error instanceof GeoferryError)) throw fault("interrupted", {}, error);
+      throw error;
+    }
+  }
+}
+
+/** A failure that something can be made of. */
+function unanswered(error: unknown): Unanswered {
+  if (error instanceof Unanswered) return error;
+  throw error;
+}
+
+const accept = "application/geo+json, application/json";
+
+/** One that asks for the same request elsewhere (RFC 9110, 15.4); a write keeps its method only by 307 and 308. */
+const isRedirect = ({ status, headers }: Answer, method: string): boolean =>
+  [301, 302, 307, 308].includes(status) &&
+  URL.canParse(headers.get("location") ?? "", "http://localhost") &&
+  headers.has("location") &&
+  (method === "GET" || status >= 307);

@@ -1,0 +1,113 @@
+import { digestIn } from "../key-fields.js";
+import type { Match, StoredKey, StoredProperties, WriteTransaction } from "../transaction.js";
+import { each, hexArray, int8Array } from "./arrays.js";
+import type { Transaction } from "./database.js";
+
+/** The map that the write has locked, and its key fields: what belongs to them is found by their numbers. */
+export interface Locked {
+  number: number;
+  fields: readonly number[];
+}
+
+/** Features whose keys are read by one statement. */
+const together = 1000;
+
+/** Keys by which features are found. `atOnce`: features whose keys are read in one transaction. */
+export function keyStatements(
+  tx: Transaction,
+  locked: Locked,
+  atOnce: number,
+): Pick<
+  WriteTransaction,
+  "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
+> {
+  return {
+    findByKeys: async (field, digests) =>
+      digests.length === 0
+        ? []
+        : tx.rows<Match>(
+            `SELECT n.place - 1 AS of, k.seq, f.id
+            FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS n (map, digest, place)
+              JOIN feature_keys k ON k.map = n.map AND k.field = $3 AND k.digest = n.digest
+              JOIN features f ON f.map = n.map AND f.seq = k.seq
+            ORDER BY n.place, k.seq`,
+            each(locked.number, digests),
+            hexArray(digests),
+            field,
+          ),
+    async addKeyField(map, { name, used }) {
+      const [field] = await tx.rows<{ number: number }>(
+        "INSERT INTO key_fields (map, name, used, read) VALUES ($1, $2, $3, 0) RETURNING number",
+        map,
+        name,
+        used,
+      );
+      locked.fields = [...locked.fields, field!.number];
+      return field!.number;
+    },
+    async readKeys(map, field) {
+      let seq: number | null = field.read ?? 0;
+      for (let rest = atOnce; rest > 0 && seq !== null; rest -= together) {
+        const limit = Math.min(rest, together);
+        const rows: readonly StoredProperties[] = await tx.rows<StoredProperties>(
+          "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+          map,
+          seq,
+          limit,
+        );
+        const keys = rows.map((row) => ({ seq: row.seq, digest: digestIn(row.properties, [field])[0]! }));
+        await putKeys(
+          tx,
+          map,
+          field.number,
+          keys.filter(({ digest }) => digest !== null),
+        );
+        seq = rows.length < limit ? null : rows.at(-1)!.seq;
+      }
+      await tx.run("UPDATE key_fields SET read = $3 WHERE map = $1 AND number = $2", map, field.number, seq);
+      return seq === null;
+    },
+    async removeKeyField(field) {
+      await tx.expectLongStatements();
+      await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
+      await tx.run("DELETE FROM key_fields WHERE map = $1 AND number = $2", locked.number, field);
+      locked.fields = locked.fields.filter((number) => number !== field);
+    },
+    async markKeyFieldUsed(field, used) {
+      await tx.run("UPDATE key_fields SET used = $3 WHERE map = $1 AND number = $2", locked.number, field, used);
+    },
+    putKeys: (field, keys) => putKeys(tx, locked.number, field, keys),
+  };
+}
+
+async function putKeys(tx: Transaction, map: number, field: number, keys: readonly StoredKey[]): Promise<void> {
+  const put = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
+  if (put.length > 0) {
+    await tx.run(
+      `INSERT INTO feature_keys AS k (map, field, seq, digest)
+          SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[])
+          ON CONFLICT (map, field, seq) DO UPDATE SET digest = excluded.digest WHERE k.digest <> excluded.digest`,
+      map,
+      field,
+      int8Array(put.map(({ seq }) => seq)),
+      hexArray(put.map(({ digest }) => digest)),
+    );
+  }
+  const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [{ field, seq }]));
+  if (dropped.length > 0) await removeKeys(tx, map, dropped);
+}
+
+/** Of features, in fields. */
+export async function removeKeys(
+  tx: Transaction,
+  map: number,
+  keys: readonly { readonly field: number; readonly seq: number }[],
+): Promise<void> {
+  await tx.run(
+    `DELETE FROM feature_keys k USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (map, field, seq)
+    WHERE k.map = r.map AND k.field = r.field AND k.seq = r.seq`,
+    each(map, keys),
+    int8Array(keys.map(({ field }) => field)),
+    int8Array(keys.map(({ seq }) => seq)),
+  );
+}

@@ -1,0 +1,89 @@
+import { digestIn } from "../key-fields.js";
+import type { WriteTransaction } from "../transaction.js";
+import { runInBulk } from "./bulk.js";
+import type { Connection } from "./connection.js";
+import { seqOfPlace } from "./place.js";
+
+/** Numbers of maps begin with 1. */
+const noMap = 0;
+
+/** Keys by which features are found. `atOnce`: features whose keys are read in one transaction. */
+export function keyStatements(
+  db: Connection,
+  atOnce: number,
+): Pick<
+  WriteTransaction,
+  "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
+> {
+  db.database.function("key_digest", { deterministic: true, directOnly: true }, (name, properties) => {
+    return digestIn(String(properties), [{ name: String(name) }])[0];
+  });
+  return {
+    async findByKeys(field, digests) {
+      // All in one question with one answer: less than half the time of one after the other. Left free, SQLite would go
+      // through all keys of the field for each.
+      const { found } = db.get<{ found: string }>(
+        `SELECT json_group_array(json_array(a.key, k.seq, f.id) ORDER BY k.seq) AS found FROM json_each(?) a
+        CROSS JOIN feature_keys k INDEXED BY feature_keys_by_head
+          ON k.field = ? AND substr(k.digest, 1, 8) = unhex(substr(a.value, 1, 16)) AND k.digest = unhex(a.value)
+        CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = ?) << 40 | k.seq`,
+        JSON.stringify(digests),
+        field,
+        field,
+      )!;
+      const matches: readonly [of: number, seq: number, id: string][] = JSON.parse(found);
+      return matches.map(([of, seq, id]) => ({ of, seq, id }));
+    },
+    async addKeyField(map, { name, used }) {
+      return db.get<{ number: number }>(
+        "INSERT INTO key_fields (map, name, used, read) VALUES (?, ?, ?, 0) RETURNING number",
+        map,
+        name,
+        used,
+      )!.number;
+    },
+    async readKeys(map, { number, name, read }) {
+      const [behind, most] = [read ?? 0, 2 ** 40 - 1];
+      const last = db.get<{ seq: number }>(
+        `SELECT ${seqOfPlace} AS seq FROM features
+        WHERE place > ? << 40 | ? AND place <= ? << 40 | ? ORDER BY place LIMIT 1 OFFSET ?`,
+        map,
+        behind,
+        map,
+        most,
+        atOnce - 1,
+      )?.seq;
+      // Sorted, so that each page of the index is written once. What has no key is left out, as a digest is not null.
+      db.run(
+        `INSERT OR IGNORE INTO feature_keys (field, seq, digest)
+        SELECT ?, ${seqOfPlace}, unhex(key_digest(?, properties)) AS digest FROM features
+        WHERE place > ? << 40 | ? AND place <= ? << 40 | ? ORDER BY digest`,
+        number,
+        name,
+        map,
+        behind,
+        map,
+        last ?? most,
+      );
+      db.run("UPDATE key_fields SET read = ? WHERE number = ?", last ?? null, number);
+      return last === undefined;
+    },
+    async removeKeyField(field) {
+      // Millions of keys go piece by piece (`removeLeavings`), as those of a map that is gone: no map has this number.
+      db.run("UPDATE key_fields SET map = ?, name = number WHERE number = ?", noMap, field);
+      db.run("INSERT OR IGNORE INTO removed_maps (number) VALUES (?)", noMap);
+    },
+    async markKeyFieldUsed(field, used) {
+      db.run("UPDATE key_fields SET used = ? WHERE number = ?", used, field);
+    },
+    async putKeys(field, stored) {
+      const sql = (values: string) =>
+        `INSERT INTO feature_keys (field, seq, digest) VALUES ${values}
+        ON CONFLICT (field, seq) DO UPDATE SET digest = excluded.digest WHERE digest <> excluded.digest`;
+      const present = stored.filter(({ digest }) => digest !== null);
+      runInBulk(db, sql, "(?, ?, unhex(?))", present, ({ seq, digest }) => [field, seq, digest]);
+      const drop = db.statement<[number, number]>("DELETE FROM feature_keys WHERE field = ? AND seq = ?");
+      for (const { seq, digest } of stored) if (digest === null) drop.run(field, seq);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Member } from "./member.js";
+import type { Question } from "./operations.js";
+import type { ThreadRole } from "./protocol.js";
+
+/** A thread ended that nobody asked to end: it ran out of memory, or the database's library failed. */
+export interface ThreadEnd {
+  readonly role: ThreadRole["role"];
+  readonly cause: unknown;
+  /** Whether a new one takes its place; else the store does not answer any more. */
+  readonly replaced: boolean;
+}
+
+/** How often a thread may end within a while: what ends it again and again is not mended by another one. */
+const most = { ends: 5, within: 600_000 } as const;
+/** Milliseconds before the second new thread within the while; twice as many before each further one. */
+const pause = 500;
+
+/**
+ * A member of the store whose thread is replaced when it ends. What it was asked just then is answered by
+ * `store-unavailable`, and what is asked until the new one is there, too; a transaction that was under way is undone.
+ */
+export class LastingMember {
+  private member: Member;
+  private readonly closing = new AbortController();
+  private ends: number[] = [];
+  private replacing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly role: ThreadRole,
+    private readonly report: (end: ThreadEnd) => void,
+  ) {
+    this.member = new Member(role);
+  }
+
+  /** Once, before it is asked anything. A thread that does not come so far is not replaced. */
+  async open(): Promise<void> {
+    await this.member.open();
+    this.watch(this.member);
+  }
+
+  private watch(member: Member): void {
+    void member.end.then((cause) => {
+      if (!this.closing.signal.aborted) this.replacing = this.replace(cause);
+    });
+  }
+
+  private async replace(cause: unknown): Promise<void> {
+    const now = performance.now();
+    this.ends = [...this.ends.filter((end) => end > now - most.within), now];
+    const replaced = this.ends.length <= most.ends;
+    this.report({ role: this.role.role, cause, replaced });
+    if (!replaced) return;
+    const { signal } = this.closing;
+    const wait = this.ends.length > 1 ? pause * 2 ** (this.ends.length - 2) : 0;
+    await sleep(wait, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const next = new Member(this.role);
+    try {
+      await next.open();
+      this.member = next;
+      this.watch(next);
+    } catch (error) {
+      await next.close();
+      await this.replace(error);
+    }
+  }
+
+  /** @throws store-unavailable while there is no thread; one that is busy is not asked */
+  expectAlive(): void {
+    this.member.expectAlive();
+  }
+
+  /** How many questions it has not answered yet; infinitely many while there is no thread. */
+  get load(): number {
+    return this.member.load;
+  }
+
+  ask(question: Question, values: readonly unknown[]): Promise<unknown> {
+    return this.member.ask(question, values);
+  }
+
+  /** After all that was asked is answered. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.replacing;
+    await this.member.close();
+  }
+}

@@ -1,0 +1,132 @@
+/** Keeps in the state what the map says after a plan was carried out, so that the next run takes it for the same. */
+import { canonicalFeature, digestOf, type Rounding } from "../remote/canonical.js";
+import type { SideRow, TextPlace } from "../remote/feature-side.js";
+import { Fingerprint } from "../remote/snapshot-facts.js";
+import type { Workspace } from "../remote/workspace.js";
+import { CreatedFeatures } from "./agree-created.js";
+import { isLoosely, looseProperties } from "./agree-loosely.js";
+import { becomesByRounding, roundingOf, shownRounding } from "./classify-rounding.js";
+import { readHeld } from "./classify-rows.js";
+import type { Agreement, OpenPlan, PlanAction, PlanHeader, PlannedFeature } from "./plan.js";
+import type { Reading } from "./settle-reading.js";
+import type { ComparedState, NewAgreement } from "./state.js";
+
+/** Rows of the state that are written at once. */
+const together = 1000;
+
+/**
+ * @param after the map as it was read after the plan's creates and updates, with its keys filled in. What it does not
+ * show, or shows as it was before, was not done, and is not agreed on
+ * @returns whether the map is what the plan made of it, and nothing else on it has changed since the plan was made
+ */
+export async function agreeOn(
+  plan: OpenPlan,
+  after: Pick<Reading, "workspace" | "snapshot">,
+  state: ComparedState,
+): Promise<boolean> {
+  const { key, settings } = plan.header;
+  const rounding = roundingOf(settings.precision);
+  const created = key?.by === "id" ? await CreatedFeatures.of(plan, after.workspace, rounding) : null;
+  const readBack = new ReadBack(plan.header, after, rounding, created);
+  const agreements: NewAgreement[] = [];
+  for await (const action of plan.actions()) {
+    const agreement = readBack.agreementOn(action);
+    if (agreement && agreements.push(agreement) === together) state.agree(agreements.splice(0));
+  }
+  state.agree(agreements);
+  return readBack.isAsPlanned(after.snapshot.fingerprint);
+}
+
+type ActionOf<A extends PlanAction["action"]> = Extract<PlanAction, { readonly action: A }>;
+
+/** A feature of the map, as far as it is looked at. */
+type HeldRow = Pick<SideRow, keyof TextPlace | "id" | "digest">;
+const select = "SELECT id, digest, file, start, length FROM map";
+
+class ReadBack {
+  private readonly after: Workspace;
+  /** That the service seems to round to; null where it shows all. */
+  private readonly decimals: number | null;
+  private readonly byId;
+  private readonly byKey;
+  /** Of the map that the plan makes of the one it was made for. */
+  private readonly expected: Fingerprint;
+  private isSure = true;
+
+  /** @param created where ids match: what was created has some that the plan does not know */
+  constructor(
+    private readonly header: PlanHeader,
+    { workspace, snapshot }: Pick<Reading, "workspace" | "snapshot">,
+    private readonly rounding: Rounding,
+    private readonly created: CreatedFeatures | null,
+  ) {
+    this.after = workspace;
+    this.decimals = shownRounding(snapshot.decimals, header.settings.precision);
+    this.expected = new Fingerprint(header.snapshot.fingerprint);
+    this.byId = workspace.database.prepare<[string], HeldRow>(`${select} WHERE id = ?`);
+    this.byKey = workspace.database.prepare<[string], HeldRow>(`${select} WHERE key = ?`);
+  }
+
+  isAsPlanned(fingerprint: string): boolean {
+    return this.isSure && this.expected.toString() === fingerprint;
+  }
+
+  agreementOn(action: PlanAction): NewAgreement | null {
+    if (action.action === "delete") {
+      // A full synchronisation in one request has deleted them already.
+      if (this.header.put) this.expected.toggle(action.id, this.digest(action.before));
+      return null;
+    }
+    if (!action.agreement) return null;
+    if (action.action === "keep") {
+      const held = Buffer.from(action.agreement.held, "hex");
+      return { name: action.agreement.name, sent: sentOf(action.agreement), held, id: null, sure: true };
+    }
+    const agreement = action.action === "update" ? this.onUpdate(action) : this.onCreate(action, action.agreement);
+    this.isSure &&= agreement?.sure === true;
+    return agreement;
+  }
+
+  private onUpdate({ id, before, feature, agreement }: ActionOf<"update">): NewAgreement | null {
+    const row = this.byId.get(id);
+    const digest = this.digest(before);
+    if (!row || (row.digest.equals(digest) && !this.isRounded(feature, row))) return null;
+    this.expected.toggle(id, digest);
+    return this.agreement(row, feature, agreement, null);
+  }
+
+  private onCreate({ feature }: ActionOf<"create">, agreement: Agreement): NewAgreement | null {
+    const row = this.created?.find(feature) ?? this.byKeyOf(agreement);
+    return row ? this.agreement(row, feature, agreement, this.created ? row.id : null) : null;
+  }
+
+  private agreement(row: HeldRow, feature: PlannedFeature, { name, sent }: Agreement, id: string | null) {
+    this.expected.toggle(row.id!, row.digest);
+    const digest = Buffer.from(sent, "hex");
+    const sure =
+      row.digest.equals(digest) ||
+      row.digest.equals(this.digest(feature)) ||
+      isLoosely(feature, readHeld(this.after.map, row), this.rounding);
+    return { name, sent: digest, held: row.digest, id, sure };
+  }
+
+  /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
+  private isRounded({ geometry, properties }: PlannedFeature, row: HeldRow): boolean {
+    const held = readHeld(this.after.map, row);
+    return (
+      this.decimals !== null &&
+      looseProperties(properties) === looseProperties(held.properties) &&
+      becomesByRounding(geometry, held.geometry, this.decimals)
+    );
+  }
+
+  private byKeyOf({ name }: Agreement): HeldRow | undefined {
+    return this.created ? undefined : this.byKey.get(name);
+  }
+
+  private digest(feature: PlannedFeature): Buffer {
+    return digestOf(canonicalFeature(feature, this.rounding));
+  }
+}
+
+const sentOf = ({ sent }: Agreement): Buffer => Buffer.from(sent, "hex");

@@ -1,0 +1,74 @@
+import pLimit from "p-limit";
+import { batches } from "../remote/batches.js";
+import { featuresPerRequest } from "../remote/wire.js";
+import type { ApplyRun, Sending } from "./apply-run.js";
+
+/** A feature on its way. */
+export interface Item {
+  readonly action: Sending;
+  /** JSON of the feature as it is sent. */
+  readonly text: string;
+  /** Counted from 0 among all of the plan that are sent in the same way. */
+  readonly ordinal: number;
+}
+
+/** What one request carries. */
+export interface Batch {
+  readonly items: readonly Item[];
+  /** The same whenever the same batch is sent. */
+  readonly idempotencyKey: string;
+  /** Its number in the journal, where an earlier run sent it and does not know what came of it. */
+  readonly inDoubt?: number;
+}
+
+/** Groups of at most a thousand, and of no more bytes than a request may have; one that is larger goes alone. */
+export async function* inBatches(items: AsyncIterable<Item>, run: ApplyRun): AsyncGenerator<Batch> {
+  const limits = {
+    count: featuresPerRequest,
+    get bytes() {
+      return run.bytes;
+    },
+  };
+  for await (const group of batches(items, ({ text }) => text, limits))
+    yield { items: group, idempotencyKey: run.newIdempotencyKey() };
+}
+
+/** Both halves, for two requests. */
+export function halves({ items }: Batch, run: ApplyRun): [Batch, Batch] {
+  const middle = Math.ceil(items.length / 2);
+  const half = (part: readonly Item[]): Batch => ({ items: part, idempotencyKey: run.newIdempotencyKey() });
+  return [half(items.slice(0, middle)), half(items.slice(middle))];
+}
+
+/**
+ * Works on several at once, and takes the next only when there is room for it. After a failure none is taken any more;
+ * those under way are waited for before it is thrown.
+ */
+export async function concurrently<T>(
+  things: AsyncIterable<T>,
+  most: number,
+  work: (thing: T) => Promise<void>,
+): Promise<void> {
+  const limit = pLimit(most);
+  const running = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | null = null;
+  const start = (thing: T) => {
+    const one: Promise<void> = limit(work, thing)
+      .catch((error: unknown) => {
+        failure ??= { error };
+      })
+      .finally(() => running.delete(one));
+    running.add(one);
+  };
+  try {
+    for await (const thing of things) {
+      start(thing);
+      if (running.size >= most) await Promise.race(running);
+      if (failure) break;
+    }
+  } finally {
+    await Promise.all(running);
+  }
+  const { error } = (failure as { readonly error: unknown } | null) ?? {};
+  if (failure) throw error;
+}

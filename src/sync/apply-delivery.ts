@@ -1,0 +1,131 @@
+/** Carries features to the map, whatever happens to single requests: each is on it once, or told to be refused. */
+import type { GeoferryError } from "../errors.js";
+import { fault } from "../errors.js";
+import type { WriteOutcome } from "../remote/map-client.js";
+import { type Batch, concurrently, type Item } from "./apply-batches.js";
+import type { ApplyRun } from "./apply-run.js";
+import { Sender } from "./apply-sender.js";
+import { attribute, jointReason } from "./failures.js";
+import type { Refusal } from "./failures-file.js";
+import type { Parked, ParkedBatch } from "./settle-parked.js";
+
+/** One way of sending features. */
+export interface Delivery {
+  readonly kind: "create" | "update";
+  /** Features are known again by a key or an id; else only what was sent, and when, is known. */
+  readonly identified: boolean;
+  request(batch: Batch): Promise<WriteOutcome>;
+  /** Where the service has no such operation. */
+  notOffered(status: number): GeoferryError;
+  /** So many more are on the map. */
+  done(features: number): void;
+  /** The service does not take this one. */
+  refuse(item: Item, refusal: Refusal): Promise<void>;
+}
+
+/** What is to be sent again of batches that were parked; what is not is settled by then. */
+export type Resolve = (parked: Parked, round: number, isLast: boolean) => AsyncGenerator<Batch>;
+
+/**
+ * Sends batches, several at once. Those in doubt wait until all others are through; then the map itself says what
+ * became of them, and what it lacks is sent again, as often as requests are tried again at all.
+ * @throws map-changed, write-refused, batches-not-taken, sync-interrupted; what the client throws
+ */
+export async function deliver(
+  batches: AsyncIterable<Batch>,
+  delivery: Delivery,
+  run: ApplyRun,
+  resolve: Resolve = (parked, round, isLast) => settleByMap(parked, delivery, run, round, isLast),
+): Promise<void> {
+  const { concurrency, retries } = run.tools.traffic;
+  let waiting: AsyncIterable<Batch> = batches;
+  let last: Parked | null = null;
+  try {
+    for (let round = 0; ; round++) {
+      const sender = new Sender(delivery, run);
+      try {
+        await concurrently(untilAsked(waiting, run), concurrency, (batch) => sender.send(batch));
+      } finally {
+        await last?.[Symbol.asyncDispose]();
+        last = await sender.parked();
+      }
+      if (!last) return;
+      waiting = resolve(last, round, round >= retries);
+    }
+  } finally {
+    await last?.[Symbol.asyncDispose]();
+  }
+}
+
+/** @throws sync-interrupted */
+async function* untilAsked(batches: AsyncIterable<Batch>, run: ApplyRun): AsyncGenerator<Batch> {
+  for await (const batch of batches) {
+    run.stopIfAsked();
+    yield batch;
+  }
+}
+
+/**
+ * Of what was in doubt the map is asked twice, each time after a while in which nothing was sent; of what was answered,
+ * once.
+ */
+async function* settleByMap(
+  parked: Parked,
+  delivery: Delivery,
+  run: ApplyRun,
+  round: number,
+  isLast: boolean,
+): AsyncGenerator<Batch> {
+  if (parked.hasDoubts) await run.quiet();
+  const missing = await parked.look();
+  if (missing > 0 && parked.hasDoubts) {
+    await run.quiet();
+    await parked.look();
+  }
+  for (const one of parked) {
+    delivery.done(one.batch.items.length - one.missing.length);
+    const places = one.inDoubt ? one.missing : await refuseFailed(one, delivery, isLast);
+    if (places.length > 0 && isLast) {
+      const { service, map } = run.header;
+      throw fault("batches-not-taken", { service, map, tries: round + 1 });
+    }
+    await run.settled(one.entry, "settled");
+    if (places.length === 0) continue;
+    const isWhole = round === 0 && places.length === one.batch.items.length;
+    yield {
+      items: places.map((place) => one.batch.items[place]!),
+      // A request that comes late after all is then the same for a service that heeds the key. Later a new one is
+      // taken: some replay the failure, too.
+      idempotencyKey: isWhole ? one.batch.idempotencyKey : run.newIdempotencyKey(),
+    };
+  }
+}
+
+/** @returns places that no failure accounts for: they are to be sent again, but for the last time */
+export async function refuseFailed(
+  { batch, failed, missing }: ParkedBatch,
+  delivery: Delivery,
+  isLast: boolean,
+): Promise<readonly number[]> {
+  const known = attribute(
+    failed,
+    missing.map((place) => ({ place, id: idOf(batch, place) })),
+  );
+  const unaccounted: number[] = [];
+  for (const place of missing) {
+    const item = batch.items[place]!;
+    const failure = known.get(place);
+    if (failure) await delivery.refuse(item, { code: "refused", reason: failure.message, path: failure.path });
+    else if (failed.length >= missing.length)
+      await delivery.refuse(item, { code: "refused", reason: jointReason(failed), path: null });
+    else if (isLast)
+      await delivery.refuse(item, { code: "not-kept", reason: "it was taken, yet the map has it not", path: null });
+    else unaccounted.push(place);
+  }
+  return unaccounted;
+}
+
+function idOf({ items }: Batch, place: number): string | null {
+  const { action } = items[place]!;
+  return "id" in action ? action.id : null;
+}

@@ -1,0 +1,144 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { fault, GeoferryError } from "../errors.js";
+import { type Rounding, usualRounding } from "../remote/canonical.js";
+import type { WriteOutcome } from "../remote/map-client.js";
+import type { ApplyPoint, ApplyStep, ApplyTools, RefusedFeature, Withheld } from "./apply-tools.js";
+import type { FailuresFile, Refusal } from "./failures-file.js";
+import type { Journal, Sent } from "./journal.js";
+import type { OpenPlan, PlanAction, PlanHeader } from "./plan.js";
+
+/** So many refused features are told one by one. */
+const mostRefused = 10;
+
+/** Bytes of a request's features; less is sent from the first answer on that says it was too much. */
+const bytesPerRequest = 8 << 20;
+
+/** The features of these actions are sent. */
+export type Sending = Extract<PlanAction, { readonly feature: unknown }>;
+
+export interface Journaled {
+  readonly outcome: WriteOutcome;
+  /** Number of the batch in the journal; to be settled where the outcome leaves a doubt. */
+  readonly entry: number;
+}
+
+/** What all steps of an application share: its plan and tools, its journal, and its counts. */
+export class ApplyRun {
+  readonly counts = { created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
+  readonly refused: RefusedFeature[] = [];
+  readonly notices: string[] = [];
+  withheld: { deletes: number; why: Withheld } | null = null;
+  /** Bytes that a request may have; halved when the service finds one too large. */
+  bytes = bytesPerRequest;
+  private keys = 0;
+
+  constructor(
+    readonly plan: OpenPlan,
+    readonly tools: ApplyTools,
+    private readonly journal: Journal,
+    private readonly failures: FailuresFile,
+  ) {}
+
+  get header(): PlanHeader {
+    return this.plan.header;
+  }
+
+  get rounding(): Rounding {
+    return { ...usualRounding, degrees: this.header.settings.precision };
+  }
+
+  /** An Idempotency-Key that no other batch has, of this run or another. */
+  newIdempotencyKey(): string {
+    return `${this.journal.run}-${this.keys++}`;
+  }
+
+  at(point: ApplyPoint): void | Promise<void> {
+    return this.tools.atPoint?.(point);
+  }
+
+  tell(step: ApplyStep, done: number, total: number | null): void {
+    this.tools.onProgress?.({ step, done, total });
+  }
+
+  /** @throws sync-interrupted */
+  stopIfAsked(): void {
+    if (this.tools.signal.aborted) throw this.interruption();
+  }
+
+  /** Waits so long that requests which were cut off have come to their end. @throws sync-interrupted */
+  async quiet(): Promise<void> {
+    this.stopIfAsked();
+    await pause(this.header.settings.settle, undefined, { signal: this.tools.signal }).catch(() => {
+      throw this.interruption();
+    });
+  }
+
+  /** What an application ends with that was interrupted. */
+  interruption(cause?: unknown): GeoferryError {
+    const { service, map } = this.header;
+    return fault("sync-interrupted", { service, map }, cause);
+  }
+
+  /**
+   * Sends a request between its two lines of the journal. A batch that was not wholly carried out stays open there
+   * until `settled`.
+   * @throws what the client throws
+   */
+  async journaled(sent: Sent, request: () => Promise<WriteOutcome>): Promise<Journaled> {
+    const entry = await this.journal.sent(sent);
+    await this.at("sent");
+    let outcome: WriteOutcome;
+    try {
+      outcome = await request();
+    } catch (error) {
+      if (wasNotApplied(error)) await this.journal.acknowledge(entry, "not-applied");
+      throw error;
+    }
+    await this.at("answered");
+    if (isDone(outcome, sent.features)) await this.settled(entry, "done");
+    else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.settled(entry, outcome.kind);
+    return { outcome, entry };
+  }
+
+  /** Nothing of a batch is in doubt any more. */
+  async settled(entry: number, outcome: string): Promise<void> {
+    await this.journal.acknowledge(entry, outcome);
+    await this.at("acknowledged");
+  }
+
+  /** A feature that the service did not take. @throws output-failed */
+  async refuse({ action, key, feature, ...rest }: Sending, refusal: Refusal): Promise<void> {
+    this.note({ action, key, id: "id" in rest ? rest.id : null, ...refusal });
+    this.counts.failed += 1;
+    await this.failures.add(feature, refusal);
+  }
+
+  /** A feature of which it stays unknown whether the map has it. @throws output-failed */
+  async leaveUnknown({ feature }: Sending, reason: string): Promise<void> {
+    this.counts.unknown += 1;
+    await this.failures.add(feature, { code: "outcome-unknown", reason, path: null });
+  }
+
+  /** A feature that could not be deleted. */
+  refuseDelete(id: string, key: string | number | null, reason: string): void {
+    this.note({ action: "delete", id, key, code: "refused", reason });
+    this.counts.failed += 1;
+  }
+
+  private note({ action, key, id, code, reason }: RefusedFeature): void {
+    if (this.refused.length < mostRefused) this.refused.push({ action, key, id, code, reason });
+  }
+}
+
+/**
+ * Whether all of it was carried out: nothing failed, and there are as many different ids as features were sent. Their
+ * order means nothing.
+ */
+export const isDone = (outcome: WriteOutcome, features: number): boolean =>
+  outcome.kind === "answered" &&
+  outcome.failed.length === 0 &&
+  new Set(outcome.success.map(({ id }) => id)).size === features;
+
+/** Of a write, a client throws these only where the service surely carried nothing out (`MapClient`). */
+const wasNotApplied = (error: unknown): boolean =>
+  error instanceof GeoferryError && (error.kind === "unavailable" || error.kind === "authentication");

@@ -1,0 +1,112 @@
+import { fault } from "../errors.js";
+import type { WriteOutcome } from "../remote/map-client.js";
+import { type Batch, halves } from "./apply-batches.js";
+import type { Delivery } from "./apply-delivery.js";
+import { type ApplyRun, isDone } from "./apply-run.js";
+import { attribute, nameEvery } from "./failures.js";
+import type { Sent } from "./journal.js";
+import { Parked } from "./settle-parked.js";
+
+type Refused = Extract<WriteOutcome, { readonly kind: "refused" }>;
+
+/** A service that refuses so many single features, and took none yet, refuses for another reason than theirs. */
+const mostRefusedAtFirst = 20;
+
+/** 409: another request with the same Idempotency-Key is being carried out. */
+const inFlight = 409;
+
+/** Sends batches in one way; halves what is too large, finds out what is refused, and parks what is in doubt. */
+export class Sender {
+  private parking: Promise<Parked> | null = null;
+  private refused = 0;
+
+  constructor(
+    private readonly delivery: Delivery,
+    private readonly run: ApplyRun,
+  ) {}
+
+  /** Batches that are to be settled; null where there are none. The caller disposes of them. */
+  async parked(): Promise<Parked | null> {
+    return this.parking;
+  }
+
+  /** @throws map-changed, write-refused, write-not-offered …; what the client throws */
+  async send(batch: Batch): Promise<void> {
+    const { delivery, run } = this;
+    if (batch.inDoubt !== undefined) return this.park(batch, batch.inDoubt, null);
+    const { outcome, entry } = await run.journaled(this.sentOf(batch), () => delivery.request(batch));
+    if (isDone(outcome, batch.items.length)) return this.done(batch.items.length);
+    switch (outcome.kind) {
+      case "answered":
+        return this.park(batch, entry, outcome);
+      case "in-doubt":
+        return this.park(batch, entry, null);
+      case "refused":
+        return outcome.status === inFlight ? this.park(batch, entry, null) : this.isolate(batch, outcome);
+      case "too-large":
+        return this.shrink(batch, outcome.reason);
+      case "changed":
+        throw fault("map-changed", { service: run.header.service, map: run.header.map });
+      case "not-offered":
+        throw delivery.notOffered(outcome.status);
+    }
+  }
+
+  private async park(
+    batch: Batch,
+    entry: number,
+    answer: Extract<WriteOutcome, { readonly kind: "answered" }> | null,
+  ): Promise<void> {
+    this.parking ??= Parked.create(this.run, this.delivery.kind);
+    (await this.parking).add(batch, entry, answer);
+  }
+
+  private done(features: number): void {
+    this.refused = Number.NEGATIVE_INFINITY;
+    this.delivery.done(features);
+  }
+
+  private sentOf({ items, idempotencyKey }: Batch): Sent {
+    const { kind, identified } = this.delivery;
+    const common = { kind, features: items.length, idempotencyKey };
+    if (!identified) return { ...common, first: items[0]!.ordinal };
+    if (kind === "update") return { ...common, ids: items.map(({ action }) => ("id" in action ? action.id : "")) };
+    return { ...common, keys: items.map(({ action }) => action.key) };
+  }
+
+  /** Nothing of the batch was taken. What is not to blame is sent without what is. */
+  private async isolate(batch: Batch, { status, reason, failed }: Refused): Promise<void> {
+    const { items } = batch;
+    if (items.length === 1) {
+      this.refused += 1;
+      if (this.refused > mostRefusedAtFirst) {
+        const { service, map } = this.run.header;
+        throw fault("write-refused", { service, map, status, reason });
+      }
+      const [failure] = failed;
+      const { message, path = null } = failure ?? { message: reason };
+      return this.delivery.refuse(items[0]!, { code: "refused", reason: message, path });
+    }
+    if (!nameEvery(failed, items.length)) return this.inHalves(batch);
+    const reasons = attribute(
+      failed,
+      items.map((_, place) => ({ place, id: null })),
+    );
+    for (const [place, item] of items.entries()) {
+      const { message, path } = reasons.get(place)!;
+      await this.delivery.refuse(item, { code: "refused", reason: message, path });
+    }
+  }
+
+  private async shrink(batch: Batch, reason: string): Promise<void> {
+    const [only, second] = batch.items;
+    if (only && !second) return this.delivery.refuse(only, { code: "too-large", reason, path: null });
+    const bytes = batch.items.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
+    this.run.bytes = Math.min(this.run.bytes, Math.ceil(bytes / 2));
+    return this.inHalves(batch);
+  }
+
+  private async inHalves(batch: Batch): Promise<void> {
+    for (const half of halves(batch, this.run)) await this.send(half);
+  }
+}

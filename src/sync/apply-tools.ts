@@ -1,0 +1,92 @@
+/** What an application of a plan is given, and what it tells. */
+import type { GeoferryError } from "../errors.js";
+import type { Spool } from "../io/spool.js";
+import type { MapClient, Traffic } from "../remote/map-client.js";
+import type { Reading } from "./settle-reading.js";
+import type { PatchManner } from "./update-manner.js";
+
+/** Where a run can be cut off, in the order in which one batch passes them. */
+export type ApplyPoint =
+  | "backed-up"
+  /** The journal says that a request will be sent. */
+  | "sent"
+  /** The request has an answer, or none will come. */
+  | "answered"
+  /** The journal says what came of it. */
+  | "acknowledged"
+  /** Features are about to be deleted to be created anew, and the journal has them. */
+  | "recreating"
+  | "ended";
+
+export type ApplyStep = "backup" | "create" | "update" | "read" | "delete";
+
+export interface ApplyProgress {
+  readonly step: ApplyStep;
+  readonly done: number;
+  /** Of the step; null where it is not known. */
+  readonly total: number | null;
+}
+
+/** What is known of a map from one run to the next. */
+export interface ApplyMemory {
+  /** How the service updates nested values; null where nothing is known yet. */
+  readonly patchManner: PatchManner | null;
+  rememberManner(manner: PatchManner): void;
+}
+
+export interface ApplyTools {
+  readonly client: MapClient;
+  /** For the map as it is read again. */
+  readonly spool: Spool;
+  /** Of the map's state: the journal lies there. */
+  readonly folder: string;
+  readonly memory: ApplyMemory;
+  readonly traffic: Pick<Traffic, "concurrency" | "retries">;
+  /** Once aborted no further request is sent; those under way are waited for. */
+  readonly signal: AbortSignal;
+  /** A path that nothing has yet (`freeBackupPath`). */
+  readonly backup: string;
+  /** Features that the service refuses are added to this file. */
+  readonly rejects: string;
+  readonly onProgress?: (progress: ApplyProgress) => void;
+  /** Given the map as it was read after creates and updates, before anything is deleted. */
+  readonly onReadBack?: (after: Reading) => Promise<void>;
+  /** Awaited at each point. */
+  readonly atPoint?: (point: ApplyPoint) => void | Promise<void>;
+}
+
+/** Something that the service refused: one of the first of its run. */
+export interface RefusedFeature {
+  readonly action: "create" | "update" | "delete";
+  readonly key: string | number | null;
+  readonly id: string | null;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Why planned deletes were not carried out, or not all. */
+export type Withheld = "failed" | "unknown" | "changed" | "stopped";
+
+export interface ApplyReport {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  /** Features that the service refused: creates and updates are in `rejects`. */
+  readonly failed: number;
+  /** Features of which nobody knows whether the map has them (mode append): in `rejects`, too. */
+  readonly unknown: number;
+  /** Deletes that were planned and are not done, and why. */
+  readonly withheld: { readonly deletes: number; readonly why: Withheld } | null;
+  /** The whole diff went in one PUT. */
+  readonly put: boolean;
+  /** The file with what was changed or deleted as it was before; null where the plan changes nothing of the map's. */
+  readonly backup: string | null;
+  readonly rejects: string | null;
+  readonly refused: readonly RefusedFeature[];
+  /** Of the map as the plan left it, where nobody else can have changed it since; else null. */
+  readonly etag: string | null;
+  /** What a person may want to know. */
+  readonly notices: readonly string[];
+  /** What it ended with before its end; the rest is as told. Null where it came to its end, be it with failures. */
+  readonly ending: GeoferryError | null;
+}

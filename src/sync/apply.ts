@@ -1,0 +1,158 @@
+/**
+ * Carries out a plan: a backup of what will change or go, creates, updates, the map read again, and deletes last, where
+ * nothing failed and nothing is unknown. It can be cut off anywhere: the next run reads the map and plans again.
+ */
+import { randomUUID } from "node:crypto";
+import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { ApplyRun } from "./apply-run.js";
+import type { ApplyReport, ApplyTools, Withheld } from "./apply-tools.js";
+import { writeBackup } from "./backup.js";
+import { createFeatures } from "./create-features.js";
+import { deleteFeatures } from "./delete-features.js";
+import { FailuresFile } from "./failures-file.js";
+import { type Beginning, Journal } from "./journal.js";
+import { type PastRun, readJournal } from "./journal-reader.js";
+import { isEmptyPlan, type OpenPlan } from "./plan.js";
+import { putAll } from "./put-all.js";
+import { Reading } from "./settle-reading.js";
+import { unknownOutcome } from "./settle-unidentified.js";
+import { finishRecreations, updateByRecreating } from "./update-by-recreating.js";
+import { updateFeatures } from "./update-features.js";
+import { openRecreations } from "./update-recreations.js";
+
+/**
+ * @returns what was done, also where it was stopped before its end (`ending`)
+ * @throws output-failed, output-exists where the backup or the journal cannot be written: then nothing was sent
+ */
+export async function applyPlan(plan: OpenPlan, tools: ApplyTools): Promise<ApplyReport> {
+  const { header } = plan;
+  if (await openRecreations(tools.folder))
+    throw fault("recreations-open", { service: header.service, map: header.map });
+  const held = await writeBackup(plan, tools.backup, new Date(), (done) =>
+    tools.onProgress?.({ step: "backup", done, total: plan.counts.update + plan.counts.delete }),
+  );
+  await tools.atPoint?.("backed-up");
+  const { journal, past } = await openJournal(plan, tools.folder);
+  const report = await conduct(plan, tools, journal, (run) => carryOut(run, past));
+  return { ...report, backup: held > 0 ? tools.backup : null };
+}
+
+/**
+ * Creates what a run that died had deleted to create it anew. To be done before the map is read for a plan, and when
+ * nothing of that run is under way any more.
+ * @returns null where there is nothing of the kind
+ * @throws output-failed where the journal cannot be written: then nothing was sent
+ */
+export async function finishEarlier(tools: ApplyTools): Promise<ApplyReport | null> {
+  const plan = await openRecreations(tools.folder);
+  if (!plan) return null;
+  const { journal } = await openJournal(plan, tools.folder);
+  return conduct(plan, tools, journal, async (run) => {
+    await finishRecreations(run);
+    return { put: false, etag: null };
+  });
+}
+
+/** Runs the steps within a journal, and tells what was done, however they end. */
+async function conduct(
+  plan: OpenPlan,
+  tools: ApplyTools,
+  journal: Journal,
+  steps: (run: ApplyRun) => Promise<CarriedOut>,
+): Promise<ApplyReport> {
+  const failures = new FailuresFile(tools.rejects);
+  const run = new ApplyRun(plan, tools, journal, failures);
+  let ending: GeoferryError | null = null;
+  let done: CarriedOut = { put: false, etag: null };
+  try {
+    done = await steps(run);
+    await journal.end();
+    await run.at("ended");
+  } catch (error) {
+    ending = stoppedBy(error, run);
+    withhold(run, "stopped");
+  } finally {
+    await journal[Symbol.asyncDispose]();
+  }
+  const rejects = await failures.settle().catch((error: unknown) => {
+    ending ??= asGeoferryError(error);
+    return null;
+  });
+  return {
+    ...run.counts,
+    ...done,
+    withheld: run.withheld,
+    backup: null,
+    rejects,
+    refused: run.refused,
+    notices: run.notices,
+    ending: ending ?? endingOf(run, rejects),
+  };
+}
+
+/** What ended it; of an interruption, that what was sent until then stays, wherever it was noticed. */
+function stoppedBy(error: unknown, run: ApplyRun): GeoferryError {
+  const known = asGeoferryError(error);
+  return known.kind === "interrupted" ? run.interruption(known) : known;
+}
+
+type CarriedOut = Pick<ApplyReport, "put" | "etag">;
+
+async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut> {
+  const { header, counts } = run.plan;
+  if (isEmptyPlan(counts)) return { put: false, etag: header.snapshot.etag };
+  if (header.put) {
+    const result = await putAll(run);
+    if (result.kind === "done") {
+      await using reading = result.reading;
+      await run.tools.onReadBack?.(reading);
+      return { put: true, etag: reading.snapshot.etag };
+    }
+    run.notices.push(`${result.why}: features are created, updated and deleted instead`);
+  }
+  await createFeatures(run, past);
+  await (header.settings.updateWith === "patch" ? updateFeatures(run) : updateByRecreating(run));
+  if (header.key === null) return { put: false, etag: null };
+  await using reading = await Reading.take(run);
+  await run.tools.onReadBack?.(reading);
+  if (!mayDelete(run)) return { put: false, etag: reading.snapshot.etag };
+  const { changed, etag } = await deleteFeatures(run, reading);
+  if (changed > 0) run.withheld = { deletes: changed, why: "changed" };
+  return { put: false, etag };
+}
+
+/** Nothing is deleted after a failure: what failed may be what a feature that goes is replaced by. */
+function mayDelete(run: ApplyRun): boolean {
+  if (run.plan.counts.delete === 0) return false;
+  if (run.counts.unknown > 0) withhold(run, "unknown");
+  else if (run.counts.failed > 0) withhold(run, "failed");
+  return run.withheld === null;
+}
+
+function withhold(run: ApplyRun, why: Withheld): void {
+  const deletes = run.plan.counts.delete - run.counts.deleted;
+  if (deletes > 0) run.withheld ??= { deletes, why };
+}
+
+function endingOf(run: ApplyRun, rejects: string | null): GeoferryError | null {
+  if (run.counts.unknown > 0) return unknownOutcome(run, rejects ?? "");
+  const { service, map } = run.header;
+  return run.withheld?.why === "changed" ? fault("map-changed", { service, map }) : null;
+}
+
+/**
+ * A new journal; or the last one, where it is of a run of the same plan that was cut off while it created features that
+ * nothing identifies: only the journal knows which of them the map has.
+ */
+async function openJournal(
+  { header }: OpenPlan,
+  folder: string,
+): Promise<{ readonly journal: Journal; readonly past: PastRun | null }> {
+  const { service, map, mode, source } = header;
+  const beginning: Beginning = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
+  const past = header.key?.by === "property" ? null : await readJournal(folder);
+  const isSame = past && !past.ended && past.mode === mode && past.fingerprint === source.fingerprint;
+  return isSame && past.service === service && past.map === map
+    ? { journal: await Journal.resume(folder, past.run, past.batches), past }
+    : { journal: await Journal.begin(folder, beginning), past: null };
+}

@@ -1,0 +1,33 @@
+/** From rows of a comparison to what a plan says of them. */
+import { type FeatureSide, type KeyedRow, keyOf, type SideRow, type TextPlace } from "../remote/feature-side.js";
+import type { Properties, RemoteKey } from "../remote/wire.js";
+import type { HeldFeature, PlannedFeature } from "./plan.js";
+
+/** What the files of a workspace hold: their writers have checked it. */
+interface Parsed {
+  readonly geometry: PlannedFeature["geometry"];
+  readonly properties: Properties | null;
+}
+
+/** The feature of a row, without its id. */
+export function readPlanned(side: FeatureSide, row: TextPlace): PlannedFeature {
+  const { geometry, properties } = JSON.parse(side.textOf(row)) as Parsed;
+  return { type: "Feature", geometry, properties: properties ?? {} };
+}
+
+/** The feature of a row of the map. */
+export function readHeld(side: FeatureSide, row: TextPlace & Pick<SideRow, "id">): HeldFeature {
+  const { type, geometry, properties } = readPlanned(side, row);
+  return { type, id: row.id!, geometry, properties };
+}
+
+/**
+ * The key of a feature that the map does not have, in the type of those it has.
+ * @param numeric whether they are numbers; null where it has none, or of both types
+ */
+export function keyForMap(row: Pick<KeyedRow, "key" | "numeric">, numeric: boolean | null): RemoteKey | null {
+  if (row.key === null || numeric === null) return keyOf(row);
+  const number = Number(row.key);
+  // "007" and "1e3" are texts, whatever the others are.
+  return numeric && Number.isSafeInteger(number) && String(number) === row.key ? number : row.key;
+}

@@ -1,0 +1,239 @@
+/** What has to be done to make a map what a source says: both sides compared, feature by feature, into a plan file. */
+import { fault } from "../errors.js";
+import { canonicalGeometry, type Rounding } from "../remote/canonical.js";
+import { keyOf } from "../remote/feature-side.js";
+import type { Workspace } from "../remote/workspace.js";
+import { contentName, findGivenIds, nameByContent } from "./classify-names.js";
+import { becomesByRounding, roundingOf, shownRounding } from "./classify-rounding.js";
+import { readHeld, readPlanned } from "./classify-rows.js";
+import { ComparisonTables, type Pair, type Rest } from "./classify-tables.js";
+import { keyed, wantedOf } from "./classify-wanted.js";
+import {
+  isEmptyPlan,
+  type OpenPlan,
+  type PlanAction,
+  type PlanCounts,
+  type PlanHeader,
+  type PlanMode,
+  type PlannedFeature,
+  planVersion,
+  type SyncKey,
+} from "./plan.js";
+import { PlanWriter } from "./plan-writer.js";
+import type { SyncRequest } from "./request.js";
+import type { Agreements } from "./state.js";
+
+/** Both sides, read, limited to the scope and with their keys filled in (`checkKeys`), and what is known of them. */
+export interface Comparison {
+  readonly workspace: Workspace;
+  readonly request: SyncRequest;
+  /** `delete` where the source lists what shall go. */
+  readonly mode: PlanMode;
+  /** Base address of the service. */
+  readonly service: string;
+  /** Null where nothing is matched (append). */
+  readonly key: SyncKey | null;
+  readonly source: PlanHeader["source"];
+  /** Of a `Snapshot` (src/remote/snapshot.ts). */
+  readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
+  /** What both sides agreed on before; null where nothing is known, or it was compared in another way. */
+  readonly state: Agreements | null;
+  readonly signal?: AbortSignal;
+}
+
+/** One PUT takes so many features (Map Features Service Interface, section 8), and bytes that any service should take. */
+export const putLimits = { features: 1000, bytes: 8 * 2 ** 20 } as const;
+
+/** So many features without a key are in the plan with what they say, to be looked at. */
+const mostUnmanaged = 1000;
+
+/**
+ * Writes the plan.
+ * @param output where it goes; `overwrite` replaces a file that is there
+ * @throws output-exists, output-failed, interrupted
+ */
+export async function classify(
+  comparison: Comparison,
+  output: { readonly path: string; readonly overwrite: boolean },
+): Promise<OpenPlan> {
+  const classifier = new Classifier(comparison);
+  await using writer = await PlanWriter.create(output.path, headerOf(comparison), output.overwrite);
+  for (const action of classifier.actions()) {
+    if (comparison.signal?.aborted) throw fault("interrupted", {});
+    await writer.add(action);
+  }
+  return await writer.finish((counts) => classifier.fitsOnePut(counts));
+}
+
+function headerOf({ request, mode, service, key, source, snapshot }: Comparison): Omit<PlanHeader, "put"> {
+  const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
+  const { etag, fingerprint, features } = snapshot;
+  return {
+    type: "plan",
+    version: planVersion,
+    service,
+    map: request.map,
+    mode,
+    key,
+    settings: { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards },
+    source,
+    snapshot: { etag, fingerprint, features },
+  };
+}
+
+class Classifier {
+  private readonly tables: ComparisonTables;
+  private readonly rounding: Rounding;
+  /** The set that one PUT would send, as far as it is known. */
+  private bytes = 0;
+  /** A complete set may be sent, unless it turns out to be too large. */
+  private readonly isCandidate: boolean;
+
+  constructor(private readonly comparison: Comparison) {
+    const { workspace, request, mode, key, source, state } = comparison;
+    this.tables = new ComparisonTables(workspace);
+    if (key?.by === "id") {
+      nameByContent(workspace);
+      if (state) findGivenIds(workspace, state);
+    }
+    this.rounding = roundingOf(request.precision);
+    this.isCandidate =
+      mode === "full" &&
+      key !== null &&
+      request.scope === null &&
+      source.complete &&
+      source.features > 0 &&
+      source.features <= putLimits.features;
+  }
+
+  /** In the order of the file: creates, updates, deletes, and what stays. */
+  *actions(): Generator<PlanAction> {
+    const { mode, key } = this.comparison;
+    if (mode !== "delete") yield* this.creates();
+    if (key === null) return;
+    if (mode !== "delete") yield* this.updates();
+    yield* this.deletes();
+    yield* this.keeps();
+  }
+
+  /** Whether nothing but the whole set, which is complete, has to be sent. */
+  fitsOnePut(counts: PlanCounts): boolean {
+    const isWhole = counts.unmanaged + counts.protected + counts.onlyOnMap === 0;
+    // Which id a feature gets that the map does not know is the service's choice.
+    const isIdentified = this.comparison.key?.by === "property" || counts.create === 0;
+    return this.isCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.bytes <= putLimits.bytes;
+  }
+
+  private *creates(): Generator<PlanAction> {
+    const { workspace, key } = this.comparison;
+    for (const row of key === null ? workspace.source.rows() : this.tables.onlyInSource()) {
+      const value = key === null ? null : keyOf(row);
+      const planned = readPlanned(workspace.source, row);
+      const feature = key?.by === "property" ? keyed(planned, key, value) : planned;
+      const sent = row.digest.toString("hex");
+      const agreement = key === null ? null : { name: row.key ?? contentName(workspace, row), sent };
+      this.measure(feature);
+      yield { action: "create", key: value, feature, agreement };
+    }
+  }
+
+  private *updates(): Generator<PlanAction> {
+    const decimals = this.roundedTo();
+    for (const pair of this.tables.differing()) {
+      const { source, map } = pair;
+      if (this.isAgreed(pair)) continue;
+      const { before, wanted } = this.compare(pair, decimals);
+      if (wanted.changed.length === 0) this.tables.absorb(map, source.digest);
+      else {
+        this.tables.change(map);
+        this.measure(wanted.feature);
+        const agreement = { name: map.key!, sent: source.digest.toString("hex") };
+        const { changed, feature } = wanted;
+        yield { action: "update", id: before.id, key: keyOf(map), page: map.page, changed, before, feature, agreement };
+      }
+    }
+  }
+
+  /** @param decimals that the service is known to round to, or null */
+  private compare({ source, map }: Pair, decimals: number | null) {
+    const { workspace, key, request } = this.comparison;
+    const before = readHeld(workspace.map, map);
+    const planned = keyed(readPlanned(workspace.source, source), key, keyOf(map));
+    const isRounded = decimals !== null && becomesByRounding(planned.geometry, before.geometry, decimals);
+    const feature = isRounded ? { ...planned, geometry: before.geometry } : planned;
+    const { replaceProperties } = request;
+    return { before, wanted: wantedOf(feature, before, { rounding: this.rounding, replaceProperties }) };
+  }
+
+  /** Both sides are what they were when they agreed, although the service writes it in another way. */
+  private isAgreed({ source, map }: Pair): boolean {
+    const known = this.comparison.state?.agreement(map.key!);
+    return known ? known.sent.equals(source.digest) && known.held.equals(map.digest) : false;
+  }
+
+  /**
+   * The decimals that the service rounds to, as far as can be told: only where nothing is known from before, and most
+   * features that both sides have are the same but for rounding.
+   */
+  private roundedTo(): number | null {
+    const { state, snapshot, request, workspace } = this.comparison;
+    const decimals = shownRounding(snapshot.decimals, request.precision);
+    if (decimals === null || (state && !state.isEmpty)) return null;
+    let rounded = 0;
+    for (const { source, map } of this.tables.differing()) {
+      const { geometry: exact } = readPlanned(workspace.source, source);
+      const { geometry: shown } = readPlanned(workspace.map, map);
+      const isExact = canonicalGeometry(exact, this.rounding) === canonicalGeometry(shown, this.rounding);
+      if (!isExact && becomesByRounding(exact, shown, decimals)) rounded += 1;
+    }
+    return rounded * 2 > this.tables.matched ? decimals : null;
+  }
+
+  private *deletes(): Generator<PlanAction> {
+    const { workspace } = this.comparison;
+    for (const row of this.tables.rest()) {
+      if (!this.goes(row)) continue;
+      const before = readHeld(workspace.map, row);
+      yield { action: "delete", id: before.id, key: keyOf(row), before };
+    }
+  }
+
+  /** Whether the mode removes a feature that no update changes. */
+  private goes(row: Rest): boolean {
+    const { mode, request } = this.comparison;
+    if (mode === "delete") return row.matched === 1;
+    if (mode !== "full" || row.matched === 1) return false;
+    return row.key === null ? request.unmanaged === "delete" : row.protected === 0;
+  }
+
+  private *keeps(): Generator<PlanAction> {
+    let unmanaged = 0;
+    for (const row of this.tables.rest()) {
+      if (this.goes(row)) continue;
+      const why = whyKept(row);
+      const keep = { action: "keep", why, id: row.id!, key: keyOf(row) } as const;
+      if (why === "same") yield { ...keep, ...this.sameness(row) };
+      else if (why !== "unmanaged" || ++unmanaged > mostUnmanaged) yield keep;
+      else yield { ...keep, feature: readPlanned(this.comparison.workspace.map, row) };
+    }
+  }
+
+  private sameness(row: Rest): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
+    const { workspace, key } = this.comparison;
+    const agreement = row.sent && { name: row.key!, sent: row.sent.toString("hex"), held: row.digest.toString("hex") };
+    if (!this.isCandidate) return agreement ? { agreement } : {};
+    const feature = keyed(readHeld(workspace.map, row), key, keyOf(row));
+    this.measure(feature);
+    return agreement ? { feature, agreement } : { feature };
+  }
+
+  private measure(feature: PlannedFeature): void {
+    if (this.isCandidate) this.bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
+  }
+}
+
+function whyKept(row: Rest): Extract<PlanAction, { action: "keep" }>["why"] {
+  if (row.matched === 1) return "same";
+  if (row.key === null) return "unmanaged";
+  return row.protected === 1 ? "protected" : "only-on-map";
+}

@@ -1,0 +1,117 @@
+/** DELETE by internal ids (Map Features Service Interface, 4.6, form 1). */
+import { fault } from "../errors.js";
+import type { WireFailure } from "../remote/wire.js";
+import { type ApplyRun, isDone } from "./apply-run.js";
+import { Reading } from "./settle-reading.js";
+
+/** What a request to delete came to, when it is not clear that all are gone. */
+export interface UnclearDelete {
+  /** In the journal. */
+  readonly entry: number;
+  readonly ids: readonly string[];
+  /** Null where there was no answer. */
+  readonly failed: readonly WireFailure[] | null;
+}
+
+export interface DeleteOutcome {
+  /** Features that are surely gone by this. */
+  readonly deleted: number;
+  readonly unclear: readonly UnclearDelete[];
+  /** Of the map after it, where the service says it. */
+  readonly etag: string | null;
+}
+
+/**
+ * Sends one request, or more where it is too large or refused as a whole.
+ * @param ifMatch the map must have this entity tag still; null for no condition
+ * @throws map-changed, write-refused; what the client throws
+ */
+export async function deleteBatch(
+  ids: readonly string[],
+  run: ApplyRun,
+  ifMatch: string | null = null,
+): Promise<DeleteOutcome> {
+  const { service, map } = run.header;
+  const { outcome, entry } = await run.journaled({ kind: "delete", features: ids.length, ids }, () =>
+    run.tools.client.remove({ ids }, { ifMatch }),
+  );
+  switch (outcome.kind) {
+    case "answered":
+      if (isDone(outcome, ids.length)) return { deleted: ids.length, unclear: [], etag: outcome.etag };
+      return { deleted: 0, unclear: [{ entry, ids, failed: outcome.failed }], etag: outcome.etag };
+    case "in-doubt":
+      return { deleted: 0, unclear: [{ entry, ids, failed: null }], etag: null };
+    case "changed":
+      throw fault("map-changed", { service, map });
+    case "not-offered":
+      throw fault("write-refused", {
+        service,
+        map,
+        status: outcome.status,
+        reason: "it deletes no features by DELETE",
+      });
+    case "refused":
+    case "too-large":
+      if (ids.length > 1) return inHalves(ids, run, ifMatch);
+      return { deleted: 0, unclear: [{ entry, ids, failed: failureOf(ids[0]!, outcome.reason) }], etag: ifMatch };
+  }
+}
+
+const failureOf = (id: string, message: string): readonly WireFailure[] => [{ id, path: "", message }];
+
+async function inHalves(ids: readonly string[], run: ApplyRun, ifMatch: string | null): Promise<DeleteOutcome> {
+  const middle = Math.ceil(ids.length / 2);
+  const first = await deleteBatch(ids.slice(0, middle), run, ifMatch);
+  const second = await deleteBatch(ids.slice(middle), run, ifMatch === null ? null : first.etag);
+  return {
+    deleted: first.deleted + second.deleted,
+    unclear: [...first.unclear, ...second.unclear],
+    etag: second.etag,
+  };
+}
+
+/** Features that are on the map still, and why, as far as the service says it. */
+export type Remaining = ReadonlyMap<string, string>;
+
+/** Of what was unclear, what the map still has: by a reading of it. Its batches are settled in the journal. */
+export async function settleDeletes(
+  unclear: readonly UnclearDelete[],
+  reading: Reading,
+  run: ApplyRun,
+): Promise<{ readonly deleted: number; readonly refused: Remaining; readonly again: readonly string[] }> {
+  const refused = new Map<string, string>();
+  const again: string[] = [];
+  let deleted = 0;
+  for (const { entry, ids, failed } of unclear) {
+    const reasons = new Map(failed?.map(({ id, message }) => [id, message]));
+    for (const id of ids) {
+      if (!reading.rowById(id)) deleted += 1;
+      else if (failed && failed.length > 0) refused.set(id, reasons.get(id) ?? failed[0]!.message);
+      else again.push(id);
+    }
+    await run.settled(entry, "settled");
+  }
+  return { deleted, refused, again };
+}
+
+/**
+ * Deletes features whatever they say by now; an id is never used twice, so this can be repeated.
+ * @returns those that could not be deleted
+ * @throws batches-not-taken, and what `deleteBatch` throws
+ */
+export async function removeAll(ids: readonly string[], run: ApplyRun): Promise<Remaining> {
+  const refused = new Map<string, string>();
+  let left = ids;
+  for (let round = 0; left.length > 0; round++) {
+    const { unclear } = await deleteBatch(left, run);
+    if (unclear.length === 0) break;
+    if (unclear.some(({ failed }) => failed === null)) await run.quiet();
+    await using reading = await Reading.take(run);
+    const settled = await settleDeletes(unclear, reading, run);
+    for (const [id, reason] of settled.refused) refused.set(id, reason);
+    left = settled.again;
+    if (left.length > 0 && round >= run.tools.traffic.retries)
+      throw fault("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round + 1 });
+  }
+  return refused;
+}

@@ -1,0 +1,115 @@
+/** The last step: features go that the plan deletes, and that the map still has as the plan says. */
+import { fault } from "../errors.js";
+import { BatchLimits, batches } from "../remote/batches.js";
+import { canonicalFeature, digestOf } from "../remote/canonical.js";
+import { featuresPerRequest, type RemoteKey } from "../remote/wire.js";
+import { concurrently } from "./apply-batches.js";
+import type { ApplyRun } from "./apply-run.js";
+import { deleteBatch, settleDeletes, type UnclearDelete } from "./delete-batch.js";
+import { Reading } from "./settle-reading.js";
+
+export interface DeletedFeatures {
+  /** Of the map after it, where nobody else can have changed it; else null. */
+  readonly etag: string | null;
+  /** Features that were to go, and stay as they say something else by now. */
+  readonly changed: number;
+}
+
+/** A strong entity tag, which alone a condition can be made of (RFC 9110, 13.1.1). */
+export const conditionOf = (etag: string | null): string | null => (etag?.startsWith("W/") ? null : etag);
+
+/**
+ * Deletes in batches by internal ids: guarded by the entity tag of the map, one after the other, where the service gives
+ * one; else several at once.
+ * @param reading of the map after everything else was done
+ * @throws map-changed, batches-not-taken, write-refused, sync-interrupted; what the client throws
+ */
+export async function deleteFeatures(run: ApplyRun, reading: Reading): Promise<DeletedFeatures> {
+  const refused = new Set<string>();
+  let now = reading;
+  try {
+    for (let round = 0; ; ) {
+      const pass = new DeletePass(run, now, refused);
+      const { changed, etag } = await pass.carryOut();
+      if (pass.unclear.length === 0) return { changed, etag };
+      if (round++ >= run.tools.traffic.retries)
+        throw fault("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round });
+      if (pass.unclear.some(({ failed }) => failed === null)) await run.quiet();
+      const next = await Reading.take(run);
+      if (now !== reading) await now[Symbol.asyncDispose]();
+      now = next;
+      const settled = await settleDeletes(pass.unclear, now, run);
+      count(run, settled.deleted);
+      for (const [id, reason] of settled.refused) {
+        refused.add(id);
+        run.refuseDelete(id, pass.keys.get(id) ?? null, reason);
+      }
+      if (settled.deleted > 0 || pass.deleted > 0) round = 0;
+    }
+  } finally {
+    if (now !== reading) await now[Symbol.asyncDispose]();
+  }
+}
+
+function count(run: ApplyRun, deleted: number): void {
+  run.counts.deleted += deleted;
+  run.tell("delete", run.counts.deleted, run.plan.counts.delete);
+}
+
+interface Doomed {
+  readonly id: string;
+  readonly key: RemoteKey | null;
+}
+
+/** All deletes that are left to do, until one is unclear. */
+class DeletePass {
+  readonly unclear: UnclearDelete[] = [];
+  /** Of what is unclear. */
+  readonly keys = new Map<string, RemoteKey | null>();
+  deleted = 0;
+  private changed = 0;
+
+  constructor(
+    private readonly run: ApplyRun,
+    private readonly reading: Reading,
+    private readonly refused: ReadonlySet<string>,
+  ) {}
+
+  async carryOut(): Promise<{ readonly changed: number; readonly etag: string | null }> {
+    let etag = conditionOf(this.reading.snapshot.etag);
+    const most = etag === null ? this.run.tools.traffic.concurrency : 1;
+    await concurrently(this.groups(), most, async (group) => {
+      const outcome = await deleteBatch(
+        group.map(({ id }) => id),
+        this.run,
+        etag,
+      );
+      if (etag !== null) etag = conditionOf(outcome.etag);
+      this.deleted += outcome.deleted;
+      count(this.run, outcome.deleted);
+      if (outcome.unclear.length > 0) for (const { id, key } of group) this.keys.set(id, key);
+      this.unclear.push(...outcome.unclear);
+    });
+    return { changed: this.changed, etag };
+  }
+
+  private async *groups(): AsyncGenerator<readonly Doomed[]> {
+    const limits = new BatchLimits(featuresPerRequest);
+    for await (const group of batches(this.doomed(), ({ id }) => id, limits)) {
+      this.run.stopIfAsked();
+      if (this.unclear.length > 0) return;
+      yield group;
+    }
+  }
+
+  /** What the map still has as the plan says. */
+  private async *doomed(): AsyncGenerator<Doomed> {
+    for await (const action of this.run.plan.actions(["delete"])) {
+      if (action.action !== "delete" || this.refused.has(action.id)) continue;
+      const row = this.reading.rowById(action.id);
+      if (!row) continue;
+      if (row.digest.equals(digestOf(canonicalFeature(action.before, this.run.rounding)))) yield action;
+      else this.changed += 1;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * The journal of an application: a line of JSON before each request that writes, and one after it, each on the disk
+ * before anything else happens. After a crash it says which batches were in doubt; the map itself says what became of
+ * them.
+ */
+import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { fault } from "../errors.js";
+import { syncFolder } from "../io/publish.js";
+import { systemReason } from "../io/source.js";
+import type { RemoteKey } from "../remote/wire.js";
+
+export type SentKind = "create" | "update" | "delete" | "put";
+
+/** What a batch consists of. */
+export interface Sent {
+  readonly kind: SentKind;
+  readonly features: number;
+  /** Where features are known by a key, or by ids. */
+  readonly keys?: readonly (RemoteKey | null)[];
+  readonly ids?: readonly string[];
+  /** Place of its first feature among all that are created, counted from 0, where nothing else tells them apart. */
+  readonly first?: number;
+  readonly idempotencyKey?: string;
+}
+
+export interface Beginning {
+  /** Names the run; Idempotency-Keys begin with it. */
+  readonly run: string;
+  readonly service: string;
+  readonly map: string;
+  readonly mode: string;
+  /** Of the source. */
+  readonly fingerprint: string;
+}
+
+export type JournalLine =
+  | ({ readonly line: "BEGIN"; readonly time: string } & Beginning)
+  | ({ readonly line: "SENT"; readonly batch: number; readonly time: string } & Sent)
+  /** Nothing of the batch is in doubt any more. */
+  | { readonly line: "ACK"; readonly batch: number; readonly outcome: string }
+  | { readonly line: "END"; readonly time: string };
+
+export const journalPath = (folder: string): string => join(folder, "journal.ndjson");
+
+const failure = (path: string, error: unknown) =>
+  fault("output-failed", { output: path, reason: systemReason(error) }, error);
+
+export class Journal implements AsyncDisposable {
+  private waiting = "";
+  /** The write that takes all lines that wait. */
+  private next: Promise<void> | null = null;
+  private last: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly path: string,
+    private readonly handle: FileHandle,
+    readonly run: string,
+    private batches: number,
+  ) {}
+
+  /** A new journal in place of the last. @throws output-failed */
+  static async begin(folder: string, beginning: Beginning): Promise<Journal> {
+    const path = journalPath(folder);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const handle = await open(`${path}.new`, "w", 0o600);
+      const journal = new Journal(path, handle, beginning.run, 0);
+      await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...beginning });
+      await rename(`${path}.new`, path);
+      await syncFolder(folder);
+      return journal;
+    } catch (error) {
+      throw failure(path, error);
+    }
+  }
+
+  /** Goes on with a journal that has no end. @param batches how many it has @throws output-failed */
+  static async resume(folder: string, run: string, batches: number): Promise<Journal> {
+    const path = journalPath(folder);
+    try {
+      const journal = new Journal(path, await open(path, "a", 0o600), run, batches);
+      // What a crash cut short stays a line of its own.
+      await journal.handle.appendFile("\n");
+      return journal;
+    } catch (error) {
+      throw failure(path, error);
+    }
+  }
+
+  /** @returns the number of the batch */
+  async sent(sent: Sent): Promise<number> {
+    const batch = this.batches++;
+    await this.write({ line: "SENT", batch, time: new Date().toISOString(), ...sent });
+    return batch;
+  }
+
+  acknowledge(batch: number, outcome: string): Promise<void> {
+    return this.write({ line: "ACK", batch, outcome });
+  }
+
+  end(): Promise<void> {
+    return this.write({ line: "END", time: new Date().toISOString() });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.last.catch(() => {});
+    await this.handle.close();
+  }
+
+  /** Lines that come while others are brought to the disk go there together, after them: none is torn by another. */
+  private write(line: JournalLine): Promise<void> {
+    this.waiting += `${JSON.stringify(line)}\n`;
+    this.next ??= this.last = this.last.catch(() => {}).then(() => this.writeWaiting());
+    return this.next;
+  }
+
+  private async writeWaiting(): Promise<void> {
+    const lines = this.waiting;
+    this.waiting = "";
+    this.next = null;
+    try {
+      await this.handle.appendFile(lines);
+      await this.handle.datasync();
+    } catch (error) {
+      throw failure(this.path, error);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Database } from "better-sqlite3";
+import { fault } from "../errors.js";
+import { systemReason } from "../io/source.js";
+
+/** Who has the lock: told to those who come second. */
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+}
+
+/** How SQLite's codes begin for a file that is no database any more. */
+const damaged = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
+
+/**
+ * One run at a time for one map. The lock is SQLite's on a file in the map's folder, which the system takes back when
+ * the process ends, however it ends; a second file says who has it.
+ */
+export class MapLock implements Disposable {
+  private constructor(private readonly database: Database) {}
+
+  /** @param folder of the map (`mapFolder`) @throws map-locked where another process has it; output-failed */
+  static async acquire(folder: string, names: { readonly service: string; readonly map: string }): Promise<MapLock> {
+    const { default: Sqlite } = await import("better-sqlite3");
+    const holderPath = join(folder, "lock.json");
+    let database: Database | undefined;
+    try {
+      database = new Sqlite(join(folder, "lock.db"), { timeout: 0 });
+      database.exec("BEGIN EXCLUSIVE");
+      const holder: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+      writeFileSync(holderPath, JSON.stringify(holder), { mode: 0o600 });
+      return new MapLock(database);
+    } catch (error) {
+      database?.close();
+      const { code } = error as { code?: string };
+      if (code?.startsWith("SQLITE_BUSY")) throw fault("map-locked", { ...names, holder: describeHolder(holderPath) });
+      const cure = damaged.some((damage) => code?.startsWith(damage))
+        ? " (it keeps nothing but the lock: remove it)"
+        : "";
+      throw fault("output-failed", { output: join(folder, "lock.db"), reason: `${systemReason(error)}${cure}` }, error);
+    }
+  }
+
+  /** Lets others in. */
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+}
+
+/** Null where nothing can be read: it was taken a moment ago. */
+function describeHolder(path: string): string | null {
+  try {
+    const { pid, host, since } = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder>;
+    return pid === undefined ? null : `process ${pid} on ${host ?? "another machine"}, since ${since ?? "a while ago"}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,99 @@
+/** What the lines of a plan look like. People may have changed them: what they say is checked before anything is sent. */
+import { type TSchema, Type } from "typebox";
+import { planVersion } from "./plan.js";
+import { modes } from "./request.js";
+
+const count = Type.Integer({ minimum: 0 });
+const text = Type.String();
+const name = Type.String({ minLength: 1 });
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const oneOf = <T extends string>(values: readonly T[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const key = Type.Union([name, Type.Integer()]);
+const digest = Type.String({ pattern: "^[0-9a-f]{32}$" });
+
+const limit = Type.Object({ text, count: Type.Union([count, Type.Null()]), share: Type.Number({ minimum: 0 }) });
+const settings = Type.Object({
+  scope: orNull(Type.Object({ property: name, value: text })),
+  precision: Type.Integer({ minimum: 0, maximum: 15 }),
+  replaceProperties: Type.Boolean(),
+  unmanaged: oneOf(["refuse", "keep", "delete"]),
+  updateWith: oneOf(["patch", "delete-create"]),
+  settle: Type.Number({ minimum: 0 }),
+  trustPages: Type.Boolean(),
+  guards: Type.Object({
+    maxDelete: orNull(limit),
+    maxUpdate: orNull(limit),
+    allowNullGeometry: Type.Boolean(),
+    allowEmpty: Type.Boolean(),
+  }),
+});
+
+export const Header = Type.Object({
+  type: Type.Literal("plan"),
+  version: Type.Literal(planVersion),
+  service: name,
+  map: name,
+  mode: oneOf([...modes, "delete"]),
+  key: orNull(
+    Type.Union([Type.Object({ by: Type.Literal("id") }), Type.Object({ by: Type.Literal("property"), name })]),
+  ),
+  settings,
+  source: Type.Object({
+    inputs: Type.Array(text),
+    fingerprint: text,
+    features: count,
+    complete: Type.Boolean(),
+    rejected: count,
+    unidentified: count,
+    gaps: count,
+    files: Type.Array(Type.Object({ path: name, size: count, sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }) })),
+  }),
+  snapshot: Type.Object({ etag: orNull(text), fingerprint: text, features: count }),
+  put: Type.Boolean(),
+});
+
+/** Geometries are checked by `isGeometry`, which says it for their nested arrays in fewer words. */
+const feature = Type.Object({
+  type: Type.Literal("Feature"),
+  id: Type.Optional(name),
+  geometry: orNull(Type.Object({ type: name })),
+  properties: Type.Object({}),
+});
+const held = Type.Intersect([feature, Type.Object({ id: name })]);
+const agreement = Type.Object({ name, sent: digest });
+
+/** By the word that `action` has. */
+export const actionSchemas = {
+  create: Type.Object({ key: orNull(key), feature, agreement: orNull(agreement) }),
+  update: Type.Object({
+    id: name,
+    key: orNull(key),
+    page: count,
+    changed: Type.Array(name, { minItems: 1 }),
+    before: held,
+    feature,
+    agreement,
+  }),
+  delete: Type.Object({ id: name, key: orNull(key), before: held }),
+  keep: Type.Object({
+    why: oneOf(["same", "unmanaged", "protected", "only-on-map"]),
+    id: name,
+    key: orNull(key),
+    feature: Type.Optional(feature),
+    agreement: Type.Optional(Type.Intersect([agreement, Type.Object({ held: digest })])),
+  }),
+};
+
+export const End = Type.Object({
+  type: Type.Literal("end"),
+  counts: Type.Object({
+    create: count,
+    update: count,
+    delete: count,
+    same: count,
+    unmanaged: count,
+    protected: count,
+    onlyOnMap: count,
+    geometryLost: count,
+  }),
+});

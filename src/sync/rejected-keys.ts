@@ -1,0 +1,50 @@
+import type { RemoteKey } from "../remote/wire.js";
+import type { Workspace } from "../remote/workspace.js";
+import { isUnfit, keyIn } from "./key-value.js";
+import type { SyncKey } from "./plan.js";
+import type { SyncRequest } from "./request.js";
+import type { ReadSource } from "./source.js";
+import type { RejectedFeature } from "./source-rejects.js";
+
+/**
+ * Keeps the keys of rejected features in the table `rejected (key TEXT PRIMARY KEY)`. What features on the map have one
+ * of these must not be taken for gone from the source.
+ * @returns rejects without a known key
+ */
+export async function keepRejectedKeys(
+  request: SyncRequest,
+  { rejects }: ReadSource,
+  { database }: Workspace,
+  key: SyncKey,
+): Promise<number> {
+  database.exec("CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID");
+  const insert = database.prepare("INSERT OR IGNORE INTO rejected VALUES (?)");
+  const names = key.by === "property" ? namesOnTheWay(request, key.name) : null;
+  let unknown = 0;
+  for await (const rejected of rejects.features()) {
+    const keys = names === null ? idOf(rejected) : keysIn(rejected, names);
+    for (const one of keys) insert.run(String(one));
+    if (keys.length === 0) unknown++;
+  }
+  return unknown;
+}
+
+const idOf = ({ id }: RejectedFeature): RemoteKey[] =>
+  id === undefined || id === null ? [] : [String(id).toLowerCase()];
+
+/**
+ * What the property was called where a feature may have been rejected: before and after `--rename`. None where its
+ * values became another type than text on the way: what stands in a reject is then perhaps not what the map has.
+ */
+function namesOnTheWay({ source: { rename = {}, cast = {} } }: SyncRequest, name: string): readonly string[] {
+  const before = Object.keys(rename).filter((from) => rename[from] === name);
+  const names = [name, ...before];
+  return names.some((one) => (cast[one] ?? "text") !== "text") ? [] : names;
+}
+
+function keysIn({ properties }: RejectedFeature, names: readonly string[]): RemoteKey[] {
+  return names.flatMap((name) => {
+    const key = keyIn(properties?.[name]);
+    return isUnfit(key) ? [] : [key];
+  });
+}

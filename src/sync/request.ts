@@ -1,0 +1,89 @@
+/** A synchronisation as a person asks for it: the flags of `geoferry push`, `plan`, `verify` and `delete`. */
+import type { ConvertRequest } from "../pipeline/request.js";
+
+export type Mode = "incremental" | "full" | "append";
+export const modes: readonly Mode[] = ["incremental", "full", "append"];
+
+/** Which inputs, and what becomes of them on their way: as in a conversion, without an output. */
+export type SourceRequest = Omit<
+  ConvertRequest,
+  | "output"
+  | "to"
+  | "layerName"
+  | "targetCrs"
+  | "reproject"
+  | "writerOptions"
+  | "append"
+  | "overwrite"
+  | "replaceLayer"
+  | "update"
+  | "allowEmpty"
+>;
+
+/** How a feature of the source and one of the map are known for the same. */
+export type Matching =
+  | { readonly by: "id" }
+  /** Null: the best attribute is chosen. */
+  | { readonly by: "property"; readonly name: string | null };
+
+/** `12` features or `5%` of those on the map. */
+export interface Limit {
+  readonly text: string;
+  readonly count: number;
+  /** 0.05 for 5 %; 1 where a count is given. */
+  readonly share: number;
+}
+
+export interface Guards {
+  /** Null: 10 % of maps over 10 features, and any number of smaller ones. */
+  readonly maxDelete: Limit | null;
+  /** Null: any number. */
+  readonly maxUpdate: Limit | null;
+  readonly allowNullGeometry: boolean;
+  readonly allowEmpty: boolean;
+}
+
+export interface SyncRequest {
+  readonly source: SourceRequest;
+  /** MAP_ID. */
+  readonly map: string;
+  readonly mode: Mode;
+  readonly matching: Matching;
+  /** Both sides are limited to features with this value (compared as text) of this property. */
+  readonly scope: { readonly property: string; readonly value: string } | null;
+  /** Decimals of longitude and latitude that are sent and compared. */
+  readonly precision: number;
+  /** Properties that only the map has are dropped. */
+  readonly replaceProperties: boolean;
+  /** What a full synchronisation does with features of the map that have no key. */
+  readonly unmanaged: "refuse" | "keep" | "delete";
+  readonly updateWith: "patch" | "delete-create";
+  /** What becomes of source features with the key of another one. */
+  readonly onDuplicate: "refuse" | "first" | "last";
+  /** What becomes of source features without a key. */
+  readonly onMissingKey: "refuse" | "reject";
+  /** One reading of the map is enough, though pages may have shifted meanwhile. */
+  readonly trustPages: boolean;
+  /** Milliseconds of quiet before the map is read to settle what became of a batch in doubt; 2000. */
+  readonly settle: number;
+  readonly guards: Guards;
+  /** Suspicions and losses are failures. */
+  readonly strict: boolean;
+}
+
+/** What holds unless a person says otherwise. */
+export const usualSettings = {
+  mode: "incremental",
+  matching: { by: "property", name: null },
+  scope: null,
+  precision: 7,
+  replaceProperties: false,
+  unmanaged: "refuse",
+  updateWith: "patch",
+  onDuplicate: "refuse",
+  onMissingKey: "refuse",
+  trustPages: false,
+  settle: 2000,
+  guards: { maxDelete: null, maxUpdate: null, allowNullGeometry: false, allowEmpty: false },
+  strict: false,
+} as const satisfies Omit<SyncRequest, "source" | "map">;

@@ -1,0 +1,115 @@
+/**
+ * Puts back what a run changed or deleted, from its backup. Features that the map has still, by id or by key, are
+ * reverted to what they were; those that it lacks are created; all others stay as they are.
+ */
+import { join } from "node:path";
+import type { MapClient } from "../remote/map-client.js";
+import { type Snapshot, takeSnapshot } from "../remote/snapshot.js";
+import { Workspace } from "../remote/workspace.js";
+import type { OpenBackup } from "./backup-reader.js";
+import { putLimits } from "./classify.js";
+import { roundingOf } from "./classify-rounding.js";
+import { conditionOf } from "./delete-features.js";
+import type { OpenPlan, PlanHeader, SyncKey } from "./plan.js";
+import { PlanWriter } from "./plan-writer.js";
+import { BackupMatching } from "./restore-matching.js";
+import type { SyncRun } from "./sync-run.js";
+
+export interface RestoreRequest {
+  readonly backup: OpenBackup;
+  readonly client: MapClient;
+  /** Its map side is filled. */
+  readonly workspace: Workspace;
+  readonly settings: Omit<PlanHeader["settings"], "scope" | "replaceProperties" | "unmanaged">;
+  readonly signal?: AbortSignal;
+  /** Where the plan goes. */
+  readonly output: string;
+}
+
+/** What a restoration would do, to be said before it is done. */
+export interface Restoration {
+  readonly plan: OpenPlan;
+  /**
+   * What ids the features get that are created: the old ones go with them in one PUT, which alone can name an id that a
+   * map does not have (and a service may give new ones all the same), or new ones; null where none is created.
+   */
+  readonly ids: "old" | "new" | null;
+}
+
+/**
+ * Makes the plan of a restoration.
+ * @throws remote-unsteady, output-exists, output-failed, backup-invalid; what `MapClient.page` throws
+ */
+export async function planRestoration(request: RestoreRequest): Promise<Restoration> {
+  const { client, workspace, settings, output } = request;
+  const rounding = roundingOf(settings.precision);
+  const { trustPages } = settings;
+  const snapshot = await takeSnapshot(client, workspace, { rounding, trustPages });
+  const matching = await BackupMatching.of(request);
+  const { missing, bytes } = await matching.survey();
+  const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing, bytes);
+  const key: SyncKey | null = isOnePut ? { by: "id" } : request.backup.header.key;
+  await using writer = await PlanWriter.create(output, headerOf(request, snapshot, key), false);
+  for await (const action of matching.actions(isOnePut)) await writer.add(action);
+  const plan = await writer.finish(() => isOnePut);
+  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new" };
+}
+
+/** The same in a run on a map. @throws what `planRestoration` throws */
+export async function prepareRestoration(
+  backup: OpenBackup,
+  settings: RestoreRequest["settings"],
+  { client, spool, tools: { host } }: SyncRun,
+): Promise<Restoration> {
+  const workspace = await Workspace.create(spool);
+  try {
+    const output = join(spool.folder(), "plan.ndjson");
+    return await planRestoration({ backup, client, workspace, settings, signal: host.signal, output });
+  } finally {
+    workspace[Symbol.dispose]();
+  }
+}
+
+/** What it will do, a sentence a line. */
+export function describeRestoration({ plan: { header, counts }, ids }: Restoration): string[] {
+  const features = (count: number) => (count === 1 ? "1 feature" : `${count} features`);
+  const created: Readonly<Record<"old" | "new", string>> = {
+    old: "with their old ids, where the service heeds those of a full synchronisation (one PUT of the whole map)",
+    new: "with new ids, since the service gives ids to what is created and the map is too large, or has no entity tag, for one guarded PUT",
+  };
+  return [
+    `map ${header.map} of ${header.service}, from ${header.source.inputs.join(", ")}:`,
+    ...(ids ? [`${features(counts.create)} that the map has no more will be created ${created[ids]}`] : []),
+    `${features(counts.update)} will be as they were, geometry and properties`,
+    `${features(counts.same)} of the backup and ${features(counts.onlyOnMap)} that it does not have stay as they are`,
+  ];
+}
+
+/** A condition makes it safe to name everything: what others create meanwhile is not deleted, but the PUT refused. */
+const fitsGuardedPut = ({ etag, features }: Snapshot, missing: number, bytes: number): boolean =>
+  etag !== null && conditionOf(etag) !== null && features + missing <= putLimits.features && bytes <= putLimits.bytes;
+
+function headerOf({ backup, client, settings }: RestoreRequest, snapshot: Snapshot, key: SyncKey | null) {
+  const { path, size, sha256, features } = backup;
+  const { etag, fingerprint } = snapshot;
+  return {
+    type: "plan",
+    version: 1,
+    service: client.url,
+    map: client.id,
+    mode: "incremental",
+    key,
+    settings: { ...settings, scope: null, replaceProperties: true, unmanaged: "keep" },
+    source: {
+      inputs: [path],
+      fingerprint: sha256,
+      features,
+      complete: true,
+      rejected: 0,
+      unidentified: 0,
+      gaps: 0,
+      files: [{ path, size, sha256 }],
+    },
+    snapshot: { etag, fingerprint, features: snapshot.features },
+  } satisfies Omit<PlanHeader, "put">;
+}

@@ -1,0 +1,19 @@
+import type { KeyReport } from "./key-check.js";
+import type { PlanHeader } from "./plan.js";
+import type { ReadSource } from "./source.js";
+
+/** What a plan says of its source, once keys are checked; `keys` is null where nothing is matched. */
+export function sourceHeader(source: ReadSource, keys: KeyReport | null): PlanHeader["source"] {
+  const { inputs, fingerprint, rejects, gaps, files, isCutShort } = source;
+  return {
+    inputs,
+    fingerprint,
+    features: source.features - (keys?.repeated ?? 0) - (keys?.keyless ?? 0),
+    complete: source.complete && rejects.count === 0,
+    rejected: rejects.count,
+    unidentified: keys?.unknownRejects ?? rejects.count,
+    // A stretch that nobody read, whatever else is known of the features that were.
+    gaps: gaps.length + (isCutShort && rejects.count > 0 ? 1 : 0),
+    files,
+  };
+}

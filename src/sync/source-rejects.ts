@@ -1,0 +1,115 @@
+/** The features that a source could not give, and the file that a person finds them in. */
+import { appendFileSync, existsSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { fault } from "../errors.js";
+import { OutputSet } from "../io/output-set.js";
+import type { Geometry } from "../model/geometry.js";
+import { PathPlan } from "../pipeline/paths.js";
+import { parseRejectLimit, type RejectLimit } from "../pipeline/rejects.js";
+import type { Host } from "../pipeline/request.js";
+import type { Properties } from "../remote/wire.js";
+import type { SourceRequest } from "./request.js";
+import { spooledLines } from "./spooled-lines.js";
+
+/** A line of a rejects file: the feature as far as it could be read, why it was rejected, and where it stood. */
+export interface RejectedFeature {
+  readonly type: "Feature";
+  readonly id?: string | number;
+  readonly geometry: Geometry | null;
+  readonly properties: Properties | null;
+  readonly reject: {
+    readonly code: string;
+    readonly reason: string;
+    /** Where it stood, if it could not be read; none where its key was at fault. */
+    readonly layer?: string;
+    readonly record?: number;
+  };
+}
+
+/** What `places` of `../in/places.csv` is; `-` is called stdin, and of an address the name of its file counts. */
+function stemOfInput(input: string): string {
+  if (input === "-") return "stdin";
+  const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(input);
+  const name = basename(isAddress ? input.replace(/[?#].*$/s, "") : input).replace(/[:\\]/g, "-");
+  return basename(name, extname(name)) || "source";
+}
+
+/** In the working directory: beside the data would be a folder that perhaps is not ours to write to. */
+export const defaultRejects = (inputs: readonly string[]): string => `${stemOfInput(inputs[0] ?? "")}.rejects.geojsonl`;
+
+/**
+ * Rejects are kept in the spool until it is clear that they are rejects, and not coordinates in the wrong order; then
+ * `publish` puts them where a person finds them. The rules of a conversion's rejects file hold: one that `--rejects`
+ * names must not be there yet, the one of an earlier run under the usual name is replaced, and goes where there are none.
+ */
+export class SourceRejects {
+  count = 0;
+
+  private constructor(
+    /** Where the rejects will be found. */
+    readonly path: string,
+    /** The file in the spool. */
+    readonly spooled: string,
+    private readonly replaces: boolean,
+    private readonly limit: RejectLimit | null,
+  ) {}
+
+  /** @throws output-exists, output-failed, usage where the file must not be written */
+  static plan(request: SourceRequest, host: Host, spooled: string): SourceRejects {
+    const { inputs, rejects, maxRejects } = request;
+    const path = rejects ?? defaultRejects(inputs);
+    const replaces = rejects === undefined;
+    new PathPlan(
+      { inputs, output: "-", rejects: path, overwrite: replaces },
+      {
+        format: host.registry.get("geojsonseq"),
+        registry: host.registry,
+        replaces: false,
+        changes: false,
+        claims: new Set(),
+      },
+    );
+    return new SourceRejects(path, spooled, replaces, parseRejectLimit(maxRejects));
+  }
+
+  /** Rejects a feature that was read well. */
+  add(feature: object, code: string, reason: string): void {
+    this.count++;
+    appendFileSync(this.spooled, `${JSON.stringify({ ...feature, reject: { code, reason } })}\n`);
+  }
+
+  async *features(): AsyncGenerator<RejectedFeature> {
+    if (!existsSync(this.spooled)) return;
+    for await (const lines of spooledLines(this.spooled)) {
+      for (const { text } of lines) yield JSON.parse(text) as RejectedFeature;
+    }
+  }
+
+  /** @param read features read, good and bad @throws guard-rejects where `--max-rejects` allows fewer */
+  checkLimit(read: number): void {
+    const { limit, count } = this;
+    if (limit && (count > limit.count || count > limit.share * read))
+      throw fault("guard-rejects", { rejected: count, limit: limit.text });
+  }
+
+  /** Writes the file. @returns its path, or null where there are no rejects @throws output-failed, output-exists */
+  async publish(): Promise<string | null> {
+    const outputs = new OutputSet();
+    try {
+      if (this.count === 0) {
+        if (this.replaces) outputs.remove(this.path);
+      } else {
+        const sink = await outputs.create(this.path, { overwrite: this.replaces });
+        const file = await sink.create();
+        for await (const lines of spooledLines(this.spooled)) {
+          await file.write(Buffer.from(lines.map(({ text }) => `${text}\n`).join("")));
+        }
+      }
+      await outputs.commit();
+      return this.count === 0 ? null : this.path;
+    } catch (error) {
+      await outputs.abort();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+/** The source of a synchronisation: read by the ordinary pipeline, then known by a row of a table for each feature. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { fault } from "../errors.js";
+import type { Spool } from "../io/spool.js";
+import type { Extent, Geometry } from "../model/geometry.js";
+import { GeometryExtent } from "../model/geometry-extent.js";
+import type { LayerInfo } from "../model/layer.js";
+import type { Gap, Loss } from "../model/report.js";
+import { convert } from "../pipeline/convert.js";
+import type { ConvertReport } from "../pipeline/report.js";
+import type { Host } from "../pipeline/request.js";
+import { canonicalFeature, digestOf, usualRounding } from "../remote/canonical.js";
+import type { KeyReader } from "../remote/feature-side.js";
+import { kindOf } from "../remote/snapshot-facts.js";
+import type { Properties } from "../remote/wire.js";
+import type { Workspace } from "../remote/workspace.js";
+import { roundingOf } from "./classify-rounding.js";
+import { type FieldFacts, FieldSurvey } from "./field-survey.js";
+import { isUuid } from "./key-value.js";
+import type { SyncRequest } from "./request.js";
+import { isInScope } from "./scope.js";
+import { type SourceFileState, sourceFiles } from "./source-files.js";
+import { SourceRejects } from "./source-rejects.js";
+import { spooledLines } from "./spooled-lines.js";
+
+/** What a source is, once it was read to its end; its features are in `workspace.source`. */
+export interface ReadSource {
+  readonly inputs: readonly string[];
+  /** Features that the readers met; those filtered out and rejected are among them. */
+  readonly read: number;
+  /** Features in `workspace.source`. */
+  readonly features: number;
+  /** Features that `--scope` left out. */
+  readonly outOfScope: number;
+  readonly rejects: SourceRejects;
+  /** Stretches that were given up (`--skip-errors`). */
+  readonly gaps: readonly Gap[];
+  readonly losses: readonly Loss[];
+  readonly notices: readonly Loss[];
+  /** Every feature was read: nothing was given up or rejected, and `--limit` did not end the reading. */
+  readonly complete: boolean;
+  /** `--limit` may have ended the reading before the source did. */
+  readonly isCutShort: boolean;
+  /** Over the ids and contents of all features and rejects in their order; hexadecimal. */
+  readonly fingerprint: string;
+  /** What `PlanHeader.source.files` takes. */
+  readonly files: readonly SourceFileState[];
+  /** Of all features, in degrees. */
+  readonly extent: Extent | null;
+  readonly fields: readonly FieldFacts[];
+  /** What the inputs said of themselves. */
+  readonly layers: readonly LayerInfo[];
+  /** The spooled files by the numbers that rows name them by, with the layers that they are. */
+  readonly spooled: readonly SpooledFile[];
+}
+
+export interface SpooledFile {
+  readonly path: string;
+  readonly layer: string;
+}
+
+/** A line of the spool as the writer of newline-delimited GeoJSON leaves it. */
+export interface SourceFeature {
+  readonly type: "Feature";
+  readonly id?: string | number;
+  readonly geometry: Geometry | null;
+  readonly properties: Properties;
+}
+
+/**
+ * Reads all inputs into `workspace.source`. One pass, nothing of it stays in memory.
+ * @param key read into the keys of the features, where it is known which property they are
+ * @throws what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
+ */
+export async function readSource(
+  request: SyncRequest,
+  host: Host,
+  workspace: Workspace,
+  spool: Spool,
+  key?: KeyReader,
+): Promise<ReadSource> {
+  const { inputs } = request.source;
+  const rejects = SourceRejects.plan(request.source, host, join(spool.folder(), "rejects.geojsonl"));
+  let layers: readonly LayerInfo[] = [];
+  const onLayers = (opened: readonly LayerInfo[]) => {
+    layers = opened;
+  };
+  let report = await spoolFeatures(request, { ...host, onLayers }, spool, rejects);
+  rejects.count = report.rejected;
+  let index = await indexFeatures(report, request, host, workspace, key);
+  const idField = request.matching.by === "id" ? fieldOfIds(index) : null;
+  if (idField !== null) {
+    workspace.source.clear();
+    report = await withIds(report, idField, request, host, spool);
+    index = await indexFeatures(report, request, host, workspace);
+  }
+  for await (const rejected of rejects.features()) index.hash.update(JSON.stringify(rejected));
+  const { gaps, read } = report;
+  // Where there are no features, the spool has no fields; nor would the map.
+  const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
+  const isCutShort = request.source.limit !== undefined;
+  return {
+    inputs,
+    read,
+    features: index.features,
+    outOfScope: index.outOfScope,
+    rejects,
+    gaps,
+    losses,
+    notices: [...report.notices, ...outOfScope(request, index.outOfScope)],
+    complete: gaps.length === 0 && rejects.count === 0 && !isCutShort,
+    isCutShort,
+    fingerprint: index.hash.digest("hex"),
+    files: await sourceFiles(inputs, host.registry),
+    extent: index.extent.extent,
+    fields: index.survey.facts,
+    layers,
+    spooled: report.outputs.map(({ path, layer }) => ({ path, layer })),
+  };
+}
+
+function outOfScope({ source: { inputs }, scope }: SyncRequest, count: number): Loss[] {
+  if (scope === null || count === 0) return [];
+  const example = `features whose "${scope.property}" is not "${scope.value}" are out of the scope and were left out`;
+  return [{ code: "out-of-scope", layer: inputs.join(", "), field: scope.property, count, example }];
+}
+
+/** The ordinary conversion, into newline-delimited GeoJSON in the spool: a file for each layer, or one for all inputs. */
+function spoolFeatures(
+  { source, precision, strict }: SyncRequest,
+  host: Host,
+  spool: Spool,
+  rejects: SourceRejects,
+): Promise<ConvertReport> {
+  const { maxRejects: _, ...asked } = source;
+  return convert(
+    {
+      ...asked,
+      output: join(spool.folder(), "source.geojsonl"),
+      to: "geojsonseq",
+      writerOptions: writerOptions(precision),
+      rejects: rejects.spooled,
+      strict: strict || source.strict === true,
+    },
+    host,
+  );
+}
+
+const writerOptions = (precision: number) => ({
+  precision: String(precision),
+  zPrecision: String(usualRounding.metres),
+});
+
+/** The same features, with the values of a field as their ids in place of their own. */
+async function withIds(
+  spooled: ConvertReport,
+  idField: string,
+  { precision }: SyncRequest,
+  host: Host,
+  spool: Spool,
+): Promise<ConvertReport> {
+  const outputs = [];
+  for (const output of spooled.outputs) {
+    const path = join(spool.folder(), "source.geojsonl");
+    const options = { ...writerOptions(precision), idField };
+    await convert(
+      { inputs: [output.path], output: path, from: "geojsonseq", to: "geojsonseq", writerOptions: options, workers: 1 },
+      { ...host, onProgress: () => {} },
+    );
+    outputs.push({ ...output, path });
+  }
+  return { ...spooled, outputs };
+}
+
+interface SourceIndex {
+  features: number;
+  outOfScope: number;
+  /** Features whose own id is one of the service. */
+  uuids: number;
+  readonly hash: ReturnType<typeof createHash>;
+  readonly extent: GeometryExtent;
+  readonly survey: FieldSurvey;
+}
+
+/** Formats without ids of that type have them in a field, as `pull` wrote them: `id`, or `id_1` where that was taken. */
+function fieldOfIds({ uuids, survey }: SourceIndex): string | null {
+  if (uuids > 0) return null;
+  const field = survey.facts.find(
+    ({ name, values, uuids }) => /^(id|fid)(_\d+)?$/i.test(name) && values > 0 && uuids === values,
+  );
+  return field?.name ?? null;
+}
+
+async function indexFeatures(
+  report: ConvertReport,
+  request: SyncRequest,
+  { signal }: Host,
+  workspace: Workspace,
+  key?: KeyReader,
+): Promise<SourceIndex> {
+  const { source } = workspace;
+  source.keyedBy = key?.property ?? null;
+  const index: SourceIndex = {
+    features: 0,
+    outOfScope: 0,
+    uuids: 0,
+    hash: createHash("sha256"),
+    extent: new GeometryExtent(),
+    survey: new FieldSurvey(),
+  };
+  const rounding = roundingOf(request.precision);
+  for (const { path } of report.outputs) {
+    const file = source.addFile(path);
+    for await (const lines of spooledLines(path)) {
+      if (signal.aborted) throw fault("interrupted", {});
+      workspace.together(() => {
+        for (const { text, start, length } of lines) {
+          const feature = JSON.parse(text) as SourceFeature;
+          if (!isInScope(feature, request.scope)) {
+            index.outOfScope++;
+            continue;
+          }
+          const id = feature.id === undefined || feature.id === null ? null : String(feature.id);
+          const digest = digestOf(canonicalFeature(feature, rounding));
+          const row = { id, page: 0, kind: kindOf(feature.geometry), file, start, length, digest };
+          source.add(row, key?.read(feature.properties));
+          note(index, feature, id, digest);
+        }
+      });
+    }
+  }
+  return index;
+}
+
+function note(index: SourceIndex, feature: SourceFeature, id: string | null, digest: Buffer): void {
+  index.features++;
+  if (id !== null && isUuid(id)) index.uuids++;
+  index.hash.update(`${JSON.stringify(id)} `).update(digest);
+  index.extent.add(feature.geometry);
+  index.survey.add(feature.properties);
+}

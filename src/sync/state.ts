@@ -1,0 +1,241 @@
+/**
+ * What is known of a map from one run to the next: what both sides agreed on, feature by feature, and how the service
+ * behaves. It only spares work: without it, or with a damaged one, everything is compared again.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Database, Statement } from "better-sqlite3";
+import { fault } from "../errors.js";
+import { systemReason } from "../io/source.js";
+import { journalSuffixes } from "../io/target.js";
+import { canonicalValue } from "../remote/canonical.js";
+
+/** A feature on which both sides agreed. */
+export interface Agreed {
+  /** Digest of the source's feature when it was sent. */
+  readonly sent: Buffer;
+  /** Digest of what the map then had. */
+  readonly held: Buffer;
+}
+
+/** Features by what `Agreement` (plan.ts) calls them. */
+export interface Agreements {
+  /** Nothing is known. */
+  readonly isEmpty: boolean;
+  agreement(name: string): Agreed | null;
+  /** The id that the service gave a feature that came without one, or with one that the map does not know. */
+  givenId(name: string): string | null;
+}
+
+export interface NewAgreement extends Agreed {
+  readonly name: string;
+  /** What `givenId` shall say; null where the name says it, or nobody asks. */
+  readonly id: string | null;
+  /**
+   * What was read back is what was sent, but for rounding and the like. Else it may be somebody else's change: it counts
+   * once the same was sent again and the same was read back again.
+   */
+  readonly sure: boolean;
+}
+
+/** A run after which map and source were equal in the sense of its mode. */
+export interface Settled {
+  /** Of the whole map. */
+  readonly etag: string | null;
+  /** Of the snapshot. */
+  readonly map: string;
+  /** Fingerprint of the source. */
+  readonly source: string;
+}
+
+export interface OpenedState {
+  readonly state: MapState;
+  /** Said to people: an older file could not be used. */
+  readonly notice: string | null;
+}
+
+/** "gfst" as a big-endian integer, so that `file` and we know the file for what it is. */
+const applicationId = 0x67667374;
+const schemaVersion = 1;
+/** So many ways to compare a map are remembered: jobs with other keys or scopes have their own. */
+const mostBases = 32;
+
+const schema = `
+  CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE basis (number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, used INTEGER NOT NULL);
+  CREATE TABLE agreed (basis INTEGER NOT NULL, name TEXT NOT NULL, sent BLOB NOT NULL, held BLOB NOT NULL, id TEXT,
+    sure INTEGER NOT NULL, PRIMARY KEY (basis, name)) WITHOUT ROWID;
+  CREATE TABLE settled (settings TEXT PRIMARY KEY, etag TEXT, map TEXT NOT NULL, source TEXT NOT NULL,
+    used INTEGER NOT NULL) WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};`;
+
+/** Stands for settings, in whatever order their names are: hexadecimal. */
+export const settingsHash = (settings: object): string =>
+  createHash("sha256").update(canonicalValue(settings)).digest("hex");
+
+export class MapState implements Disposable {
+  private constructor(private readonly database: Database) {}
+
+  /**
+   * Opens the state in the folder of a map, or begins one. One that is damaged, or of a later geoferry, is set aside.
+   * The caller has the lock of the map.
+   * @throws output-failed
+   */
+  static async open(folder: string): Promise<OpenedState> {
+    const path = join(folder, "state.db");
+    try {
+      const { default: Sqlite } = await import("better-sqlite3");
+      const found = opened(new Sqlite(path));
+      if (typeof found !== "string") return { state: new MapState(found), notice: null };
+      const aside = `${path}.set-aside`;
+      setAside(path, aside);
+      const anew = opened(new Sqlite(path));
+      if (typeof anew === "string") throw new Error(anew);
+      const notice = `${path}: ${found}; it was set aside as ${aside}, and everything is compared anew`;
+      return { state: new MapState(anew), notice };
+    } catch (error) {
+      throw fault("output-failed", { output: path, reason: systemReason(error) }, error);
+    }
+  }
+
+  /** A thing that is remembered of the map: its key, how its service updates. */
+  note(name: string): string | null {
+    return (this.database.prepare("SELECT value FROM note WHERE name = ?").pluck().get(name) as string) ?? null;
+  }
+
+  remember(name: string, value: string): void {
+    this.database.prepare("INSERT OR REPLACE INTO note VALUES (?, ?)").run(name, value);
+  }
+
+  /** What was agreed on where sides were compared in this way (`settingsHash` of all that digests and keys depend on). */
+  compared(basis: string): ComparedState {
+    const used = Date.now();
+    this.database
+      .prepare("INSERT INTO basis (hash, used) VALUES (@basis, @used) ON CONFLICT (hash) DO UPDATE SET used = @used")
+      .run({ basis, used });
+    this.forget();
+    const number = this.database.prepare("SELECT number FROM basis WHERE hash = ?").pluck().get(basis) as number;
+    return new ComparedState(this.database, number);
+  }
+
+  /** After which run with these settings (`settingsHash`) both sides were equal; null where none was. */
+  settled(settings: string): Settled | null {
+    const row = this.database.prepare("SELECT etag, map, source FROM settled WHERE settings = ?").get(settings);
+    return (row as Settled | undefined) ?? null;
+  }
+
+  /** Remembers it, or with null that they are equal no more. */
+  settle(settings: string, settled: Settled | null): void {
+    this.database.prepare("DELETE FROM settled WHERE settings = ?").run(settings);
+    if (settled === null) return;
+    const { etag, map, source } = settled;
+    this.database.prepare("INSERT INTO settled VALUES (?, ?, ?, ?, ?)").run(settings, etag, map, source, Date.now());
+    const late = `SELECT settings FROM settled ORDER BY used DESC LIMIT -1 OFFSET ${mostBases}`;
+    this.database.exec(`DELETE FROM settled WHERE settings IN (${late})`);
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+
+  private forget(): void {
+    const late = `SELECT number FROM basis ORDER BY used DESC, number DESC LIMIT -1 OFFSET ${mostBases}`;
+    this.database.exec(`DELETE FROM agreed WHERE basis IN (${late}); DELETE FROM basis WHERE number IN (${late});`);
+  }
+}
+
+/** What was agreed on in one way to compare. */
+export class ComparedState implements Agreements {
+  private readonly find: Statement;
+  private readonly findAny: Statement;
+  private readonly findId: Statement;
+  private readonly put: Statement;
+  private readonly drop: Statement;
+
+  constructor(
+    private readonly database: Database,
+    private readonly basis: number,
+  ) {
+    this.find = database.prepare("SELECT sent, held FROM agreed WHERE basis = ? AND name = ? AND sure = 1");
+    this.findAny = database.prepare("SELECT sent, held FROM agreed WHERE basis = ? AND name = ?");
+    this.findId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
+    this.put = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, ?, ?, ?, ?)");
+    this.drop = database.prepare("DELETE FROM agreed WHERE basis = ? AND name = ?");
+  }
+
+  get isEmpty(): boolean {
+    return this.database.prepare("SELECT 1 FROM agreed WHERE basis = ? LIMIT 1").get(this.basis) === undefined;
+  }
+
+  agreement(name: string): Agreed | null {
+    return (this.find.get(this.basis, name) as Agreed | undefined) ?? null;
+  }
+
+  givenId(name: string): string | null {
+    return (this.findId.get(this.basis, name) as string | null | undefined) ?? null;
+  }
+
+  /**
+   * Keeps what was read back, all or nothing; a thousand a call are a good measure. What is the same on both sides needs
+   * no agreement: one is kept to show that the service keeps what it is sent.
+   */
+  agree(agreements: readonly NewAgreement[]): void {
+    this.database.transaction(() => {
+      let isEmpty = this.isEmpty;
+      for (const { name, sent, held, id, sure } of agreements) {
+        if (!isEmpty && id === null && sent.equals(held)) {
+          this.drop.run(this.basis, name);
+          continue;
+        }
+        isEmpty = false;
+        const before = sure ? undefined : (this.findAny.get(this.basis, name) as Agreed | undefined);
+        const isRepeated = before ? before.sent.equals(sent) && before.held.equals(held) : false;
+        const counts = sure || isRepeated ? 1 : 0;
+        this.put.run(this.basis, name, sent, held, id, counts);
+        // Once it has its id, it is known by that.
+        if (id !== null && id !== name) this.put.run(this.basis, id, sent, held, null, counts);
+      }
+    })();
+  }
+}
+
+function configure(database: Database): void {
+  // A folder of the user's may be on another machine: a rollback journal works there, a shared log does not.
+  database.pragma("journal_mode = DELETE");
+  database.pragma("synchronous = FULL");
+}
+
+/** @returns the database, with tables where it was empty; or in words why it is of no use, and then it is closed */
+function opened(database: Database): Database | string {
+  try {
+    configure(database);
+    const reason = misfit(database);
+    if (reason === null) return database;
+    database.close();
+    return reason;
+  } catch (error) {
+    database.close();
+    if (/^SQLITE_(NOTADB|CORRUPT|FORMAT)/.test((error as { code?: string }).code ?? "")) return "it is damaged";
+    throw error;
+  }
+}
+
+function misfit(database: Database): string | null {
+  const version = database.pragma("user_version", { simple: true }) as number;
+  if (version === 0 && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) {
+    database.exec(`BEGIN; ${schema} COMMIT;`);
+    return null;
+  }
+  if (database.pragma("application_id", { simple: true }) !== applicationId) return "it is not the state of a map";
+  if (version > schemaVersion) return "a later geoferry wrote it";
+  return database.pragma("quick_check(1)", { simple: true }) === "ok" ? null : "it is damaged";
+}
+
+function setAside(path: string, aside: string): void {
+  for (const suffix of ["", ...journalSuffixes]) {
+    rmSync(aside + suffix, { force: true });
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  }
+}

@@ -1,0 +1,32 @@
+/** A plan that this very process has written, into a file that nobody else has changed since: nothing is checked again. */
+import type { OpenPlan, PlanAction, PlanCounts, PlanHeader } from "./plan.js";
+import { planOrder } from "./plan.js";
+import { spooledLines } from "./spooled-lines.js";
+
+type Kind = PlanAction["action"];
+
+export const writtenPlan = (path: string, header: PlanHeader, counts: PlanCounts): OpenPlan => ({
+  path,
+  header,
+  counts,
+  actions: (kinds = planOrder) => actionsOf(path, new Set(kinds)),
+});
+
+/** Only lines of the kinds that are asked for are parsed. */
+async function* actionsOf(path: string, wanted: ReadonlySet<Kind>): AsyncGenerator<PlanAction> {
+  const last = Math.max(...[...wanted].map((kind) => planOrder.indexOf(kind)));
+  for await (const lines of spooledLines(path)) {
+    for (const { text } of lines) {
+      const kind = kindOf(text);
+      if (kind === null) continue;
+      if (planOrder.indexOf(kind) > last) return;
+      if (wanted.has(kind)) yield JSON.parse(text) as PlanAction;
+    }
+  }
+}
+
+const beginnings = planOrder.map((kind) => ({ kind, beginning: `{"action":"${kind}",` }));
+
+/** Of a line as `PlanWriter` writes it; null of the header and the end. */
+const kindOf = (line: string): Kind | null =>
+  beginnings.find(({ beginning }) => line.startsWith(beginning))?.kind ?? null;

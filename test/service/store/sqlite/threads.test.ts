@@ -1,0 +1,131 @@
+/** What becomes of the store, and of the service, when a thread of SQLite ends that nobody asked to end. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import Sqlite from "better-sqlite3";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startService } from "../../../../src/service/serve.js";
+import type { Store } from "../../../../src/service/store/contract.js";
+import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
+import type { ThreadEnd } from "../../../../src/service/store/sqlite/lasting-member.js";
+import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
+import { expectConsistent } from "./consistency.js";
+
+vi.setConfig({ testTimeout: 120_000 });
+const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Threads of this process in the order of their start: of a store, the one that writes is the first. */
+let threads: Worker[] = [];
+const remember = (worker: Worker) => void threads.push(worker);
+beforeEach(() => {
+  threads = [];
+  process.on("worker", remember);
+});
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  process.off("worker", remember);
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const answers = (store: Store): Promise<boolean> =>
+  store.ping().then(
+    () => true,
+    () => false,
+  );
+const untilItAnswers = (store: Store) => expect.poll(() => answers(store), { timeout: 60_000 }).toBe(true);
+
+async function opened(name: string): Promise<{ store: Store; path: string; ends: ThreadEnd[] }> {
+  const path = join(folder, name);
+  const ends: ThreadEnd[] = [];
+  const store = await openSqliteStore(path, (end) => void ends.push(end));
+  closing.push(() => store[Symbol.asyncDispose]());
+  return { store, path, ends };
+}
+
+test("a thread that writes is replaced: what it was doing is undone and told, and the next write is done", async () => {
+  const { store, path, ends } = await opened("writer.db");
+  const map = await aMap(store);
+  await carriedOut(store, writing(map, "create", numbered(3)));
+  const other = new Sqlite(path);
+  closing.push(() => other.close());
+  other.exec("BEGIN IMMEDIATE");
+  const lost = store.write(writing(map, "create", numbered(2)));
+  const ended = threads[0]!.terminate();
+  // The statement that waits must come to its end: what it would throw in a thread that ends is fatal to the process.
+  other.exec("COMMIT");
+  await ended;
+  await expect(lost).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
+  await untilItAnswers(store);
+  expect(ends).toMatchObject([{ role: "writer", replaced: true }]);
+  expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
+  expect(await scan(store, map)).toHaveLength(4);
+  expectConsistent(path);
+});
+
+test("a thread that reads is replaced, and the other one answers meanwhile", async () => {
+  const { store, ends } = await opened("reader.db");
+  const map = await aMap(store);
+  await threads[1]!.terminate();
+  expect(await store.map(map)).toMatchObject({ id: map });
+  await untilItAnswers(store);
+  expect(ends).toMatchObject([{ role: "reader", replaced: true }]);
+  expect(threads).toHaveLength(4);
+});
+
+test("a thread that ends again and again is replaced five times, and then told to stay away", async () => {
+  const { store, ends } = await opened("often.db");
+  for (let i = 1; i <= 6; i++) {
+    await untilItAnswers(store);
+    await threads.at(i === 1 ? 0 : -1)!.terminate();
+    await expect.poll(() => ends.length).toBe(i);
+  }
+  expect(ends.map(({ replaced }) => replaced)).toEqual([true, true, true, true, true, false]);
+  await expect(store.ping()).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
+  await expect(store.purge(0)).rejects.toMatchObject({ code: "store-unavailable" });
+  // What is read goes on.
+  expect(await store.accounts()).toEqual([]);
+});
+
+test("a store is closed at once while a thread is to be replaced", async () => {
+  const { store, ends } = await opened("closing.db");
+  for (let i = 1; i <= 3; i++) {
+    await untilItAnswers(store);
+    await threads.at(i === 1 ? 0 : -1)!.terminate();
+    await expect.poll(() => ends.length).toBe(i);
+  }
+  await store[Symbol.asyncDispose]();
+  expect(threads).toHaveLength(5);
+});
+
+test("the service tells it in its log, with the reason", async () => {
+  const lines: string[] = [];
+  const service = await startService({
+    store: { kind: "folder", path: join(folder, "data") },
+    host: "127.0.0.1",
+    port: 0,
+    tls: null,
+    publicUrl: null,
+    trustProxy: [],
+    insecureHttp: false,
+    settings: {},
+    logLevel: "error",
+    logTarget: { write: (line) => void lines.push(line) },
+  });
+  closing.push(() => service.close());
+  await threads[0]!.terminate();
+  // What was asked of the thread when it ended may have failed besides.
+  const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith("a thread of the store"));
+  await expect.poll(told).toHaveLength(1);
+  expect(told()).toMatchObject([
+    {
+      level: "error",
+      msg: "a thread of the store ended; a new one takes its place",
+      thread: "writer",
+      err: { message: expect.stringContaining("exit status 1") },
+    },
+  ]);
+  const ready = () => fetch(`${service.url}/readyz`).then(({ status }) => status);
+  await expect.poll(ready, { timeout: 60_000 }).toBe(200);
+});

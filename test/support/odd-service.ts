@@ -1,0 +1,167 @@
+/**
+ * A second Map Features Service, made from the interface alone, that settles what the interface leaves open otherwise
+ * than ours: no PATCH, no ETag, always 200, six decimals, pages ordered by id, ids in capitals, failures counted from 1,
+ * errors in plain words. A client that works with both trusts nothing but the interface.
+ */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { type Manners, type OddFeature, OddMap, type SentFeature } from "./odd-map.js";
+
+const usual: Manners = {
+  beyondLast: "empty",
+  upsertBy: null,
+  putAnswer: "sentence",
+  bodyBytes: 1 << 20,
+  titleLength: 255,
+};
+
+/** An answer that is no success, in words. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    words: string,
+  ) {
+    super(words);
+  }
+}
+
+/** What stands in a body. */
+interface Sent {
+  readonly type?: unknown;
+  readonly remoteField?: unknown;
+  readonly features: readonly SentFeature[];
+}
+
+export class OddService implements AsyncDisposable {
+  readonly clientId = "odd-client";
+  readonly clientSecret = "odd-secret";
+  /** Requests that came, as `METHOD path?query`. */
+  readonly seen: string[] = [];
+  private readonly tokens = new Set<string>();
+  private readonly maps = new Map<string, OddMap>();
+  private readonly server = http.createServer((request, response) => void this.answer(request, response));
+
+  private constructor(private readonly manners: Manners) {}
+
+  static async start(manners: Partial<Manners> = {}): Promise<OddService> {
+    const service = new OddService({ ...usual, ...manners });
+    service.server.listen(0, "127.0.0.1");
+    await once(service.server, "listening");
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** @returns the id of an empty map, of the account that has the credential or of another one */
+  newMap(isOwn = true): string {
+    const id = randomUUID();
+    this.maps.set(id, new OddMap(this.manners, isOwn));
+    return id;
+  }
+
+  featuresOf(map: string): readonly OddFeature[] {
+    return this.maps.get(map)!.all();
+  }
+
+  /** No token that was given so far is good any more. */
+  expireTokens(): void {
+    this.tokens.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, "close");
+  }
+
+  private async answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    this.seen.push(`${request.method} ${request.url}`);
+    try {
+      const answered = this.respond(request, await text(request));
+      const isText = typeof answered === "string";
+      response.writeHead(200, { "content-type": isText ? "text/plain" : "application/json; charset=utf-8" });
+      response.end(isText ? answered : JSON.stringify(answered));
+    } catch (error) {
+      const status = error instanceof Refusal ? error.status : 500;
+      response.writeHead(status, { "content-type": "text/plain" }).end(`${(error as Error).message}\n`);
+    }
+  }
+
+  private respond(request: http.IncomingMessage, body: string): object | string {
+    const { pathname, searchParams } = new URL(request.url!, this.url);
+    const method = request.method!;
+    const type = request.headers["content-type"];
+    if (pathname === "/token") return this.token(method, type, new URLSearchParams(body));
+    if (!this.tokens.has(request.headers.authorization ?? "")) throw new Refusal(401, "who are you?");
+    const id = /^\/api\/v1\/maps\/([^/]+)\/features$/.exec(pathname)?.[1];
+    const map = id === undefined ? undefined : this.maps.get(id);
+    if (!map || method === "PATCH") throw new Refusal(404, "nothing here");
+    if (method === "GET") return this.page(map, Number(searchParams.get("page") ?? 1), searchParams.get("per_page"));
+    if (!map.isOwn) throw new Refusal(403, "this map is not yours");
+    return this.write(method, map, this.parsed(type, body));
+  }
+
+  /** Section 4.1; the answer has what 2.5 says and no more. */
+  private token(method: string, type: string | undefined, form: URLSearchParams): object {
+    if (method !== "POST" || type?.split(";")[0] !== "application/x-www-form-urlencoded")
+      throw new Refusal(400, "POST a form");
+    if (form.get("grant_type") !== "client_credentials_with_user") throw new Refusal(400, "no such grant");
+    if (form.get("client_id") !== this.clientId || form.get("client_secret") !== this.clientSecret)
+      throw new Refusal(401, "unknown client");
+    const token = randomUUID();
+    this.tokens.add(`Bearer ${token}`);
+    return { token_type: "Bearer", expires_in: 3600, access_token: token };
+  }
+
+  /** Section 4.2. Who asks for more than a page may have gets as much as it may have. */
+  private page(map: OddMap, page: number, asked: string | null): object {
+    const size = Math.min(500, Number(asked ?? 200));
+    const features = map.all().slice((page - 1) * size, page * size);
+    if (features.length === 0 && page > 1 && this.manners.beyondLast === 404) throw new Refusal(404, "no such page");
+    return { features: features.map((feature) => ({ ...feature, type: "Feature" })), type: "FeatureCollection" };
+  }
+
+  private parsed(type: string | undefined, body: string): Sent {
+    if (type !== "application/json") throw new Refusal(415, "JSON, please");
+    if (Buffer.byteLength(body) > this.manners.bodyBytes) throw new Refusal(413, "too much at once");
+    const sent = parseJson(body) as Partial<Sent>;
+    const { features } = sent;
+    if (!Array.isArray(features) || features.length > 1000)
+      throw new Refusal(400, "features: an array of at most 1000");
+    return { ...sent, features };
+  }
+
+  private write(method: string, map: OddMap, sent: Sent): object | string {
+    const { features } = sent;
+    if (method === "POST") {
+      // Section 4.3: an object with `features` only, which carry no id.
+      if (Object.keys(sent).length > 1 || features.some((feature) => "id" in feature))
+        throw new Refusal(400, "features alone, without ids");
+      return map.create(features);
+    }
+    if (method === "DELETE")
+      return map.remove(features, sent.remoteField === undefined && sent.type === undefined ? null : remoteField(sent));
+    if (method !== "PUT") throw new Refusal(405, "not that");
+    const result = map.synchronise(features, remoteField(sent));
+    return this.manners.putAnswer === "result" ? result : `The map has ${map.size} features now.`;
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new Refusal(400, "this is not JSON");
+  }
+}
+
+function remoteField({ type, remoteField: name }: Sent): string | null {
+  if (type !== "FeatureCollection") throw new Refusal(400, "type: FeatureCollection");
+  if (name === undefined || typeof name === "string") return name ?? null;
+  throw new Refusal(400, "remoteField: a name");
+}

@@ -1,0 +1,159 @@
+/**
+ * A map, a source, and what goes wrong between them: generated scenarios of synchronisations, and what must hold of the
+ * map during and after them (by the rules of full and incremental synchronisation, not by what the program does).
+ */
+import fc from "fast-check";
+import { canonicalFeature } from "../../src/remote/canonical.js";
+import type { WireFeature } from "../../src/remote/wire.js";
+import * as faults from "./chaos-faults.js";
+import type { Fault } from "./chaos-proxy.js";
+import { type Place, place } from "./sync-world.js";
+
+/** What the service behind the proxy is like. */
+export const manners: Readonly<Record<string, readonly Fault[]>> = {
+  ours: [],
+  "no more than the interface": [
+    faults.stripped("etag", "link", "if-match", "if-none-match", "idempotency-key", "idempotency-replayed"),
+    faults.shuffledAnswers,
+  ],
+  "six decimals": [faults.roundedTo(6)],
+  "PATCH replaces": [faults.replacingPatch],
+  "PATCH merges deeply": [faults.deepPatch],
+};
+
+/** Another writer does something to a feature of its own, or to one of the source, around the nth request of a kind. */
+export interface Intrusion {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE" | "PUT";
+  readonly nth: number;
+  readonly when: "before" | "after";
+  readonly what: "add" | "change" | "remove";
+}
+
+export interface Scenario {
+  readonly mode: "incremental" | "full";
+  readonly manner: string;
+  /** On the map at the beginning. */
+  readonly held: readonly Place[];
+  readonly source: readonly Place[];
+  readonly seed: number;
+  /** Of requests that something happens to. */
+  readonly share: number;
+  /** Runs while things happen, before it is calm. */
+  readonly disturbed: number;
+  readonly concurrency: number;
+  readonly intrusion: Intrusion | null;
+}
+
+type Fate = "same" | "changed" | "gone" | "new";
+
+const fate = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<Fate>("same") },
+  { weight: 2, arbitrary: fc.constant<Fate>("changed") },
+  { weight: 2, arbitrary: fc.constant<Fate>("gone") },
+  { weight: 3, arbitrary: fc.constant<Fate>("new") },
+);
+
+/** Feature n as version v has it: 0 is what the map had. */
+export function version(n: number, v: number): Place {
+  const nested = v === 0 ? { deep: { a: n, b: { c: 1 } } } : { deep: { a: n, b: { d: v } } };
+  const shape = [n % 3 === 0 ? nested : {}, n % 5 === 0 ? { gone: v === 0 ? "soon" : null } : {}];
+  const made = place(`k${n}`, { v, title: `Place ${n}`, ...shape[0], ...shape[1] });
+  // A change may be one of the geometry alone.
+  return v > 0 && n % 4 === 0 ? { ...place(`k${n}`, version(n, 0).properties, [8 + v, 47]) } : made;
+}
+
+const intrusion: fc.Arbitrary<Intrusion> = fc.record({
+  method: fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT"),
+  nth: fc.integer({ min: 1, max: 3 }),
+  when: fc.constantFrom("before", "after"),
+  what: fc.constantFrom("add", "change", "remove"),
+});
+
+/** Mostly small; some that need several pages and several writes. */
+const size = fc.oneof({ weight: 14, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(60) });
+
+export const scenarios: fc.Arbitrary<Scenario> = fc
+  .record({
+    mode: fc.constantFrom<Scenario["mode"]>("incremental", "full"),
+    manner: fc.constantFrom(...Object.keys(manners)),
+    fates: fc.array(fate, { minLength: 1, maxLength: 40 }),
+    size,
+    seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+    share: fc.constantFrom(0.05, 0.2, 0.5),
+    disturbed: fc.integer({ min: 1, max: 3 }),
+    concurrency: fc.constantFrom(1, 4),
+    intrusion: fc.option(intrusion, { nil: null, freq: 4 }),
+  })
+  .map(({ fates, size, ...rest }) => {
+    const many = fates.flatMap((one) => Array<Fate>(size).fill(one));
+    const pick = (wanted: readonly Fate[], v: number) =>
+      many.flatMap((one, n) => (wanted.includes(one) ? [version(n, v)] : []));
+    return {
+      ...rest,
+      held: pick(["same", "changed", "gone"], 0),
+      source: [...pick(["same"], 0), ...pick(["changed", "new"], 1)],
+    };
+  })
+  // An empty source, and one that matches nearly nothing, are stopped by guards, which have tests of their own.
+  .filter(({ held, source }) => source.length > 0 && matched(held, source) >= Math.min(held.length, source.length) / 2);
+
+const refOf = ({ properties }: Pick<Place, "properties">): unknown => properties.ref;
+
+function matched(held: readonly Place[], source: readonly Place[]): number {
+  const keys = new Set(held.map(refOf));
+  return source.filter((one) => keys.has(refOf(one))).length;
+}
+
+/** What must be true, in words, where it is not; nothing where all is well. */
+export type Complaints = readonly string[];
+
+/** What must hold at any time, whatever happened. @param removed keys that another writer removed */
+export function complaintsMeanwhile(
+  { mode, held, source }: Scenario,
+  map: readonly WireFeature[],
+  removed: ReadonlySet<unknown>,
+): Complaints {
+  const there = countByKey(map);
+  const lost = held.map(refOf).filter((key) => !there.has(key) && !removed.has(key));
+  const wanted = new Set(source.map(refOf));
+  const missing = [...wanted].filter((key) => !there.has(key) && !removed.has(key));
+  return [
+    ...[...there].flatMap(([key, count]) => (count > 1 ? [`${key} is there ${count} times`] : [])),
+    ...lost.filter((key) => mode === "incremental" || wanted.has(key)).map((key) => `${key} is lost`),
+    ...(lost.length > 0 && missing.length > 0 ? [`${lost} deleted before ${missing} created`] : []),
+  ];
+}
+
+/** What must hold once a run came to its end undisturbed. @param ids of features by key, as they were at the beginning */
+export function complaintsAfter(
+  scenario: Scenario,
+  map: readonly WireFeature[],
+  ids: ReadonlyMap<unknown, string>,
+  others: ReadonlySet<unknown>,
+): Complaints {
+  const { mode, held, source } = scenario;
+  const found = new Map(map.map((feature) => [refOf(feature), feature]));
+  const wanted = new Set(source.map(refOf));
+  const decimals = scenario.manner === "six decimals" ? 6 : 7;
+  const text = ({ geometry, properties }: Place | WireFeature) =>
+    canonicalFeature({ geometry, properties }, { degrees: decimals, metres: 3 });
+  const complaints: string[] = [...complaintsMeanwhile(scenario, map, others)];
+  for (const one of source) {
+    const key = refOf(one);
+    const feature = found.get(key);
+    if (!feature) complaints.push(`${key} is missing`);
+    else if (text({ ...feature, properties: { ...feature.properties, touched: null } }) !== text(one))
+      complaints.push(`${key} is ${text(feature)}, not ${text(one)}`);
+    const id = ids.get(key);
+    if (feature && id !== undefined && feature.id !== id && !others.has(key)) complaints.push(`${key} has another id`);
+  }
+  const mayStay = new Set([...wanted, ...(mode === "incremental" ? [...held.map(refOf), ...others] : [])]);
+  for (const key of found.keys()) if (!mayStay.has(key)) complaints.push(`${key} is still there`);
+  return complaints;
+}
+
+function countByKey(map: readonly WireFeature[]): Map<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const feature of map) counts.set(refOf(feature), (counts.get(refOf(feature)) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,180 @@
+/**
+ * geoferry killed (SIGKILL) at each request that writes, before the service hears of it and when it has done it, which
+ * nobody hears of: the next run ends with the map equal to the source.
+ */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ChaosProxy, Cut, type Fault } from "../support/chaos-proxy.js";
+import { version } from "../support/sync-scenario.js";
+import { type Place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+
+const [sqlite] = await worldKinds();
+let world: SyncWorld;
+let proxy: ChaosProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await ChaosProxy.start(world.url);
+});
+afterAll(() => proxy[Symbol.asyncDispose]());
+
+/** When the process is killed, as the service sees the request. */
+const moments = ["before it", "after it"] as const;
+type Moment = (typeof moments)[number];
+
+const kill = (child: ChildProcess, moment: Moment): Fault => ({
+  name: `killed ${moment}`,
+  async around(request, upstream) {
+    if (moment === "after it") await upstream.send(request);
+    await killed(child);
+    throw new Cut();
+  },
+});
+
+async function killed(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+const isWrite = (method: string): boolean => !["GET", "token"].includes(method);
+
+const many = (from: number, to: number, v: number): Place[] =>
+  Array.from({ length: to - from }, (_, i) => version(from + i, v));
+
+interface Story {
+  readonly name: string;
+  readonly held: readonly Place[];
+  readonly source: readonly Place[];
+  readonly args: readonly string[];
+  /** Requests that write, counted by hand. */
+  readonly writes: readonly string[];
+  /** Whether features that change keep their ids. */
+  readonly keepsIds: boolean;
+}
+
+const stories: readonly Story[] = [
+  {
+    name: "creates, updates and deletes",
+    held: many(0, 30, 0),
+    // 10 as they are, 10 changed, 10 gone, and more new ones than one PUT takes.
+    source: [...many(0, 10, 0), ...many(10, 20, 1), ...many(30, 1130, 1)],
+    args: ["--mode", "full", "--max-delete", "100%"],
+    // The first update goes alone, and so does the first that takes a member from a nested value.
+    writes: ["POST", "POST", "PATCH", "PATCH", "PATCH", "DELETE"],
+    keepsIds: true,
+  },
+  {
+    name: "one PUT",
+    held: many(0, 30, 0),
+    source: [...many(0, 10, 0), ...many(10, 20, 1), ...many(30, 40, 1)],
+    args: ["--mode", "full", "--max-delete", "100%"],
+    writes: ["PUT"],
+    keepsIds: true,
+  },
+  {
+    name: "deletes to create anew",
+    held: many(0, 12, 0),
+    source: many(0, 8, 1),
+    args: ["--update-with", "delete-create"],
+    writes: ["DELETE", "POST"],
+    keepsIds: false,
+  },
+];
+
+const shown = (places: readonly Pick<Place, "geometry" | "properties">[]): readonly string[] =>
+  places
+    .map(({ geometry, properties }) => {
+      const there = Object.entries(properties).filter(([, value]) => value !== null);
+      return JSON.stringify([Object.fromEntries(there.sort(([a], [b]) => (a < b ? -1 : 1))), geometry]);
+    })
+    .sort();
+
+describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
+  const push = (map: string, path: string, watch?: (child: ChildProcess) => void) => {
+    const line = ["push", path, "--map", map, "--remote-field", "ref", "--settle", "50", "--yes", ...args];
+    return world.geoferry(line, { url: proxy.url, ...(watch && { watch }) });
+  };
+  /** What the map must have in the end. */
+  const wanted = args.includes("full") ? source : [...source, ...held.slice(source.length)];
+
+  async function begun() {
+    const map = await world.newMap();
+    await world.fill(map, held);
+    const ids = new Map((await world.features(map)).map(({ id, properties }) => [properties.ref, id]));
+    proxy.calm();
+    return { map, ids, path: world.source(source) };
+  }
+
+  test("writes as often as counted by hand", async () => {
+    const { map, path } = await begun();
+    expect(await push(map, path)).toMatchObject({ status: 0 });
+    expect(proxy.passed.map(({ method }) => method).filter(isWrite)).toEqual(writes);
+    expect(shown(await world.features(map))).toEqual(shown(wanted));
+  });
+
+  const points = writes.flatMap((method, i) => moments.map((moment) => [i + 1, method, moment] as const));
+  test.each(points)("killed at write %i (%s), %s", async (nth, _method, moment) => {
+    const { map, ids, path } = await begun();
+    let seen = 0;
+    const cutOff = await push(map, path, (child) => {
+      proxy.choose(({ method }) => (isWrite(method) && ++seen === nth ? kill(child, moment) : null));
+    });
+    expect(cutOff.status).toBeNull();
+    const counts = (await world.features(map)).map(({ properties }) => properties.ref);
+    expect(new Set(counts).size).toBe(counts.length);
+
+    proxy.choose(() => null);
+    const again = await push(map, path);
+    expect(again.status, again.stderr).toBe(0);
+    const after = await world.features(map);
+    expect(shown(after)).toEqual(shown(wanted));
+    if (keepsIds)
+      for (const { id, properties } of after) if (ids.has(properties.ref)) expect(id).toBe(ids.get(properties.ref));
+    const last = await push(map, path);
+    expect(last.status, last.stderr).toBe(0);
+    expect(last.stderr).toMatch(/nothing to do|create 0, update 0, delete 0/);
+  });
+});
+
+test("what was on its way when it was killed is waited for", async () => {
+  const map = await world.newMap();
+  proxy.calm();
+  const args = ["push", world.source(many(0, 12, 1)), "--map", map, "--remote-field", "ref", "--settle", "6000"];
+  let late: Promise<unknown> = Promise.resolve();
+  const first = await world.geoferry(args, {
+    url: proxy.url,
+    watch: (child) =>
+      proxy.on("POST", 1, {
+        name: "killed while it is on its way",
+        async around(request, upstream) {
+          await killed(child);
+          // Long after a run that does not wait would have read the map, and before the quiet time is over.
+          late = sleep(4000).then(() => upstream.send(request));
+          throw new Cut();
+        },
+      }),
+  });
+  expect(first.status).toBeNull();
+  const second = await world.geoferry(args, { url: proxy.url });
+  await late;
+  expect(second.status, second.stderr).toBe(0);
+  expect(shown(await world.features(map))).toEqual(shown(many(0, 12, 1)));
+});
+
+test("killed while it writes, it has kept what it changes", async () => {
+  const map = await world.newMap();
+  await world.fill(map, many(0, 12, 0));
+  proxy.calm();
+  const backup = join(world.folder, "kept.geojson");
+  const path = world.source(many(0, 12, 1));
+  await world.geoferry(["push", path, "--map", map, "--remote-field", "ref", "--backup", backup], {
+    url: proxy.url,
+    watch: (child) => proxy.choose(({ method }) => (isWrite(method) ? kill(child, "before it") : null)),
+  });
+  const { features } = JSON.parse(readFileSync(backup, "utf8")) as { readonly features: readonly Place[] };
+  expect(shown(features)).toEqual(shown(many(0, 12, 0)));
+});

@@ -1,0 +1,428 @@
+/** What a person reads where a synchronisation does not do what was asked for, with which status it ends, and that nothing was sent. */
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Properties } from "../../src/remote/wire.js";
+import * as faults from "../support/chaos-faults.js";
+import { ChaosProxy } from "../support/chaos-proxy.js";
+import { OddService } from "../support/odd-service.js";
+import { type CommandOptions, type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+
+const [sqlite] = await worldKinds();
+let world: SyncWorld;
+let proxy: ChaosProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await ChaosProxy.start(world.url);
+});
+afterAll(() => proxy[Symbol.asyncDispose]());
+
+const places = (count: number, more: (i: number) => Properties = () => ({})): readonly Place[] =>
+  Array.from({ length: count }, (_, i) => place(`p${i}`, { title: `Place ${i}`, ...more(i) }));
+
+/** A map with these features, through the proxy, which counts. */
+async function mapWith(held: readonly Place[]): Promise<string> {
+  const map = await world.newMap();
+  await world.fill(map, held);
+  proxy.calm();
+  return map;
+}
+
+interface Said {
+  readonly status: number | null;
+  readonly stderr: string;
+  readonly stdout: string;
+}
+
+const run = (args: readonly string[], options: CommandOptions = {}): Promise<Said> =>
+  world.geoferry(args, { url: proxy.url, ...options });
+
+const push = (source: readonly Place[], map: string, ...args: readonly string[]): Promise<Said> =>
+  run(["push", world.source(source), "--map", map, "--settle", "20", ...args]);
+
+/** Status and words, and that no request was sent that could have changed the map. */
+function stopped(said: Said, status: number, ...words: readonly (string | RegExp)[]): void {
+  expect({ status: said.status, stderr: said.stderr }).toMatchObject({ status });
+  for (const word of words) expect(said.stderr).toMatch(word);
+  expect(said.stderr).toMatch(/^geoferry: /m);
+  expect(proxy.writes).toBe(0);
+}
+
+describe("the key", () => {
+  test("is a field that the source has not", async () => {
+    const said = await push(places(3), await mapWith([]), "--remote-field", "reff");
+    stopped(said, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
+  });
+
+  test("is the same twice", async () => {
+    const source = [...places(3), place("p1", { title: "Twin" })];
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /"ref" is the same for several features/, /p1/, /--on-duplicate first or last/);
+  });
+
+  test("is missing in some features", async () => {
+    const source = [...places(2), { ...place("x"), properties: { ref: null, title: "Nameless" } }];
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
+  });
+
+  test("is an integer that no program keeps", async () => {
+    const line = JSON.stringify(place("x")).replace('"x"', "9007199254740993");
+    const source = world.file("unsafe.geojsonl", `${line}\n`);
+    const said = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
+    stopped(said, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
+  });
+
+  test("is to be chosen, and there is none", async () => {
+    const source = places(4, (i) => ({ title: i < 2 ? "Twin" : null })).map(({ properties, ...rest }) => ({
+      ...rest,
+      properties: { title: properties.title },
+    }));
+    stopped(
+      await push(source, await mapWith([])),
+      3,
+      /no attribute identifies every feature/,
+      /"title"/,
+      /--remote-field/,
+    );
+  });
+
+  test("is another than that of the map", async () => {
+    const held = places(20, (i) => ({ code: `c${i}` }));
+    const source = places(20, (i) => ({ code: `d${i}` }));
+    const said = await push(source, await mapWith(held), "--remote-field", "code");
+    stopped(said, 7, /it is the wrong key or the wrong map/, /--remote-field/, /nothing was sent/);
+  });
+
+  test("would match if it were written alike", async () => {
+    const source = places(20, (i) => ({ ref: `P${i}` }));
+    const said = await push(source, await mapWith(places(20)), "--remote-field", "ref");
+    stopped(said, 7, /only without regard to case/, /P0/, /nothing was sent/);
+  });
+
+  test("is on the map twice", async () => {
+    const map = await mapWith([...places(20), place("p7", { title: "Twin" })]);
+    const said = await push(places(20), map, "--remote-field", "ref");
+    stopped(said, 10, /several features have the same "ref"/, /p7/);
+  });
+});
+
+describe("the coordinates", () => {
+  test("are surely the wrong way round", async () => {
+    const source = places(3).map((one, i) => ({
+      ...one,
+      geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
+    }));
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /latitude stands before longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
+  });
+
+  test("seem to be the wrong way round", async () => {
+    const source = places(20).map((one, i) => ({
+      ...one,
+      geometry: { type: "Point" as const, coordinates: [47, 8 + i / 100] },
+    }));
+    const map = await mapWith(
+      places(20).map((one, i) => ({ ...one, geometry: { type: "Point" as const, coordinates: [8 + i / 100, 47] } })),
+    );
+    const said = await push(source, map, "--remote-field", "ref", "--strict");
+    stopped(said, 3, /latitude seems to stand before longitude/, /nothing was sent/);
+  });
+});
+
+describe("a guard", () => {
+  test("against an empty source", async () => {
+    const map = await mapWith(places(20));
+    const source = world.file("empty.geojson", '{"type":"FeatureCollection","features":[]}');
+    const args = ["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"];
+    stopped(await run(args), 7, /has no features/, /--allow-empty/);
+    expect(await world.features(map)).toHaveLength(20);
+    expect(await run([...args, "--allow-empty", "--max-delete", "100%", "--yes"])).toMatchObject({ status: 0 });
+    expect(await world.features(map)).toEqual([]);
+  });
+
+  test("against many deletes", async () => {
+    const said = await push(places(17), await mapWith(places(20)), "--remote-field", "ref", "--mode", "full");
+    stopped(said, 7, /3/, /10 ?%/, /--max-delete/);
+  });
+
+  test("against many deletes, whatever --yes says", async () => {
+    const said = await push(places(17), await mapWith(places(20)), "--remote-field", "ref", "--mode", "full", "--yes");
+    stopped(said, 7, /--max-delete/);
+  });
+
+  test("against many updates", async () => {
+    const changed = places(20, (i) => ({ title: `New ${i}` }));
+    const said = await push(changed, await mapWith(places(20)), "--remote-field", "ref", "--max-update", "50%");
+    stopped(said, 7, /20/, /50 ?%/, /--max-update/);
+  });
+
+  test("against geometries that get lost", async () => {
+    const source = places(20).map((one, i) => (i === 7 ? { ...one, geometry: null } : one));
+    const said = await push(source, await mapWith(places(20)), "--remote-field", "ref");
+    stopped(said, 7, /1 feature would lose its geometry/, /--allow-null-geometry/);
+  });
+
+  test("against features of the map that have no key", async () => {
+    const unmanaged = { ...place("x"), properties: { title: "By hand" } };
+    const map = await mapWith([...places(20), unmanaged]);
+    const said = await push(places(20), map, "--remote-field", "ref", "--mode", "full");
+    stopped(said, 7, /--keep-unmanaged/, /--delete-unmanaged/);
+  });
+
+  test("against rejects that nobody can name", async () => {
+    const good = places(20)
+      .map((one) => JSON.stringify(one))
+      .join("\n");
+    const source = world.file(
+      "torn.geojsonl",
+      `${good}\n{"type":"Feature","geometry":{"type":"Nothing"},"properties":{}}\n`,
+    );
+    const map = await mapWith(places(21));
+    const said = await run(["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"]);
+    stopped(said, 7, /rejected without a key/);
+    expect(await world.features(map)).toHaveLength(21);
+  });
+});
+
+describe("a plan", () => {
+  const planned = async (map: string, source: string) => {
+    const path = join(world.folder, `${map}.plan`);
+    const said = await run(["plan", source, "--map", map, "--remote-field", "ref", "-o", path]);
+    expect(said).toMatchObject({ status: 0 });
+    return path;
+  };
+
+  test("is stale when another wrote to the map", async () => {
+    const map = await mapWith(places(12));
+    const plan = await planned(map, world.source(places(14)));
+    await world.fill(map, [place("other")]);
+    const said = await run(["apply", plan]);
+    stopped(said, 10, /the plan fits no more/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
+  });
+
+  test("is stale when the source changed", async () => {
+    const map = await mapWith(places(12));
+    const source = world.source(places(14), "changing.geojsonl");
+    const plan = await planned(map, source);
+    world.source(places(15), "changing.geojsonl");
+    stopped(await run(["apply", plan]), 10, /the plan fits no more/, /changing\.geojsonl/, /geoferry plan/);
+  });
+
+  test("is cut short", async () => {
+    const map = await mapWith(places(12));
+    const plan = await planned(map, world.source(places(14)));
+    const cut = world.file("cut.plan", readFileSync(plan, "utf8").split("\n").slice(0, -2).join("\n"));
+    stopped(await run(["apply", cut]), 3, /not a whole plan/, /make a new one with geoferry plan/);
+  });
+
+  test("says whether there is something to do", async () => {
+    const map = await mapWith(places(12));
+    const args = ["plan", world.source(places(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
+    expect((await run(args)).status).toBe(20);
+    expect((await run(["verify", ...args.slice(1)])).status).toBe(20);
+    expect(proxy.writes).toBe(0);
+  });
+});
+
+describe("the service", () => {
+  test("is not there", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    server.close();
+    const url = `http://127.0.0.1:${port}`;
+    const map = await mapWith([]);
+    const args = ["push", world.source(places(3)), "--map", map, "--remote-field", "ref", "--retries", "1"];
+    stopped(await run(args, { url }), 8, `${url}: the service does not answer`, /try again later/);
+  });
+
+  test("is lost while it is read", async () => {
+    const map = await mapWith(places(12));
+    proxy.on("GET", 1, faults.cutBeforeRequest, 100);
+    const said = await push(places(13), map, "--remote-field", "ref", "--retries", "1");
+    stopped(said, 8, /the service does not answer/, /tried 2 times/);
+  });
+
+  test("is lost while it is written to, and the next run finishes", async () => {
+    const map = await mapWith(places(12));
+    proxy.choose(({ method }) => (method === "POST" ? faults.cutAfterCommit : null));
+    proxy.choose(({ method }) => (method === "GET" && proxy.count("POST") > 0 ? faults.cutBeforeRequest : null));
+    const args = ["--remote-field", "ref", "--retries", "1"];
+    const source = world.source(places(14));
+    const said = await run(["push", source, "--map", map, "--settle", "20", ...args]);
+    expect(said).toMatchObject({ status: 8 });
+    proxy.calm();
+    expect(await run(["push", source, "--map", map, "--settle", "20", ...args])).toMatchObject({ status: 0 });
+    expect(await world.features(map)).toHaveLength(14);
+  });
+
+  test("does not know the credentials", async () => {
+    const as = { ...world.ada, clientSecret: "gfs_wrong" };
+    const map = await mapWith([]);
+    const said = await run(["push", world.source(places(3)), "--map", map, "--remote-field", "ref"], { as });
+    stopped(said, 9, /does not accept the credentials/, /geoferry login/);
+    expect(said.stderr).not.toContain("gfs_wrong");
+  });
+
+  test("has the map of another", async () => {
+    const map = await mapWith(places(12));
+    const args = ["push", world.source(places(13)), "--map", map, "--remote-field", "ref"];
+    const said = await run(args, { as: world.bob });
+    expect(said).toMatchObject({ status: 9 });
+    expect(said.stderr).toMatch(/belongs to another account/);
+    expect(await world.features(map)).toHaveLength(12);
+  });
+
+  test("has no such map", async () => {
+    const hidden = await world.newMap({ owner: world.bob, private: true });
+    proxy.calm();
+    stopped(await push(places(3), hidden, "--remote-field", "ref"), 10, /has no map/, /geoferry maps/);
+  });
+
+  test("is no such service", async () => {
+    proxy.calm().choose(() => faults.answeredBefore(200));
+    const said = await push(places(3), "7c0", "--remote-field", "ref", "--retries", "1");
+    expect(said.status).toBe(10);
+    expect(said.stderr).toMatch(/does not answer as a Map Features Service does/);
+  });
+});
+
+describe("the line", () => {
+  test("names no map", async () => {
+    const said = await run(["push", world.source(places(3))]);
+    expect(said).toMatchObject({ status: 2, stdout: "" });
+    expect(said.stderr).toMatch(/\bmap\b/);
+  });
+
+  test("names no service, and none is known", async () => {
+    const map = await mapWith([]);
+    const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
+    const said = await run(["push", world.source(places(3)), "--map", map], { env });
+    stopped(said, 2, /geoferry login/, /GEOFERRY_URL/);
+  });
+
+  test("would send secrets in the clear", async () => {
+    const map = await mapWith([]);
+    const said = await run(["push", world.source(places(3)), "--map", map], { url: "http://maps.example.org" });
+    stopped(said, 2, /without https secrets would cross the network in the clear/);
+  });
+
+  test("names a backup that cannot be written", async () => {
+    const map = await mapWith(places(12));
+    const backup = join(world.file("plain-file", ""), "kept.geojson");
+    const said = await push(
+      places(12, () => ({ title: "new" })),
+      map,
+      "--remote-field",
+      "ref",
+      "--backup",
+      backup,
+    );
+    stopped(said, 6, /kept\.geojson/);
+  });
+});
+
+test("another run holds the lock", async () => {
+  const map = await mapWith(places(12));
+  proxy.on("GET", 1, faults.delayed(3000));
+  const source = world.source(places(13));
+  const args = ["push", source, "--map", map, "--remote-field", "ref"];
+  const first = run(args);
+  await expect.poll(() => proxy.count("GET"), { timeout: 20_000 }).toBe(1);
+  const second = await run(args);
+  expect(second).toMatchObject({ status: 11 });
+  expect(second.stderr).toMatch(/another/);
+  expect(await first).toMatchObject({ status: 0 });
+});
+
+test("features that the service refuses are told and kept for another try", async () => {
+  await using odd = await OddService.start({ titleLength: 8 });
+  const map = odd.newMap();
+  const source = world.source([...places(3), place("long", { title: "much too long" })]);
+  const rejects = join(world.folder, "refused.geojsonl");
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--rejects", rejects, "--settle", "20"];
+  const said = await run(args, { url: odd.url, as: odd });
+  expect(said).toMatchObject({ status: 5 });
+  expect(said.stderr).toMatch(/the title is too long/);
+  expect(said.stderr).toContain(rejects);
+  expect(readFileSync(rejects, "utf8")).toContain("much too long");
+  expect(odd.featuresOf(map)).toHaveLength(3);
+});
+
+test("features without a key are rejected and told by every run, also where nothing has changed", async () => {
+  const map = await mapWith([]);
+  const source = world.source([...places(3), { ...place("x"), properties: { ref: null, title: "Nameless" } }]);
+  const rejects = join(world.folder, "nameless.rejects.geojsonl");
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-missing-key", "reject"];
+  for (const created of [3, 0]) {
+    const said = await run([...args, "--rejects", rejects]);
+    expect(said).toMatchObject({ status: 5 });
+    expect(said.stderr).toContain(`create ${created}, update 0`);
+    expect(said.stderr).toContain(rejects);
+    rmSync(rejects);
+  }
+});
+
+test("a key that no feature of the map has is told: all would be there twice", async () => {
+  const map = await mapWith(places(3));
+  const source = world.source(places(3));
+  const args = ["push", source, "--map", map, "--dry-run", "--remote-field"];
+  const renamed = await run([...args, "code", "--rename", "ref=code"]);
+  expect(renamed.stderr).toMatch(/note key-new-to-map of code.*: none of the features of the map has "code"/);
+  expect((await run([...args, "ref"])).stderr).not.toContain("key-new-to-map");
+});
+
+test("features that share a key are told, for people and for programs", async () => {
+  const map = await mapWith([]);
+  const source = world.source([...places(3), place("p1", { title: "Twin" })]);
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-duplicate", "first", "--dry-run"];
+  expect((await run(args)).stderr.match(/left out/g)).toHaveLength(1);
+  const records = (await run([...args, "--json"])).stdout.trimEnd().split("\n");
+  expect(records.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ type: "notice", code: "key-repeated", count: 1 }),
+  );
+});
+
+test("a file for a plan or a backup that is there is told before anything is read, with what replaces it", async () => {
+  const map = await mapWith([]);
+  const there = world.file("there", "{}");
+  const missing = join(world.folder, "no-such-source.geojson");
+  const plan = await run(["plan", missing, "--map", map, "-o", there]);
+  stopped(plan, 2, /there: exists already; use --overwrite to replace it$/m);
+  stopped(await run(["plan", missing, "--map", map, "--html", there]), 2, /use --overwrite to replace it$/m);
+  const push = await run(["push", missing, "--map", map, "--backup", there]);
+  stopped(push, 2, /exists already, and the backup would go there; name another file with --backup/);
+  expect(readFileSync(there, "utf8")).toBe("{}");
+});
+
+test("in append, what nobody knows is told and never sent again", async () => {
+  await using bare = (await ChaosProxy.start(world.url)).always(faults.stripped("idempotency-key", "etag"));
+  const map = await mapWith([]);
+  bare.on("POST", 1, faults.cutAfterCommit);
+  const args = ["push", world.source(places(3)), "--map", map, "--mode", "append", "--settle", "20"];
+  const said = await run(args, { url: bare.url });
+  expect(said).toMatchObject({ status: 12 });
+  expect(said.stderr).toMatch(/nobody knows whether it has 3 features/);
+  // One with features, and two without any: they show that the service replays nothing.
+  expect(bare.count("POST")).toBe(3);
+  expect(await world.features(map)).toHaveLength(3);
+});
+
+test("an interruption is told, and what was done by then", async () => {
+  const map = await mapWith(places(12));
+  proxy.on("GET", 1, faults.delayed(60_000));
+  const args = ["push", world.source(places(13)), "--map", map, "--remote-field", "ref"];
+  const said = await run(args, {
+    watch: (child) => {
+      const timer = setInterval(() => {
+        if (proxy.count("GET") === 0) return;
+        clearInterval(timer);
+        child.kill("SIGINT");
+      }, 20);
+    },
+  });
+  stopped(said, 130, /interrupted/);
+});
