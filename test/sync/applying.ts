@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { Spool } from "../../src/io/spool.js";
 import { type MapClient, type Traffic, usualTraffic } from "../../src/remote/map-client.js";
 import { openService } from "../../src/remote/service.js";
@@ -60,7 +60,7 @@ export class Target {
     /** Of the service itself. */
     readonly direct: MapClient,
   ) {
-    afterAll(() => rmSync(this.folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
   client(traffic: Partial<Traffic> = {}, signal: AbortSignal = never): MapClient {
