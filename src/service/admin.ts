@@ -1,14 +1,14 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
 import { Check } from "typebox/value";
 import { fault } from "../errors.js";
-import { createAccount } from "./auth/accounts.js";
+import { changePassword, createAccount } from "./auth/accounts.js";
 import { createCredential, revokeCredential } from "./auth/credentials.js";
 import { hashPassword, passwordFault } from "./auth/passwords.js";
 import { isEmail } from "./email.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
+import { createMap, type Doing, deleteMap } from "./map-changes.js";
 import { MapName } from "./maps.js";
-import { newId } from "./new-id.js";
-import type { Account, AuditEntry, Credential, Store, StoredMap } from "./store/contract.js";
+import type { Account, Credential, Store, StoredMap } from "./store/contract.js";
 import { isUuid } from "./uuid.js";
 
 /** A client id with the secret that nobody is told again. */
@@ -65,18 +65,14 @@ export class Admin implements AsyncDisposable {
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.account(email);
     const passwordHash = await hashFit(password, account.email);
-    await this.store.setPassword({ account: account.id, passwordHash });
-    await this.log("password-changed", account.id);
+    await changePassword(this.store, { account: account.id, passwordHash, now: this.now(), address: null });
   }
 
   /** @returns its id. @throws option-invalid, account-unknown */
   async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
     checkName("NAME", name);
     const { id: account } = await this.account(owner);
-    const id = newId();
-    await this.store.addMap({ id, owner: account, name, private: hidden, created: this.now() });
-    await this.log("map-created", account, { map: id });
-    return id;
+    return (await createMap(this.store, { name, private: hidden }, this.doneFor(account))).id;
   }
 
   /** All maps, or those of one account; by name. @throws account-unknown */
@@ -96,8 +92,8 @@ export class Admin implements AsyncDisposable {
     if (!map) throw fault("map-unknown", { store: this.place, map: id });
     const { name, features, owner } = map;
     if (features > 0 && !withFeatures) throw fault("guard-map", { map: id, features });
-    if (!(await this.store.deleteMap(map.id))) throw fault("map-unknown", { store: this.place, map: id });
-    await this.log("map-deleted", owner, { map: map.id, detail: { name, features } });
+    if (!(await deleteMap(this.store, map, this.doneFor(owner))))
+      throw fault("map-unknown", { store: this.place, map: id });
     return { name, features };
   }
 
@@ -134,14 +130,9 @@ export class Admin implements AsyncDisposable {
     throw fault("account-unknown", { store: this.place, email, known });
   }
 
-  private log(
-    action: string,
-    account: string,
-    of: { readonly map?: string; readonly detail?: AuditEntry["detail"] } = {},
-  ): Promise<void> {
-    // No address: it came from this machine, not from a client.
-    const entry = { at: this.now(), account, map: of.map ?? null, action, detail: of.detail ?? {}, address: null };
-    return this.store.audit(entry);
+  /** As if it were the account itself; without an address, as it came from this machine, not from a client. */
+  private doneFor(account: string): Doing {
+    return { account, now: this.now(), address: null };
   }
 }
 

@@ -56,11 +56,8 @@ function describeRequest(request: FastifyRequest): object {
 }
 
 /** Tells that a thread of the store ended by itself, and what comes of it. */
-export function logThreadEnd(log: FastifyBaseLogger, { role, cause, replaced }: ThreadEnd): void {
-  const what = replaced
-    ? "a new one takes its place"
-    : "too often to be replaced again: what it does is not answered until the service is started anew";
-  log.error({ err: cause, thread: role }, `a thread of the store ended; ${what}`);
+export function logThreadEnd(log: FastifyBaseLogger, { role, cause, pause }: ThreadEnd): void {
+  log.error({ err: cause, thread: role, pause }, "a thread of the store ended; a new one takes its place");
 }
 
 /** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */

@@ -5,7 +5,7 @@ import type { WireMap, WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
 import { Id, MapParams } from "./features/schemas.js";
-import { newId } from "./new-id.js";
+import { changeMap, createMap, type Doing, deleteMap } from "./map-changes.js";
 import { operation } from "./operation.js";
 import { problem } from "./problems.js";
 import type { Store, StoredMap } from "./store/contract.js";
@@ -66,8 +66,11 @@ const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, cre
 
 export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
   const { store, publicUrl, now, readers, owners } = options;
-  const audit = (request: FastifyRequest, action: string, map: string, detail: Record<string, string | boolean>) =>
-    store.audit({ at: now(), account: bearerOf(request).account, map, action, detail, address: request.ip });
+  const doing = (request: FastifyRequest): Doing => ({
+    account: bearerOf(request).account,
+    now: now(),
+    address: request.ip,
+  });
 
   scope.get<{ Querystring: Static<typeof MapQuery> }>("/v1/maps", {
     onRequest: [...readers],
@@ -98,12 +101,9 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     }),
     handler: async (request, reply) => {
       const { name, private: hidden = false } = request.body;
-      const { account: owner, email: ownerEmail } = bearerOf(request);
-      const map = { id: newId(), owner, name, private: hidden, created: now() };
-      await store.addMap(map);
-      await audit(request, "map-created", map.id, { name, private: hidden });
+      const map = await createMap(store, { name, private: hidden }, doing(request));
       reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${map.id}`);
-      return toWire({ ...map, ownerEmail, features: 0, revision: 0 });
+      return toWire({ ...map, ownerEmail: bearerOf(request).email });
     },
   });
 
@@ -134,9 +134,8 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     handler: async (request) => {
       const { name, private: hidden } = request.body;
       const change = { ...(name !== undefined && { name }), ...(hidden !== undefined && { private: hidden }) };
-      const changed = await store.changeMap({ id: mapOf(request).id, ...change });
+      const changed = await changeMap(store, mapOf(request), change, doing(request));
       if (!changed) throw problem("map-not-found", {});
-      await audit(request, "map-changed", changed.id, change);
       return toWire(changed);
     },
   });
@@ -153,8 +152,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     }),
     handler: async (request) => {
       const map = mapOf(request);
-      if (!(await store.deleteMap(map.id))) throw problem("map-not-found", {});
-      await audit(request, "map-deleted", map.id, { name: map.name });
+      if (!(await deleteMap(store, map, doing(request)))) throw problem("map-not-found", {});
       return toWire(map);
     },
   });

@@ -118,7 +118,14 @@ describe("maps", () => {
         "features-written",
         "map-created",
       ]);
-      expect(log[2]).toMatchObject({ map: json.id, address: service().address, detail: { created: 1 } });
+      const { address, ann } = service();
+      for (const entry of log) expect(entry).toMatchObject({ map: json.id, address, account: ann.account });
+      expect(log.map(({ detail }) => detail)).toMatchObject([
+        { name: "b", features: 1 },
+        { name: "b" },
+        { created: 1 },
+        { name: "a", private: false },
+      ]);
     });
 
     test("are not there without a token", async () => {

@@ -11,3 +11,17 @@ export async function createAccount(
   await store.audit({ at: now, account: account.id, map: null, action: "account-created", detail: {}, address });
   return account;
 }
+
+/** Signs the person out everywhere; credentials stay. */
+export async function changePassword(
+  store: Pick<PeopleStore, "setPassword" | "audit">,
+  {
+    account,
+    passwordHash,
+    now,
+    address,
+  }: { account: string; passwordHash: string; now: number; address: string | null },
+): Promise<void> {
+  await store.setPassword({ account, passwordHash });
+  await store.audit({ at: now, account, map: null, action: "password-changed", detail: {}, address });
+}

@@ -1,10 +1,11 @@
 /** Name and privacy of a map, and its end. */
-import type { AuditEntry, StoredMap } from "../store/contract.js";
+import { deleteMap as endMap, changeMap as setFacts } from "../map-changes.js";
+import type { StoredMap } from "../store/contract.js";
 import { notFound } from "./faults.js";
 import { errorSummary, type FieldErrors, fieldOf, readName, titleOf } from "./forms.js";
 import { type Html, html } from "./html.js";
 import { ownMap } from "./map-access.js";
-import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
+import { doneBy, type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
 import { counted, named } from "./wording.js";
 
 export const mapSettingsRoutes: readonly Route[] = [
@@ -20,17 +21,6 @@ export const privateBox = (checked: boolean): Html => html`<div class="tick">
   <label for="private">Private</label>
   <p class="hint" id="private-hint">Only you can read it. Any other map can be read, but not changed, by every account of this service.</p>
 </div>`;
-
-/** Writes to the audit log what was done with a map as a whole. */
-export function logOfMap(
-  visit: VisitOfMember,
-  map: string,
-  action: string,
-  detail: AuditEntry["detail"],
-): Promise<void> {
-  const { site, visitor, now, address } = visit;
-  return site.store.audit({ at: now, account: visitor.account, map, action, detail, address });
-}
 
 function settingsPage(visit: VisitOfMember, map: StoredMap, errors: FieldErrors = new Map(), name = map.name): Page {
   const hidden = errors.size > 0 ? visit.form.has("private") : map.private;
@@ -53,9 +43,8 @@ async function changeMap(visit: VisitOfMember): Promise<Page | Redirect> {
   const map = await ownMap(visit);
   const { name, errors } = readName(visit.form, "map");
   if (errors.size > 0) return settingsPage(visit, map, errors, name);
-  const changed = await visit.site.store.changeMap({ id: map.id, name, private: visit.form.has("private") });
-  if (changed === null) throw notFound();
-  await logOfMap(visit, map.id, "map-changed", { name, private: changed.private });
+  const change = { name, private: visit.form.has("private") };
+  if ((await setFacts(visit.site.store, map, change, doneBy(visit))) === null) throw notFound();
   return redirect(`/maps/${map.id}`, "The settings were saved.");
 }
 
@@ -71,7 +60,6 @@ async function confirmDeletion(visit: VisitOfMember): Promise<Page> {
 
 async function deleteMap(visit: VisitOfMember): Promise<Redirect> {
   const map = await ownMap(visit);
-  if (!(await visit.site.store.deleteMap(map.id))) throw notFound();
-  await logOfMap(visit, map.id, "map-deleted", { name: map.name, features: map.features });
+  if (!(await endMap(visit.site.store, map, doneBy(visit)))) throw notFound();
   return redirect("/maps", `The map ${map.name} was deleted.`);
 }

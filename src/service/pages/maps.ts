@@ -1,11 +1,11 @@
 /** The maps that a person can see, and new ones. */
-import { newId } from "../new-id.js";
+import { createMap as makeMap } from "../map-changes.js";
 import type { StoredMap } from "../store/contract.js";
 import { errorSummary, type FieldErrors, fieldOf, readName, titleOf } from "./forms.js";
 import { type Html, html } from "./html.js";
 import { readersOf } from "./map-access.js";
-import { logOfMap, privateBox } from "./map-settings.js";
-import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
+import { privateBox } from "./map-settings.js";
+import { doneBy, type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
 import { named, numberText } from "./wording.js";
 
 export const mapsRoutes: readonly Route[] = [
@@ -48,11 +48,8 @@ function mapTable(maps: readonly StoredMap[], label: string, fact: (map: StoredM
 }
 
 async function createMap(visit: VisitOfMember): Promise<Page | Redirect> {
-  const { site, visitor, now } = visit;
   const { name, errors } = readName(visit.form, "map");
   if (errors.size > 0) return mapsPage(visit, name, errors);
-  const map = { id: newId(), owner: visitor.account, name, private: visit.form.has("private"), created: now };
-  await site.store.addMap(map);
-  await logOfMap(visit, map.id, "map-created", { name, private: map.private });
-  return redirect(`/maps/${map.id}`, "The map was created.");
+  const { id } = await makeMap(visit.site.store, { name, private: visit.form.has("private") }, doneBy(visit));
+  return redirect(`/maps/${id}`, "The map was created.");
 }

@@ -1,4 +1,5 @@
 /** A person's own page: credentials for programs, the password, and what happened to the account. */
+import { changePassword as setPassword } from "../auth/accounts.js";
 import { hashPassword, passwordFault, passwordLength } from "../auth/passwords.js";
 import { auditTable } from "./audit-table.js";
 import { checkPassword } from "./check-password.js";
@@ -65,15 +66,8 @@ async function changePassword(visit: VisitOfMember): Promise<Page | Redirect> {
     const page = await profilePage(visit, { errors: new Map([["current", message]]) });
     return { ...page, status: 429, retryAfter: checked.seconds };
   }
-  await site.store.setPassword({ account: visitor.account, passwordHash: await hashPassword(password) });
-  await site.store.audit({
-    at: now,
-    account: visitor.account,
-    map: null,
-    action: "password-changed",
-    detail: {},
-    address,
-  });
-  await visit.signIn(visitor.account);
+  const { account } = visitor;
+  await setPassword(site.store, { account, passwordHash: await hashPassword(password), now, address });
+  await visit.signIn(account);
   return redirect("/profile", "The password was changed, and other browsers were signed out.");
 }

@@ -1,6 +1,7 @@
 /** A request to a page, and what a page answers. Nothing here knows the server that carries both. */
 import type { Attempts } from "../auth/attempts.js";
 import type { SessionLimits } from "../auth/sessions.js";
+import type { Doing } from "../map-changes.js";
 import type { Store } from "../store/contract.js";
 import type { Assets } from "./assets.js";
 import type { Html } from "./html.js";
@@ -49,6 +50,8 @@ export interface Visit {
 
 /** A visit of somebody who is signed in. */
 export type VisitOfMember = Visit & { readonly visitor: Visitor };
+
+export const doneBy = ({ visitor, now, address }: VisitOfMember): Doing => ({ account: visitor.account, now, address });
 
 export interface Page {
   readonly kind: "page";

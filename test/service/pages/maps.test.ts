@@ -40,8 +40,14 @@ test("name and privacy are changed", async () => {
   expect(settings.body).toMatch(/id="private"[^>]* checked/);
   await owner.post(`${map}/settings`, { name: "Other places" });
   expect(await store.map(id)).toMatchObject({ private: false });
-  const actions = (await store.auditOf({ map: id, limit: 10 })).map(({ action }) => action);
-  expect(actions).toEqual(["map-changed", "map-changed", "map-created"]);
+  // Nothing is told of what is as it was.
+  await owner.post(`${map}/settings`, { name: "Other places" });
+  const log = (await store.auditOf({ map: id, limit: 10 })).map(({ action, detail }) => [action, detail]);
+  expect(log).toEqual([
+    ["map-changed", { private: false }],
+    ["map-changed", { name: "Other places", private: true }],
+    ["map-created", { name: "Places", private: false }],
+  ]);
 });
 
 test("a map is deleted after a question, with everything on it", async () => {
@@ -54,6 +60,8 @@ test("a map is deleted after a question, with everything on it", async () => {
   expect(textOf(owner.page)).toContain("The map Places was deleted.");
   expect(await store.map(id)).toBeNull();
   expect((await owner.get(map)).statusCode).toBe(404);
+  const [deletion] = await store.auditOf({ map: id, limit: 1 });
+  expect(deletion).toMatchObject({ action: "map-deleted", detail: { name: "Places", features: 2 } });
 });
 
 test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is not taken", async (name) => {

@@ -7,14 +7,16 @@ import type { ThreadRole } from "./protocol.js";
 export interface ThreadEnd {
   readonly role: ThreadRole["role"];
   readonly cause: unknown;
-  /** Whether a new one takes its place; else the store does not answer any more. */
-  readonly replaced: boolean;
+  /** Milliseconds until a new one takes its place. */
+  readonly pause: number;
 }
 
-/** How often a thread may end within a while: what ends it again and again is not mended by another one. */
-const most = { ends: 5, within: 600_000 } as const;
-/** Milliseconds before the second new thread within the while; twice as many before each further one. */
-const pause = 500;
+/**
+ * Milliseconds before a new thread: none after the first end within a while, then twice as many each time. There is no
+ * end of it: a service that lives and never answers again would have to be found and started anew by somebody, and what
+ * ends a thread, such as one request, need not come again.
+ */
+const pauses = { second: 500, most: 30_000, within: 600_000 } as const;
 
 /**
  * A member of the store whose thread is replaced when it ends. What it was asked just then is answered by
@@ -47,13 +49,12 @@ export class LastingMember {
 
   private async replace(cause: unknown): Promise<void> {
     const now = performance.now();
-    this.ends = [...this.ends.filter((end) => end > now - most.within), now];
-    const replaced = this.ends.length <= most.ends;
-    this.report({ role: this.role.role, cause, replaced });
-    if (!replaced) return;
+    this.ends = [...this.ends.filter((end) => end > now - pauses.within), now];
+    const before = this.ends.length - 1;
+    const pause = before === 0 ? 0 : Math.min(pauses.second * 2 ** (before - 1), pauses.most);
+    this.report({ role: this.role.role, cause, pause });
     const { signal } = this.closing;
-    const wait = this.ends.length > 1 ? pause * 2 ** (this.ends.length - 2) : 0;
-    await sleep(wait, undefined, { signal }).catch(() => undefined);
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const next = new Member(this.role);
     try {
