@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Many tests drive real servers, browsers and killed processes; CI's machines are shared. A second try is shown as one.
+    retry: process.env.CI ? 1 : 0,
   },
 });
