@@ -1,4 +1,5 @@
 /** `geoferry apply`: a plan that was made before is carried out. */
+import { Spool } from "../io/spool.js";
 import { applyLater } from "../sync/apply-later.js";
 import { isEmptyPlan } from "../sync/plan.js";
 import { openPlan } from "../sync/plan-reader.js";
@@ -10,7 +11,8 @@ import { openSession } from "./sync-session.js";
 
 /** @returns the exit status @throws plan-invalid, plan-version, plan-stale, guard-sync … */
 export async function runApply(args: ApplyArguments): Promise<number> {
-  const plan = await openPlan(args.plan);
+  await using spool = new Spool();
+  const plan = await openPlan(args.plan, spool);
   const { header, counts } = plan;
   await using session = await openSession({ url: header.service, ...args }, header.map);
   const { run, display } = session;

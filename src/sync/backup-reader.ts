@@ -64,7 +64,7 @@ function headerIn(path: string, text: string): BackupHeader {
     throw fault("backup-invalid", { backup: path, line: 1, reason: "it does not say which map it is of" });
   if (geoferry.backup !== backupVersion)
     throw fault("backup-invalid", { backup: path, line: 1, reason: `its version is ${String(geoferry.backup)}` });
-  return geoferry as unknown as BackupHeader;
+  return { scope: null, ...geoferry } as unknown as BackupHeader;
 }
 
 function featureIn(path: string, line: number, text: string): HeldFeature {

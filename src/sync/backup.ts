@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createSink } from "../io/sink.js";
-import type { OpenPlan, SyncKey } from "./plan.js";
+import type { OpenPlan, PlanHeader, SyncKey } from "./plan.js";
 
 export const backupVersion = 1;
 
@@ -15,6 +15,8 @@ export interface BackupHeader {
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
+  /** What the run was limited to: outside of it keys are another job's. */
+  readonly scope: PlanHeader["settings"]["scope"];
   /** ISO 8601, UTC. */
   readonly time: string;
 }
@@ -41,8 +43,9 @@ export async function writeBackup(
   onProgress: (done: number) => void,
 ): Promise<number> {
   if (plan.counts.update + plan.counts.delete === 0) return 0;
-  const { service, map, key } = plan.header;
-  const header: BackupHeader = { backup: backupVersion, service, map, key, time: now.toISOString() };
+  const { service, map, key, settings } = plan.header;
+  const { scope } = settings;
+  const header: BackupHeader = { backup: backupVersion, service, map, key, scope, time: now.toISOString() };
   await using sink = await createSink(path, { overwrite: false, mkdirs: true });
   const file = await sink.create();
   await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));

@@ -12,6 +12,7 @@ import {
   isEmptyPlan,
   type OpenPlan,
   type PlanAction,
+  type PlanBeginning,
   type PlanCounts,
   type PlanHeader,
   type PlanMode,
@@ -65,7 +66,7 @@ export async function classify(
   return await writer.finish((counts) => classifier.fitsOnePut(counts));
 }
 
-function headerOf({ request, mode, service, key, source, snapshot }: Comparison): Omit<PlanHeader, "put"> {
+function headerOf({ request, mode, service, key, source, snapshot }: Comparison): PlanBeginning {
   const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
   const { etag, fingerprint, features } = snapshot;
   return {

@@ -1,12 +1,18 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { Compile, type Validator } from "typebox/compile";
 import { fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
-import type { OpenPlan, PlanAction, PlanCounts, PlanEnd, PlanHeader } from "./plan.js";
+import type { Spool } from "../io/spool.js";
+import type { OpenPlan, PlanAction, PlanBeginning, PlanCounts, PlanEnd } from "./plan.js";
 import { planOrder, planVersion } from "./plan.js";
 import { isGeometry } from "./plan-geometry.js";
 import { actionSchemas, End, Header } from "./plan-schema.js";
 import { count, newCounts } from "./plan-writer.js";
 import { spooledLines } from "./spooled-lines.js";
+import { isWrittenAs, writtenPlan } from "./written-plan.js";
 
 interface PlanLine {
   readonly text: string;
@@ -19,28 +25,30 @@ type Members = Readonly<Record<string, unknown>>;
 type Kind = PlanAction["action"];
 
 /**
- * Reads a plan from its first line to its last, to know that it is whole and says nothing that cannot be meant.
+ * Reads a plan from its first line to its last, to know that it is whole, as it was written, and says nothing that
+ * cannot be meant. What was read is carried out: a copy of it lies in the spool, which nobody changes meanwhile.
  * @throws input-missing, input-unreadable, plan-invalid, plan-version
  */
-export async function openPlan(path: string): Promise<OpenPlan> {
+export async function openPlan(path: string, spool: Spool): Promise<OpenPlan> {
+  const copy = join(spool.folder(), "plan.ndjson");
+  await copyPlan(path, copy);
   const reader = new PlanReader(path);
-  for await (const line of reader.lines()) reader.take(line);
-  const { header, counts } = reader.whole();
-  return { path, header, counts, actions: (wanted = planOrder) => actionsOf(path, new Set(wanted)) };
+  let number = 0;
+  for await (const lines of spooledLines(copy)) for (const { text } of lines) reader.take({ text, number: ++number });
+  const { header, end } = reader.whole();
+  return { ...writtenPlan(copy, { ...header, put: end.put }, end.counts), path };
 }
 
-async function* actionsOf(path: string, wanted: ReadonlySet<Kind>): AsyncGenerator<PlanAction> {
-  const last = Math.max(...[...wanted].map((kind) => planOrder.indexOf(kind)));
-  const reader = new PlanReader(path);
-  for await (const line of reader.lines()) {
-    const action = reader.take(line);
-    if (action === null) continue;
-    if (planOrder.indexOf(action.action) > last) return;
-    if (wanted.has(action.action)) yield action;
+async function copyPlan(path: string, copy: string): Promise<void> {
+  try {
+    await pipeline(createReadStream(path), createWriteStream(copy, { mode: 0o600 }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw fault("input-missing", { source: path }, error);
+    throw fault("input-unreadable", { source: path, reason: systemReason(error) }, error);
   }
-  reader.whole();
 }
 
+const edited = "its lines are not those that geoferry plan wrote (by their digest): it was edited, or damaged";
 const notAPlan = "it does not begin as a plan does";
 
 /** Validators are made when the first plan is read. */
@@ -56,54 +64,37 @@ const validators = () =>
   });
 
 class PlanReader {
-  private header: PlanHeader | null = null;
+  private header: PlanBeginning | null = null;
   private end: PlanEnd | null = null;
   private readonly counts = newCounts();
   /** Position in `planOrder` of the action before. */
   private stage = 0;
-  private readonly seen = { lines: 0 };
+  private readonly hash = createHash("sha256");
+  private lines = 0;
 
+  /** @param path told in errors */
   constructor(private readonly path: string) {}
 
-  async *lines(): AsyncGenerator<PlanLine> {
-    let number = 0;
-    try {
-      for await (const lines of spooledLines(this.path)) for (const { text } of lines) yield { text, number: ++number };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT") throw fault("input-missing", { source: this.path }, error);
-      if (code === undefined) throw error;
-      throw fault("input-unreadable", { source: this.path, reason: systemReason(error) }, error);
-    }
-  }
-
-  /** @returns the action of a line; null of the header and the end */
-  take(line: PlanLine): PlanAction | null {
-    this.seen.lines = line.number;
+  /** @throws plan-invalid, plan-version */
+  take(line: PlanLine): void {
+    this.lines = line.number;
     const members = this.parse(line);
-    if (this.header === null) {
-      this.header = this.readHeader(members);
-      return null;
-    }
     if (this.end !== null) throw this.invalid(line, "there are lines after its end");
-    if (members.type === "end") {
+    if (members.type === "end" && this.header !== null) {
       this.end = this.readEnd(members, line);
-      return null;
+      return;
     }
-    const action = this.readAction(members, line);
-    count(this.counts, action);
-    return action;
+    this.hash.update(`${line.text}\n`);
+    if (this.header === null) this.header = this.readHeader(members);
+    else count(this.counts, this.readAction(members, line));
   }
 
   /** @throws plan-invalid where the end is missing */
-  whole(): { header: PlanHeader; counts: PlanCounts } {
-    if (this.header === null || this.end === null)
-      throw fault("plan-invalid", {
-        plan: this.path,
-        line: this.seen.lines,
-        reason: "it has no end: it was cut short, or is being written",
-      });
-    return { header: this.header, counts: this.counts };
+  whole(): { header: PlanBeginning; end: PlanEnd } {
+    const { header, end, lines: number } = this;
+    if (header === null || end === null)
+      throw this.invalid({ number }, "it has no end: it was cut short, or is being written");
+    return { header, end };
   }
 
   private parse(line: PlanLine): Members {
@@ -117,13 +108,13 @@ class PlanReader {
     throw this.invalid(line, reason);
   }
 
-  private readHeader(members: Members): PlanHeader {
+  private readHeader(members: Members): PlanBeginning {
     if (members.type !== "plan") throw this.invalid({ number: 1 }, notAPlan);
     const { version } = members;
     if (version !== planVersion && Number.isSafeInteger(version))
       throw fault("plan-version", { plan: this.path, version: version as number, known: planVersion });
     this.check("header", members, { number: 1 });
-    return withoutLimits(members as unknown as PlanHeader);
+    return withoutLimits(members as unknown as PlanBeginning);
   }
 
   private readAction(members: Members, line: PlanLine): PlanAction {
@@ -134,6 +125,7 @@ class PlanReader {
       throw this.invalid(line, `${planOrder[stage]!} stands after ${planOrder[this.stage]!}, which is the wrong order`);
     this.stage = stage;
     this.check(planOrder[stage]!, members, line);
+    if (!isWrittenAs(planOrder[stage]!, line.text)) throw this.invalid(line, edited);
     for (const part of ["feature", "before"] as const) {
       const { geometry = null } = (members[part] ?? {}) as { geometry?: unknown };
       if (geometry !== null && !isGeometry(geometry))
@@ -150,6 +142,8 @@ class PlanReader {
       if (said !== number)
         throw this.invalid(line, `it says that ${name} is ${said}, but its lines make ${number}: some were changed`);
     }
+    // The hash of what stands before; a plan that says the same in other bytes was made by somebody else.
+    if (this.hash.digest("hex") !== end.sha256) throw this.invalid(line, edited);
     return end;
   }
 
@@ -167,7 +161,7 @@ class PlanReader {
 }
 
 /** JSON has no infinity: where a limit is a share, any count is allowed. */
-function withoutLimits(header: PlanHeader): PlanHeader {
+function withoutLimits(header: PlanBeginning): PlanBeginning {
   const { guards } = header.settings;
   const open = <T extends { count: number | null } | null>(limit: T): T =>
     limit && limit.count === null ? { ...limit, count: Number.POSITIVE_INFINITY } : limit;

@@ -1,4 +1,4 @@
-/** What the lines of a plan look like. People may have changed them: what they say is checked before anything is sent. */
+/** What the lines of a plan look like. Another program may have made it: what they say is checked before anything is sent. */
 import { type TSchema, Type } from "typebox";
 import { planVersion } from "./plan.js";
 import { modes } from "./request.js";
@@ -10,6 +10,7 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 const oneOf = <T extends string>(values: readonly T[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const key = Type.Union([name, Type.Integer()]);
 const digest = Type.String({ pattern: "^[0-9a-f]{32}$" });
+const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 const limit = Type.Object({ text, count: Type.Union([count, Type.Null()]), share: Type.Number({ minimum: 0 }) });
 const settings = Type.Object({
@@ -46,10 +47,9 @@ export const Header = Type.Object({
     rejected: count,
     unidentified: count,
     gaps: count,
-    files: Type.Array(Type.Object({ path: name, size: count, sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }) })),
+    files: Type.Array(Type.Object({ path: name, size: count, sha256 })),
   }),
   snapshot: Type.Object({ etag: orNull(text), fingerprint: text, features: count }),
-  put: Type.Boolean(),
 });
 
 /** Geometries are checked by `isGeometry`, which says it for their nested arrays in fewer words. */
@@ -86,6 +86,8 @@ export const actionSchemas = {
 
 export const End = Type.Object({
   type: Type.Literal("end"),
+  put: Type.Boolean(),
+  sha256,
   counts: Type.Object({
     create: count,
     update: count,

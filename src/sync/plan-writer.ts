@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { createSink, type HostSink } from "../io/sink.js";
 import type { SinkFile } from "../plugin/format.js";
-import type { OpenPlan, PlanAction, PlanCounts, PlanEnd, PlanHeader } from "./plan.js";
+import type { OpenPlan, PlanAction, PlanBeginning, PlanCounts, PlanEnd } from "./plan.js";
 import { writtenPlan } from "./written-plan.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -32,51 +33,46 @@ const chunkSize = 1 << 18;
 /** Writes a plan: under its name it appears whole, on the disk, or not at all. */
 export class PlanWriter implements AsyncDisposable {
   private readonly counts = newCounts();
-  private waiting = "";
+  private readonly hash = createHash("sha256");
+  private waiting: string;
 
   private constructor(
     private readonly sink: HostSink,
     private readonly file: SinkFile,
     private readonly path: string,
-    private readonly header: Omit<PlanHeader, "put">,
-    /** Where the header says whether one PUT does it all, in bytes. */
-    private readonly putAt: number,
-  ) {}
+    private readonly header: PlanBeginning,
+  ) {
+    this.waiting = `${JSON.stringify(header)}\n`;
+  }
 
   /** @throws output-exists, output-failed */
-  static async create(path: string, header: Omit<PlanHeader, "put">, overwrite: boolean): Promise<PlanWriter> {
+  static async create(path: string, header: PlanBeginning, overwrite: boolean): Promise<PlanWriter> {
     const sink = await createSink(path, { overwrite });
-    const text = JSON.stringify({ ...header, put: false });
-    const writer = new PlanWriter(sink, await sink.create(), path, header, Buffer.byteLength(text) - "false}".length);
-    writer.waiting = `${text}\n`;
-    return writer;
+    return new PlanWriter(sink, await sink.create(), path, header);
   }
 
   /** @throws output-failed */
   async add(action: PlanAction): Promise<void> {
     count(this.counts, action);
-    this.line(action);
+    this.waiting += `${JSON.stringify(action)}\n`;
     if (this.waiting.length >= chunkSize) await this.flush();
   }
 
   /** @param fitsOnePut whether one PUT does it all, now that all is known @throws output-failed */
   async finish(fitsOnePut: (counts: PlanCounts) => boolean): Promise<OpenPlan> {
-    this.line({ type: "end", counts: this.counts });
     await this.flush();
     const put = fitsOnePut(this.counts);
-    if (put) await this.file.patch(this.putAt, Buffer.from("true "));
+    const end: PlanEnd = { type: "end", put, counts: this.counts, sha256: this.hash.digest("hex") };
+    await this.file.write(Buffer.from(`${JSON.stringify(end)}\n`));
     await this.sink.commit();
     return writtenPlan(this.path, { ...this.header, put }, this.counts);
   }
 
-  private line(record: PlanAction | PlanEnd): void {
-    this.waiting += `${JSON.stringify(record)}\n`;
-  }
-
   private async flush(): Promise<void> {
-    const text = this.waiting;
+    const bytes = Buffer.from(this.waiting);
     this.waiting = "";
-    await this.file.write(Buffer.from(text));
+    this.hash.update(bytes);
+    await this.file.write(bytes);
   }
 
   /** A plan that was not finished leaves nothing. */

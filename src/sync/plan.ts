@@ -1,14 +1,14 @@
 /**
  * What a synchronisation would do to a map: the only thing that `apply` takes. A plan is a file of newline-delimited
  * JSON: a header, an action a line (creates, then updates, then deletes, then what stays and why), and an end with
- * counts, by which a file that was cut short is known.
+ * counts and a digest of all lines before it, by which a file that was cut short or changed is known.
  */
 
 import type { Geometry } from "../model/geometry.js";
 import type { Properties, RemoteKey } from "../remote/wire.js";
 import type { Guards, Mode, SyncRequest } from "./request.js";
 
-export const planVersion = 1;
+export const planVersion = 2;
 
 /** `delete` removes what an input lists. */
 export type PlanMode = Mode | "delete";
@@ -63,9 +63,12 @@ export interface PlanHeader {
     readonly fingerprint: string;
     readonly features: number;
   };
-  /** The whole diff goes in one PUT. */
+  /** The whole diff goes in one PUT: known, and written, at the end of the file. */
   readonly put: boolean;
 }
+
+/** The first line of a plan. */
+export type PlanBeginning = Omit<PlanHeader, "put">;
 
 /** What the state of the map keeps of a feature once both sides agree on it (src/sync/state.ts). */
 export interface Agreement {
@@ -129,9 +132,13 @@ export interface PlanCounts {
 export const heldFeatures = (counts: PlanCounts): number =>
   counts.update + counts.delete + counts.same + counts.unmanaged + counts.protected + counts.onlyOnMap;
 
+/** The last line of a plan. */
 export interface PlanEnd {
   readonly type: "end";
+  readonly put: PlanHeader["put"];
   readonly counts: PlanCounts;
+  /** Of the bytes of all lines before, hexadecimal. */
+  readonly sha256: string;
 }
 
 /** A plan that was read to know that it is whole; its actions are read as they are needed. */

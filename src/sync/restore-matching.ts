@@ -8,6 +8,7 @@ import { fillMapKeys } from "./key-fill.js";
 import { isUnfit, keyIn } from "./key-value.js";
 import type { HeldFeature, PlanAction } from "./plan.js";
 import type { RestoreRequest } from "./restore.js";
+import { limitKeys } from "./scope.js";
 
 type Matched = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal">;
 
@@ -24,7 +25,9 @@ export class BackupMatching {
 
   static async of(request: Matched): Promise<BackupMatching> {
     const { workspace, backup, signal } = request;
-    if (backup.header.key) await fillMapKeys(workspace, backup.header.key, signal);
+    const { key, scope } = backup.header;
+    if (key) await fillMapKeys(workspace, key, signal);
+    if (key?.by === "property") await limitKeys(workspace, scope, signal);
     workspace.database.exec("CREATE TABLE met (seq INTEGER PRIMARY KEY)");
     return new BackupMatching(request);
   }

@@ -10,7 +10,7 @@ import type { OpenBackup } from "./backup-reader.js";
 import { putLimits } from "./classify.js";
 import { roundingOf } from "./classify-rounding.js";
 import { conditionOf } from "./delete-features.js";
-import type { OpenPlan, PlanHeader, SyncKey } from "./plan.js";
+import { type OpenPlan, type PlanBeginning, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
 import { BackupMatching } from "./restore-matching.js";
 import type { SyncRun } from "./sync-run.js";
@@ -94,12 +94,12 @@ function headerOf({ backup, client, settings }: RestoreRequest, snapshot: Snapsh
   const { etag, fingerprint } = snapshot;
   return {
     type: "plan",
-    version: 1,
+    version: planVersion,
     service: client.url,
     map: client.id,
     mode: "incremental",
     key,
-    settings: { ...settings, scope: null, replaceProperties: true, unmanaged: "keep" },
+    settings: { ...settings, scope: backup.header.scope, replaceProperties: true, unmanaged: "keep" },
     source: {
       inputs: [path],
       fingerprint: sha256,
@@ -111,5 +111,5 @@ function headerOf({ backup, client, settings }: RestoreRequest, snapshot: Snapsh
       files: [{ path, size, sha256 }],
     },
     snapshot: { etag, fingerprint, features: snapshot.features },
-  } satisfies Omit<PlanHeader, "put">;
+  } satisfies PlanBeginning;
 }

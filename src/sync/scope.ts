@@ -22,17 +22,33 @@ export function isInScope({ properties }: { readonly properties: Properties | nu
  * same keys. @returns how many @throws interrupted
  */
 export async function limitMap(workspace: Workspace, scope: Scope, signal?: AbortSignal): Promise<number> {
+  const remove = workspace.database.prepare("DELETE FROM map WHERE seq = ?");
+  return forEachOutside(workspace, scope, ({ seq }) => remove.run(seq), signal);
+}
+
+/**
+ * Features of the map that are out of the scope stay, and are known by their ids alone: one with the key of a feature
+ * in the scope is another job's. @throws interrupted
+ */
+export async function limitKeys(workspace: Workspace, scope: Scope, signal?: AbortSignal): Promise<void> {
+  await forEachOutside(workspace, scope, ({ seq }) => workspace.map.setKey(seq, null), signal);
+}
+
+async function forEachOutside(
+  workspace: Workspace,
+  scope: Scope,
+  act: (row: KeyedRow) => void,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   if (scope === null) return 0;
-  const { map, database } = workspace;
-  const remove = database.prepare("DELETE FROM map WHERE seq = ?");
-  let removed = 0;
+  const { map } = workspace;
+  const isOutside = (row: KeyedRow) =>
+    !isInScope(JSON.parse(map.textOf(row)) as { properties: Properties | null }, scope);
+  let met = 0;
   for await (const rows of rowBatches(map, signal)) {
-    const parsed = (row: KeyedRow) => JSON.parse(map.textOf(row)) as { properties: Properties | null };
-    const outside = rows.filter((row) => !isInScope(parsed(row), scope));
-    workspace.together(() => {
-      for (const { seq } of outside) remove.run(seq);
-    });
-    removed += outside.length;
+    const outside = rows.filter(isOutside);
+    workspace.together(() => outside.forEach(act));
+    met += outside.length;
   }
-  return removed;
+  return met;
 }

@@ -6,6 +6,7 @@ import { Workspace } from "../remote/workspace.js";
 import type { ApplyRun } from "./apply-run.js";
 import { fillMapKeys } from "./key-fill.js";
 import { keyReader } from "./key-value.js";
+import { limitKeys } from "./scope.js";
 
 /** The map as it is now, read as a whole again, to see what became of what was sent. */
 export class Reading implements AsyncDisposable {
@@ -27,6 +28,7 @@ export class Reading implements AsyncDisposable {
       onProgress: ({ features }) => run.tell("read", features, null),
     });
     if (key) await fillMapKeys(place, key, run.tools.signal);
+    if (key?.by === "property") await limitKeys(place, settings.scope, run.tools.signal);
     return new Reading(place, snapshot);
   }
 
@@ -34,6 +36,7 @@ export class Reading implements AsyncDisposable {
     return this.workspace.database.prepare("SELECT * FROM map WHERE id = ?").get(id) as KeyedRow | undefined;
   }
 
+  /** Within the scope. */
   rowByKey(key: RemoteKey): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE key = ?").get(String(key)) as KeyedRow | undefined;
   }

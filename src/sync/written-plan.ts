@@ -1,4 +1,4 @@
-/** A plan that this very process has written, into a file that nobody else has changed since: nothing is checked again. */
+/** A plan in a file of this very process, which it has written or checked: nothing is checked again. */
 import type { OpenPlan, PlanAction, PlanCounts, PlanHeader } from "./plan.js";
 import { planOrder } from "./plan.js";
 import { spooledLines } from "./spooled-lines.js";
@@ -25,8 +25,8 @@ async function* actionsOf(path: string, wanted: ReadonlySet<Kind>): AsyncGenerat
   }
 }
 
-const beginnings = planOrder.map((kind) => ({ kind, beginning: `{"action":"${kind}",` }));
+/** Whether a line begins as `PlanWriter` writes an action of this kind. */
+export const isWrittenAs = (kind: Kind, line: string): boolean => line.startsWith(`{"action":"${kind}",`);
 
 /** Of a line as `PlanWriter` writes it; null of the header and the end. */
-const kindOf = (line: string): Kind | null =>
-  beginnings.find(({ beginning }) => line.startsWith(beginning))?.kind ?? null;
+const kindOf = (line: string): Kind | null => planOrder.find((kind) => isWrittenAs(kind, line)) ?? null;

@@ -17,9 +17,10 @@ import { Spool } from "./src/io/spool.js";
 const [connection, map, folder, deadly] = JSON.parse(process.argv[2]);
 const signal = new AbortController().signal;
 let points = 0;
-const report = await applyPlan(await openPlan(folder + "/plan.ndjson"), {
+const spool = new Spool(folder);
+const report = await applyPlan(await openPlan(folder + "/plan.ndjson", spool), {
   client: openService(connection, usualTraffic, signal).map(map),
-  spool: new Spool(folder),
+  spool,
   folder,
   memory: { patchManner: null, rememberManner() {} },
   traffic: { concurrency: 1, retries: 1 },

@@ -27,7 +27,7 @@ function planOf(given: Case): { header: PlanHeader; counts: PlanCounts } {
   const { scope, precision, replaceProperties, updateWith, settle, trustPages, guards } = request;
   const header: PlanHeader = {
     type: "plan",
-    version: 1,
+    version: 2,
     service: "https://maps.example.org",
     map: "m",
     mode: given.mode ?? "full",

@@ -218,6 +218,16 @@ describe("a plan", () => {
     stopped(await run(["apply", cut]), 3, /not a whole plan/, /make a new one with geoferry plan/);
   });
 
+  test("was edited", async () => {
+    const map = await mapWith(places(12));
+    const plan = await planned(map, world.source(places(14)));
+    const text = readFileSync(plan, "utf8");
+    expect(text).toContain('"title":"Place 13"');
+    const edited = world.file("edited.plan", text.replace('"title":"Place 13"', '"title":"Palace 13"'));
+    stopped(await run(["apply", edited]), 3, /it was edited, or damaged; make a new one with geoferry plan/);
+    expect(await world.features(map)).toHaveLength(12);
+  });
+
   test("says whether there is something to do", async () => {
     const map = await mapWith(places(12));
     const args = ["plan", world.source(places(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
