@@ -49,6 +49,10 @@ export const sideTable = (name: SideName): string => `CREATE TABLE ${name} (
   seq INTEGER PRIMARY KEY, id TEXT, page INTEGER NOT NULL, kind INTEGER NOT NULL, file INTEGER NOT NULL,
   start INTEGER NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL, key TEXT, numeric INTEGER NOT NULL DEFAULT 0)`;
 
+/** Bytes that are read at once where texts are asked for in their order, and how far apart they may stand then. */
+const ahead = 1 << 17;
+const near = 1 << 12;
+
 const textOfKey = (key: RemoteKey | null): string | null => (key === null ? null : String(key));
 const isNumber = (key: RemoteKey | null): 0 | 1 => (typeof key === "number" ? 1 : 0);
 
@@ -63,7 +67,8 @@ export class FeatureSide implements Disposable {
   keyedBy: string | null = null;
   private readonly paths: string[] = [];
   private readonly handles: (number | undefined)[] = [];
-  private buffer = Buffer.allocUnsafe(1 << 16);
+  /** Bytes of a file as they were read last: texts are mostly asked for one after the other. */
+  private readonly block = { bytes: Buffer.alloc(0), file: -1, start: 0, end: 0 };
 
   constructor(
     readonly database: Database,
@@ -92,6 +97,7 @@ export class FeatureSide implements Disposable {
   clear(): void {
     this.database.exec(`DELETE FROM ${this.name}`);
     this[Symbol.dispose]();
+    this.block.file = -1;
     this.paths.length = 0;
     this.keyedBy = null;
   }
@@ -113,16 +119,26 @@ export class FeatureSide implements Disposable {
 
   /** The JSON text of a feature. */
   textOf({ file, start, length }: TextPlace): string {
+    const { block } = this;
+    if (file !== block.file || start < block.start || start + length > block.end) this.fetch(file, start, length);
+    const from = start - block.start;
+    return block.bytes.toString("utf8", from, from + length);
+  }
+
+  /** Reads a text, and ahead of it where it stands soon behind those that were read before. */
+  private fetch(file: number, start: number, length: number): void {
+    const { block } = this;
     this.handles[file] ??= openSync(this.paths[file]!, "r");
-    const handle = this.handles[file];
-    if (length > this.buffer.length) this.buffer = Buffer.allocUnsafe(length * 2);
+    const follows = file === block.file && start >= block.start && start <= block.end + near;
+    const wanted = Math.max(length, follows ? ahead : 0);
+    if (wanted > block.bytes.length) block.bytes = Buffer.allocUnsafe(Math.max(wanted, ahead));
     let filled = 0;
     while (filled < length) {
-      const read = readSync(handle, this.buffer, filled, length - filled, start + filled);
+      const read = readSync(this.handles[file], block.bytes, filled, wanted - filled, start + filled);
       if (read === 0) throw new Error(`${this.paths[file]} ends before byte ${start + length}`);
       filled += read;
     }
-    return this.buffer.toString("utf8", 0, length);
+    Object.assign(block, { file, start, end: start + filled });
   }
 
   [Symbol.dispose](): void {

@@ -55,23 +55,30 @@ export class SnapshotFacts {
   }
 }
 
+const words = 4;
+const wordDigits = 8;
+
+/** One of the words of a hexadecimal text. */
+const wordOf = (text: string, i: number): number =>
+  Number.parseInt(text.slice(i * wordDigits, (i + 1) * wordDigits), 16);
+
 /** Stands for a set of ids with their digests, whatever their order: the exclusive or of a hash of each. */
 export class Fingerprint {
-  private readonly sum: Buffer;
+  private readonly words: number[] = [];
 
   /** @param of a set, as `toString` gave it; the empty one where absent */
-  constructor(of = "00".repeat(16)) {
-    this.sum = Buffer.from(of, "hex");
+  constructor(of = "0".repeat(words * wordDigits)) {
+    for (let i = 0; i < words; i++) this.words.push(wordOf(of, i));
   }
 
   /** Adds what is not in the set, or takes out what is. */
   toggle(id: string, digest: Buffer): void {
-    const member = hash("sha256", `${id} ${digest.toString("hex")}`, "buffer");
-    for (let i = 0; i < this.sum.length; i++) this.sum[i]! ^= member[i]!;
+    const member = hash("sha256", `${id} ${digest.toString("hex")}`, "hex");
+    for (let i = 0; i < words; i++) this.words[i]! ^= wordOf(member, i);
   }
 
   /** Hexadecimal. */
   toString(): string {
-    return this.sum.toString("hex");
+    return this.words.map((word) => (word >>> 0).toString(16).padStart(wordDigits, "0")).join("");
   }
 }

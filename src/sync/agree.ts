@@ -7,7 +7,15 @@ import { CreatedFeatures } from "./agree-created.js";
 import { isLoosely, looseProperties } from "./agree-loosely.js";
 import { becomesByRounding, roundingOf, shownRounding } from "./classify-rounding.js";
 import { readHeld } from "./classify-rows.js";
-import type { Agreement, OpenPlan, PlanAction, PlanHeader, PlannedFeature } from "./plan.js";
+import {
+  type Agreement,
+  heldFeatures,
+  type OpenPlan,
+  type PlanAction,
+  type PlanHeader,
+  type PlannedFeature,
+} from "./plan.js";
+import { createsOf, type PlannedCreate } from "./plan-creates.js";
 import type { Reading } from "./settle-reading.js";
 import type { ComparedState, NewAgreement } from "./state.js";
 
@@ -29,10 +37,13 @@ export async function agreeOn(
   const created = key?.by === "id" ? await CreatedFeatures.of(plan, after.workspace, rounding) : null;
   const readBack = new ReadBack(plan.header, after, rounding, created);
   const agreements: NewAgreement[] = [];
-  for await (const action of plan.actions()) {
-    const agreement = readBack.agreementOn(action);
+  const keep = (agreement: NewAgreement | null) => {
     if (agreement && agreements.push(agreement) === together) state.agree(agreements.splice(0));
-  }
+  };
+  if (plan.counts.create > 0)
+    for await (const creates of createsOf(plan)) for (const one of creates) keep(readBack.agreementOnCreate(one));
+  if (heldFeatures(plan.counts) > 0)
+    for await (const action of plan.actions(["update", "delete", "keep"])) keep(readBack.agreementOn(action));
   state.agree(agreements);
   return readBack.isAsPlanned(after.snapshot.fingerprint);
 }
@@ -71,7 +82,19 @@ class ReadBack {
     return this.isSure && this.expected.toString() === fingerprint;
   }
 
+  agreementOnCreate(create: PlannedCreate): NewAgreement | null {
+    const { agreement } = create;
+    if (!agreement) return null;
+    const row = this.created ? this.created.find(create.action.feature) : this.byKey.get(agreement.name);
+    const found = row
+      ? this.agreement(row, () => create.action.feature, agreement, this.created ? row.id : null)
+      : null;
+    this.isSure &&= found?.sure === true;
+    return found;
+  }
+
   agreementOn(action: PlanAction): NewAgreement | null {
+    if (action.action === "create") return null;
     if (action.action === "delete") {
       // A full synchronisation in one request has deleted them already.
       if (this.header.put) this.expected.toggle(action.id, this.digest(action.before));
@@ -82,7 +105,7 @@ class ReadBack {
       const held = Buffer.from(action.agreement.held, "hex");
       return { name: action.agreement.name, sent: sentOf(action.agreement), held, id: null, sure: true };
     }
-    const agreement = action.action === "update" ? this.onUpdate(action) : this.onCreate(action, action.agreement);
+    const agreement = this.onUpdate(action);
     this.isSure &&= agreement?.sure === true;
     return agreement;
   }
@@ -92,22 +115,19 @@ class ReadBack {
     const digest = this.digest(before);
     if (!row || (row.digest.equals(digest) && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
-    return this.agreement(row, feature, agreement, null);
+    return this.agreement(row, () => feature, agreement, null);
   }
 
-  private onCreate({ feature }: ActionOf<"create">, agreement: Agreement): NewAgreement | null {
-    const row = this.created?.find(feature) ?? this.byKeyOf(agreement);
-    return row ? this.agreement(row, feature, agreement, this.created ? row.id : null) : null;
-  }
-
-  private agreement(row: HeldRow, feature: PlannedFeature, { name, sent }: Agreement, id: string | null) {
+  /** @param sent the feature, asked for only where its digest does not tell */
+  private agreement(row: HeldRow, sent: () => PlannedFeature, agreement: Agreement, id: string | null): NewAgreement {
     this.expected.toggle(row.id!, row.digest);
-    const digest = Buffer.from(sent, "hex");
-    const sure =
-      row.digest.equals(digest) ||
-      row.digest.equals(this.digest(feature)) ||
-      isLoosely(feature, readHeld(this.after.map, row), this.rounding);
-    return { name, sent: digest, held: row.digest, id, sure };
+    const digest = sentOf(agreement);
+    const sure = row.digest.equals(digest) || this.isShown(sent(), row);
+    return { name: agreement.name, sent: digest, held: row.digest, id, sure };
+  }
+
+  private isShown(feature: PlannedFeature, row: HeldRow): boolean {
+    return row.digest.equals(this.digest(feature)) || isLoosely(feature, readHeld(this.after.map, row), this.rounding);
   }
 
   /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
@@ -118,10 +138,6 @@ class ReadBack {
       looseProperties(properties) === looseProperties(held.properties) &&
       becomesByRounding(geometry, held.geometry, this.decimals)
     );
-  }
-
-  private byKeyOf({ name }: Agreement): HeldRow | undefined {
-    return this.created ? undefined : this.byKey.get(name);
   }
 
   private digest(feature: PlannedFeature): Buffer {

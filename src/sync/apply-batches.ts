@@ -1,11 +1,12 @@
 import pLimit from "p-limit";
 import { batches } from "../remote/batches.js";
-import { featuresPerRequest } from "../remote/wire.js";
+import { featuresPerRequest, type RemoteKey } from "../remote/wire.js";
 import type { ApplyRun, Sending } from "./apply-run.js";
 
 /** A feature on its way. */
 export interface Item {
   readonly action: Sending;
+  readonly key: RemoteKey | null;
   /** JSON of the feature as it is sent. */
   readonly text: string;
   /** Counted from 0 among all of the plan that are sent in the same way. */
@@ -22,15 +23,15 @@ export interface Batch {
 }
 
 /** Groups of at most a thousand, and of no more bytes than a request may have; one that is larger goes alone. */
-export async function* inBatches(items: AsyncIterable<Item>, run: ApplyRun): AsyncGenerator<Batch> {
+export async function* inBatches(groups: AsyncIterable<readonly Item[]>, run: ApplyRun): AsyncGenerator<Batch> {
   const limits = {
     count: featuresPerRequest,
     get bytes() {
       return run.bytes;
     },
   };
-  for await (const group of batches(items, ({ text }) => text, limits))
-    yield { items: group, idempotencyKey: run.newIdempotencyKey() };
+  for await (const items of batches(groups, ({ text }) => text, limits))
+    yield { items, idempotencyKey: run.newIdempotencyKey() };
 }
 
 /** Both halves, for two requests. */

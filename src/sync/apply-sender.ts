@@ -71,7 +71,7 @@ export class Sender {
     const common = { kind, features: items.length, idempotencyKey };
     if (!identified) return { ...common, first: items[0]!.ordinal };
     if (kind === "update") return { ...common, ids: items.map(({ action }) => ("id" in action ? action.id : "")) };
-    return { ...common, keys: items.map(({ action }) => action.key) };
+    return { ...common, keys: items.map(({ key }) => key) };
   }
 
   /** Nothing of the batch was taken. What is not to blame is sent without what is. */

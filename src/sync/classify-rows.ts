@@ -9,11 +9,14 @@ interface Parsed {
   readonly properties: Properties | null;
 }
 
-/** The feature of a row, without its id. */
-export function readPlanned(side: FeatureSide, row: TextPlace): PlannedFeature {
-  const { geometry, properties } = JSON.parse(side.textOf(row)) as Parsed;
+/** The feature of a text, without its id. */
+export function plannedIn(text: string): PlannedFeature {
+  const { geometry, properties } = JSON.parse(text) as Parsed;
   return { type: "Feature", geometry, properties: properties ?? {} };
 }
+
+/** The feature of a row, without its id. */
+export const readPlanned = (side: FeatureSide, row: TextPlace): PlannedFeature => plannedIn(side.textOf(row));
 
 /** The feature of a row of the map. */
 export function readHeld(side: FeatureSide, row: TextPlace & Pick<SideRow, "id">): HeldFeature {

@@ -2,10 +2,11 @@
 import { fault } from "../errors.js";
 import { canonicalGeometry, type Rounding } from "../remote/canonical.js";
 import { keyOf } from "../remote/feature-side.js";
+import type { RemoteKey } from "../remote/wire.js";
 import type { Workspace } from "../remote/workspace.js";
 import { contentName, findGivenIds, nameByContent } from "./classify-names.js";
 import { becomesByRounding, roundingOf, shownRounding } from "./classify-rounding.js";
-import { readHeld, readPlanned } from "./classify-rows.js";
+import { plannedIn, readHeld, readPlanned } from "./classify-rows.js";
 import { ComparisonTables, type Pair, type Rest } from "./classify-tables.js";
 import { keyed, wantedOf } from "./classify-wanted.js";
 import {
@@ -16,12 +17,12 @@ import {
   type PlanCounts,
   type PlanHeader,
   type PlanMode,
-  type PlannedFeature,
   planVersion,
   type SyncKey,
 } from "./plan.js";
-import { PlanWriter } from "./plan-writer.js";
+import { PlanWriter, type TextCreate } from "./plan-writer.js";
 import type { SyncRequest } from "./request.js";
+import { textAsItIs } from "./source-text.js";
 import type { Agreements } from "./state.js";
 
 /** Both sides, read, limited to the scope and with their keys filled in (`checkKeys`), and what is known of them. */
@@ -61,7 +62,8 @@ export async function classify(
   await using writer = await PlanWriter.create(output.path, headerOf(comparison), output.overwrite);
   for (const action of classifier.actions()) {
     if (comparison.signal?.aborted) throw fault("interrupted", {});
-    await writer.add(action);
+    const written = writer.add(action);
+    if (written) await written;
   }
   return await writer.finish((counts) => classifier.fitsOnePut(counts));
 }
@@ -108,7 +110,7 @@ class Classifier {
   }
 
   /** In the order of the file: creates, updates, deletes, and what stays. */
-  *actions(): Generator<PlanAction> {
+  *actions(): Generator<PlanAction | TextCreate> {
     const { mode, key } = this.comparison;
     if (mode !== "delete") yield* this.creates();
     if (key === null) return;
@@ -125,17 +127,22 @@ class Classifier {
     return this.isCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.bytes <= putLimits.bytes;
   }
 
-  private *creates(): Generator<PlanAction> {
+  private *creates(): Generator<TextCreate> {
     const { workspace, key } = this.comparison;
     for (const row of key === null ? workspace.source.rows() : this.tables.onlyInSource()) {
       const value = key === null ? null : keyOf(row);
-      const planned = readPlanned(workspace.source, row);
-      const feature = key?.by === "property" ? keyed(planned, key, value) : planned;
+      const text = this.textOfCreate(workspace.source.textOf(row), value);
       const sent = row.digest.toString("hex");
       const agreement = key === null ? null : { name: row.key ?? contentName(workspace, row), sent };
-      this.measure(feature);
-      yield { action: "create", key: value, feature, agreement };
+      this.measure(text);
+      yield { action: "create", key: value, text, agreement };
     }
+  }
+
+  private textOfCreate(line: string, value: RemoteKey | null): string {
+    const { key } = this.comparison;
+    const property = key?.by === "property" && value !== null ? { property: key.name, value } : null;
+    return textAsItIs(line, property) ?? JSON.stringify(keyed(plannedIn(line), property ? key : null, value));
   }
 
   private *updates(): Generator<PlanAction> {
@@ -147,7 +154,7 @@ class Classifier {
       if (wanted.changed.length === 0) this.tables.absorb(map, source.digest);
       else {
         this.tables.change(map);
-        this.measure(wanted.feature);
+        this.measure(JSON.stringify(wanted.feature));
         const agreement = { name: map.key!, sent: source.digest.toString("hex") };
         const { changed, feature } = wanted;
         yield { action: "update", id: before.id, key: keyOf(map), page: map.page, changed, before, feature, agreement };
@@ -224,12 +231,12 @@ class Classifier {
     const agreement = row.sent && { name: row.key!, sent: row.sent.toString("hex"), held: row.digest.toString("hex") };
     if (!this.isCandidate) return agreement ? { agreement } : {};
     const feature = keyed(readHeld(workspace.map, row), key, keyOf(row));
-    this.measure(feature);
+    this.measure(JSON.stringify(feature));
     return agreement ? { feature, agreement } : { feature };
   }
 
-  private measure(feature: PlannedFeature): void {
-    if (this.isCandidate) this.bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
+  private measure(text: string): void {
+    if (this.isCandidate) this.bytes += Buffer.byteLength(text) + 1;
   }
 }
 

@@ -1,8 +1,8 @@
 /** The last step: features go that the plan deletes, and that the map still has as the plan says. */
 import { fault } from "../errors.js";
-import { BatchLimits, batches } from "../remote/batches.js";
+import { batches } from "../remote/batches.js";
 import { canonicalFeature, digestOf } from "../remote/canonical.js";
-import { featuresPerRequest, type RemoteKey } from "../remote/wire.js";
+import type { RemoteKey } from "../remote/wire.js";
 import { concurrently } from "./apply-batches.js";
 import type { ApplyRun } from "./apply-run.js";
 import { deleteBatch, settleDeletes, type UnclearDelete } from "./delete-batch.js";
@@ -94,8 +94,7 @@ class DeletePass {
   }
 
   private async *groups(): AsyncGenerator<readonly Doomed[]> {
-    const limits = new BatchLimits(featuresPerRequest);
-    for await (const group of batches(this.doomed(), ({ id }) => id, limits)) {
+    for await (const group of batches(this.doomed(), ({ id }) => id)) {
       this.run.stopIfAsked();
       if (this.unclear.length > 0) return;
       yield group;
@@ -103,12 +102,12 @@ class DeletePass {
   }
 
   /** What the map still has as the plan says. */
-  private async *doomed(): AsyncGenerator<Doomed> {
+  private async *doomed(): AsyncGenerator<readonly [Doomed]> {
     for await (const action of this.run.plan.actions(["delete"])) {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
       const row = this.reading.rowById(action.id);
       if (!row) continue;
-      if (row.digest.equals(digestOf(canonicalFeature(action.before, this.run.rounding)))) yield action;
+      if (row.digest.equals(digestOf(canonicalFeature(action.before, this.run.rounding)))) yield [action];
       else this.changed += 1;
     }
   }

@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import { createSink, type HostSink } from "../io/sink.js";
 import type { SinkFile } from "../plugin/format.js";
-import type { OpenPlan, PlanAction, PlanBeginning, PlanCounts, PlanEnd } from "./plan.js";
+import type { OpenPlan, PlanAction, PlanBeginning, PlanCounts, PlanEnd, PlannedFeature } from "./plan.js";
+import { type CreateAction, createLine } from "./plan-creates.js";
 import { writtenPlan } from "./written-plan.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A feature to be created, of which the JSON text is at hand. */
+export type TextCreate = Omit<CreateAction, "feature"> & { readonly text: string };
+
+type Written = PlanAction | TextCreate;
 
 const none: PlanCounts = {
   create: 0,
@@ -18,7 +24,7 @@ const none: PlanCounts = {
 };
 
 /** Adds one action to what was counted. */
-export function count(counts: Mutable<PlanCounts>, action: PlanAction): void {
+export function count(counts: Mutable<PlanCounts>, action: Written): void {
   if (action.action === "keep") counts[action.why === "only-on-map" ? "onlyOnMap" : action.why] += 1;
   else counts[action.action] += 1;
   if (action.action === "update" && action.before.geometry !== null && action.feature.geometry === null)
@@ -51,11 +57,11 @@ export class PlanWriter implements AsyncDisposable {
     return new PlanWriter(sink, await sink.create(), path, header);
   }
 
-  /** @throws output-failed */
-  async add(action: PlanAction): Promise<void> {
+  /** @returns what has to be waited for before the next is added, if anything @throws output-failed */
+  add(action: Written): Promise<void> | undefined {
     count(this.counts, action);
-    this.waiting += `${JSON.stringify(action)}\n`;
-    if (this.waiting.length >= chunkSize) await this.flush();
+    this.waiting += `${lineOf(action)}\n`;
+    return this.waiting.length >= chunkSize ? this.flush() : undefined;
   }
 
   /** @param fitsOnePut whether one PUT does it all, now that all is known @throws output-failed */
@@ -80,3 +86,12 @@ export class PlanWriter implements AsyncDisposable {
     await this.sink[Symbol.asyncDispose]();
   }
 }
+
+function lineOf(action: Written): string {
+  if (action.action !== "create") return JSON.stringify(action);
+  return createLine(action.key, "text" in action ? action.text : textOf(action.feature), action.agreement);
+}
+
+/** In one order, whatever that of its members: `WrittenCreate` relies on it. */
+const textOf = ({ id, geometry, properties }: PlannedFeature): string =>
+  JSON.stringify({ type: "Feature", ...(id !== undefined && { id }), geometry, properties });

@@ -6,6 +6,7 @@
 
 import type { Geometry } from "../model/geometry.js";
 import type { Properties, RemoteKey } from "../remote/wire.js";
+import type { PlannedCreate } from "./plan-creates.js";
 import type { Guards, Mode, SyncRequest } from "./request.js";
 
 export const planVersion = 2;
@@ -148,6 +149,8 @@ export interface OpenPlan {
   readonly counts: PlanCounts;
   /** Of some kinds, or all, in the order of the file; can be called again. */
   actions(kinds?: readonly PlanAction["action"][]): AsyncIterable<PlanAction>;
+  /** What is created, with its texts; absent where these are not at hand (`createsOf`). */
+  creates?(): AsyncIterable<readonly PlannedCreate[]>;
 }
 
 /** Whether there is anything to write. */

@@ -105,9 +105,9 @@ export class Parked implements AsyncDisposable {
         answer ? 0 : 1,
         JSON.stringify({ failed: answer?.failed ?? [], success: answer?.success ?? [] }),
       );
-      items.forEach(({ action, text, ordinal }, place) => {
+      items.forEach(({ action, key: own, text, ordinal }, place) => {
         const id = "id" in action ? action.id : null;
-        const key = action.key === null ? null : String(action.key);
+        const key = own === null ? null : String(own);
         const digest = digestOf(canonicalFeature(action.feature, this.run.rounding));
         const seen = id !== null && updated.has(id) ? 1 : 0;
         addItem.run(batch, place, ordinal, key, id, digest, JSON.stringify(action), text, seen);
@@ -151,4 +151,7 @@ export class Parked implements AsyncDisposable {
   }
 }
 
-const itemOf = ({ action, text, ordinal }: ItemRow): Item => ({ action: JSON.parse(action) as Sending, text, ordinal });
+function itemOf({ action: written, text, ordinal }: ItemRow): Item {
+  const action = JSON.parse(written) as Sending;
+  return { action, key: action.key, text, ordinal };
+}

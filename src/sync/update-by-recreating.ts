@@ -33,7 +33,7 @@ export async function finishRecreations(run: ApplyRun): Promise<void> {
   const items: Item[] = [];
   {
     await using reading = await Reading.take(run);
-    for await (const item of updates(run)) {
+    for await (const [item] of updates(run)) {
       const { action } = item;
       const isThere = isUpdate(action) && reading.rowById(action.id);
       if (!isThere && action.key !== null && !reading.rowByKey(action.key)) items.push(item);
@@ -44,10 +44,10 @@ export async function finishRecreations(run: ApplyRun): Promise<void> {
   await forgetRecreations(run.tools.folder);
 }
 
-async function* updates(run: ApplyRun): AsyncGenerator<Item> {
+async function* updates(run: ApplyRun): AsyncGenerator<readonly [Item]> {
   let ordinal = 0;
   for await (const action of run.plan.actions(["update"]))
-    if (action.action === "update") yield itemOf(action, ordinal++);
+    if (action.action === "update") yield [itemOf(action, ordinal++)];
 }
 
 const isUpdate = (action: Item["action"]): action is Update => action.action === "update";

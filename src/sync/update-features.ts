@@ -52,14 +52,14 @@ async function patch({ items, idempotencyKey }: Batch, run: ApplyRun): Promise<W
 const inDoubt: WriteOutcome = { kind: "in-doubt", reason: "some nested values could not be cleared" };
 
 /** What is to be sent in batches, once those before it have told how the service deals with updates. */
-async function* untried(run: ApplyRun): AsyncGenerator<Item> {
+async function* untried(run: ApplyRun): AsyncGenerator<readonly Item[]> {
   let ordinal = 0;
   for await (const action of run.plan.actions(["update"])) {
     if (action.action !== "update") continue;
-    const item = { action, text: patchOf(action), ordinal };
+    const item = { action, key: action.key, text: patchOf(action), ordinal };
     const isTelling = run.tools.memory.patchManner === null && nestedRemovals(action).length > 0;
     if (ordinal === 0 || isTelling) await tryUpdate(item, action, run);
-    else yield item;
+    else yield [item];
     ordinal += 1;
   }
 }

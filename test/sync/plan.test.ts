@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Spool } from "../../src/io/spool.js";
 import { checkFresh } from "../../src/sync/fresh.js";
 import type { OpenPlan, PlanAction, PlanBeginning } from "../../src/sync/plan.js";
+import { createsOf } from "../../src/sync/plan-creates.js";
 import { openPlan } from "../../src/sync/plan-reader.js";
 import { PlanWriter } from "../../src/sync/plan-writer.js";
 import { at, request } from "./sides.js";
@@ -117,6 +118,37 @@ describe("a plan", () => {
     expect(await read(["update", "create"])).toEqual(actions.slice(0, 2));
     expect(await read(["keep"])).toEqual(actions.slice(3));
     expect(await read([])).toEqual([]);
+  });
+
+  test("gives what it creates with the text of each, without its id, be it just written or opened", async () => {
+    const odd = ',"feature":{"agreement":1},"agreement":';
+    const creates: PlanAction[] = [
+      { action: "create", key: "a", feature: planned(1, "a"), agreement },
+      { action: "create", key: odd, feature: planned(2, odd), agreement: { ...agreement, name: odd } },
+      { action: "create", key: 7, feature: { ...planned(3, "c"), id: "id-c" }, agreement: null },
+      { action: "create", key: null, feature: { type: "Feature", geometry: null, properties: {} }, agreement: null },
+    ];
+    await using writer = await PlanWriter.create(path, header, true);
+    for (const action of [...creates, ...actions.slice(1)]) await writer.add(action);
+    const written = await writer.finish(() => false);
+    for (const plan of [written, await openPlan(path, spool)]) {
+      const found = [];
+      for await (const group of createsOf(plan)) found.push(...group);
+      expect(found.map(({ action }) => action)).toEqual(creates);
+      expect(found.map(({ ordinal, key, agreement }) => ({ ordinal, key, agreement }))).toEqual(
+        creates.map((action, ordinal) => ({
+          ordinal,
+          key: action.key,
+          agreement: "agreement" in action && action.agreement,
+        })),
+      );
+      expect(found.map(({ text }) => JSON.parse(text))).toEqual([
+        planned(1, "a"),
+        planned(2, odd),
+        planned(3, "c"),
+        { type: "Feature", geometry: null, properties: {} },
+      ]);
+    }
   });
 
   test("that was not finished leaves nothing", async () => {

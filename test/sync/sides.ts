@@ -145,7 +145,8 @@ export async function plan(scene: Scene): Promise<{ plan: OpenPlan; actions: Pla
 
 /** The same as a plan whose actions are at hand, since its file is gone by then. */
 export async function keptPlan(scene: Scene): Promise<OpenPlan> {
-  const { plan: opened, actions } = await plan(scene);
+  const { plan: made, actions } = await plan(scene);
+  const { creates: _, ...opened } = made;
   return {
     ...opened,
     async *actions(kinds?: readonly PlanAction["action"][]) {
