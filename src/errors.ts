@@ -163,10 +163,10 @@ export const registry = {
     (e) => `--where: ${e.reason} at column ${e.column} of: ${e.expression}`,
   ),
 
-  "output-exists": entry<{ output: string; use?: "output" | "rejects" | "plan" | "backup" }>("usage", (e) => {
+  "output-exists": entry<{ output: string; use?: "output" | "rejects" | "plan" }>("usage", (e) => {
     if (e.use === "plan") return `${e.output}: exists already; use --overwrite to replace it`;
-    if (e.use === "rejects" || e.use === "backup")
-      return `${e.output}: exists already, and the ${e.use === "backup" ? "backup" : "rejects"} would go there; name another file with --${e.use}, or remove it`;
+    if (e.use === "rejects")
+      return `${e.output}: exists already, and the rejects would go there; name another file with --rejects, or remove it`;
     return `${e.output}: exists already; use --overwrite to replace it or --append to add to it`;
   }),
   "output-collision": entry<{ output: string; inputs: readonly string[] }>(

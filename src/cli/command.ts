@@ -39,6 +39,13 @@ export interface Flag {
   readonly describe: string;
   readonly defaultDescription?: string;
   readonly demandOption?: boolean;
+  /** The heading that it stands under in the help of a command with many flags. */
+  readonly group?: string;
+}
+
+/** The flags under a heading of their own. */
+export function grouped<T extends Readonly<Record<string, Flag>>>(group: string, flags: T): T {
+  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as T;
 }
 
 export interface Positional {

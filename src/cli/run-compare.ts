@@ -1,4 +1,6 @@
 /** `geoferry plan` and `geoferry verify`: both sides compared, and nothing sent. */
+import { existsSync } from "node:fs";
+import { fault } from "../errors.js";
 import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
 import { prepare } from "../sync/prepare.js";
 import type { SyncRequest } from "../sync/request.js";
@@ -7,13 +9,18 @@ import type { CommonArguments } from "./command.js";
 import { exitStatus } from "./exit.js";
 import { tell } from "./say.js";
 import { renderPrepared } from "./sync-report.js";
-import { openSession, refuseExisting, type SessionArguments } from "./sync-session.js";
+import { openSession, type SessionArguments } from "./sync-session.js";
 
 export interface CompareArguments extends SessionArguments, CommonArguments {
   readonly output?: string;
   readonly html?: string;
   readonly overwrite?: boolean;
   readonly exitCode?: boolean;
+}
+
+/** Told before either side is read, which may take long. @throws output-exists */
+function refuseExisting(path: string | undefined, overwrite: boolean): void {
+  if (path !== undefined && !overwrite && existsSync(path)) throw fault("output-exists", { output: path, use: "plan" });
 }
 
 /** @param tellPlan what a person or a program is told of the differences @returns the exit status */
@@ -23,7 +30,7 @@ export async function runComparison(
   tellPlan: (plan: OpenPlan, args: CommonArguments) => void | Promise<void>,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
-  if (!overwrite) for (const file of [path, args.html]) refuseExisting(file, "plan");
+  for (const file of [path, args.html]) refuseExisting(file, overwrite);
   await using session = await openSession(args, request.map);
   const { run, display } = session;
   await awaitEarlierRequests(run, request.settle);

@@ -2,6 +2,7 @@
 import { openBackup } from "../sync/backup-reader.js";
 import { checkGuards } from "../sync/guards.js";
 import { isEmptyPlan } from "../sync/plan.js";
+import { checkRejectsPath, discardRejects } from "../sync/rejects-path.js";
 import { describeRestoration, prepareRestoration } from "../sync/restore.js";
 import { carryOut } from "../sync/sync.js";
 import type { RestoreArguments } from "./commands/restore.js";
@@ -15,6 +16,8 @@ import { confirmed, openSession } from "./sync-session.js";
 export async function runRestore(args: RestoreArguments): Promise<number> {
   const settings = restorationSettingsOf(args);
   const backup = await openBackup(args.backupfile);
+  const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
+  await checkRejectsPath(rejects);
   const map = args.map === undefined ? backup.header.map : mapIdOf(args.map);
   await using session = await openSession({ ...args, url: args.url ?? backup.header.service }, map);
   const { run, display } = session;
@@ -26,7 +29,8 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   checkGuards(plan);
   if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it has all of the backup as it was`);
   if (isEmptyPlan(plan.counts) || args.dryRun || !(await confirmed("Put it back?", args))) return 0;
-  const report = await carryOut(plan, args.rejects ?? `${args.backupfile}.rejects.geojsonl`, run);
+  await discardRejects(rejects);
+  const report = await carryOut(plan, rejects, run);
   display.clear();
   return tellApplied(report, plan, run, args);
 }

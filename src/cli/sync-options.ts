@@ -3,8 +3,9 @@ import { fault } from "../errors.js";
 import { type Limit, type Mode, modes, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
 import type { RestoreRequest } from "../sync/restore.js";
 import { unprotect } from "./arguments.js";
-import type { Flag } from "./command.js";
+import { type Flag, grouped } from "./command.js";
 import { mapInputOptions } from "./map-inputs.js";
+import { serviceOptions } from "./service-options.js";
 import {
   flag,
   given,
@@ -28,6 +29,7 @@ export interface SyncArguments extends SourceArguments {
   readonly replaceProperties?: boolean;
   readonly keepUnmanaged?: boolean;
   readonly deleteUnmanaged?: boolean;
+  readonly deleteExcluded?: boolean;
   readonly updateWith?: string;
   readonly onDuplicate?: string;
   readonly onMissingKey?: string;
@@ -40,49 +42,67 @@ export interface SyncArguments extends SourceArguments {
 }
 
 export const mapOption = { map: { ...text, describe: "Id of the map", demandOption: true } } as const;
-export const stateOption = {
-  state: {
-    ...text,
-    describe: "Folder for locks, journals and what is remembered of maps",
-    defaultDescription: "XDG_STATE_HOME/geoferry",
-  },
-} as const;
 
 /** How features of the input are known on the map. */
-export const matchingOptions = {
+export const matchingOptions = grouped("Which feature is which:", {
   "remote-field": {
     ...text,
-    describe: "Property that identifies a feature on both sides, or auto",
+    describe: "Property that identifies a feature on both sides, or auto: the best one, which is shown",
     defaultDescription: "auto",
   },
   match: { ...text, describe: "id: features are known by the ids of the service, as pull wrote them" },
-  scope: { ...text, describe: "Look only at features with this value of a property: source=cadastre" },
-  "on-duplicate": { ...text, describe: "Of input features with one key take the first or the last" },
+  scope: { ...text, describe: "Look only at features with this value of a property, on both sides: source=cadastre" },
+  "on-duplicate": { ...text, describe: "first or last: the one that is taken of features of INPUT with the same key" },
   "on-missing-key": { ...text, describe: "reject: features without a key are rejected" },
-} as const satisfies Readonly<Record<string, Flag>>;
+});
 
 /** What the two sides are held against each other by. */
-export const comparingOptions = {
-  precision: { ...text, describe: "Decimals of longitude and latitude", defaultDescription: "7" },
+export const comparingOptions = grouped("What is equal:", {
+  precision: { ...text, describe: "Decimals of longitude and latitude that count", defaultDescription: "7" },
   "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
   "trust-pages": mapInputOptions["trust-pages"],
-} as const satisfies Readonly<Record<string, Flag>>;
+});
+
+const ofGuards = "What may become of the map:";
 
 /** What may become of the map. */
-export const guardOptions = {
-  "keep-unmanaged": { ...flag, describe: "Leave features of the map that have no key" },
-  "delete-unmanaged": { ...flag, describe: "Delete features of the map that have no key" },
+export const guardOptions = grouped(ofGuards, {
+  "keep-unmanaged": { ...flag, describe: "Full: leave features of the map that have no key" },
+  "delete-unmanaged": { ...flag, describe: "Full: delete features of the map that have no key" },
+  "delete-excluded": {
+    ...flag,
+    describe: "Full: delete features of the map, too, that --where, --bbox or --geometry-type leave out of INPUT",
+  },
   "max-delete": { ...text, describe: "Stop where more would be deleted: 100 or 5%", defaultDescription: "10%" },
   "max-update": { ...text, describe: "Stop where more would be updated: 100 or 5%" },
   "allow-null-geometry": { ...flag, describe: "Let features of the map lose their geometry" },
-  "allow-empty": { ...flag, describe: "Let an empty input empty the map" },
-  "update-with": { ...text, describe: "patch, or delete-create where the service cannot (ids change)" },
+  "allow-empty": { ...flag, describe: "Let an empty INPUT empty the map" },
+});
+
+/** How it is written to. */
+export const sendingOptions = grouped("How it is written to:", {
+  "update-with": {
+    ...text,
+    describe: "patch; or delete-create where the service offers no PATCH: ids change",
+    defaultDescription: "patch",
+  },
   settle: {
     ...text,
-    describe: "Milliseconds of quiet before it is looked what became of a request without an answer",
+    describe: "Milliseconds after a request without an answer until the map is read to see what became of it",
     defaultDescription: "2000",
   },
-} as const satisfies Readonly<Record<string, Flag>>;
+});
+
+/** What is asked before a map is written to, and kept of it. */
+export const writingOptions = grouped(ofGuards, {
+  "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
+  yes: { ...flag, alias: "y", describe: "Ask nothing; what stops a run stops it all the same" },
+  backup: {
+    ...text,
+    describe: "File or folder for what is changed or deleted, as it was; no file is replaced",
+    defaultDescription: "MAP-backup-TIME.geojson",
+  },
+});
 
 export const modeOption = {
   mode: {
@@ -93,12 +113,56 @@ export const modeOption = {
 } as const;
 
 export const inputsPositional = {
-  inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true },
+  inputs: {
+    type: "string",
+    array: true,
+    describe: "INPUT...: files, folders, globs, zip files, addresses, map:ID, - for stdin",
+    demandOption: true,
+  },
 } as const;
 
-export const strictOption = { strict: { ...flag, describe: "Suspicions and losses are failures" } } as const;
+/** Where features go that the service refuses. @param beside what its usual name is made of */
+export const refusedOption = (beside: string) => ({
+  rejects: {
+    ...text,
+    describe: "Where features go that the service refuses; such a file of an earlier run is replaced",
+    defaultDescription: `${beside}.rejects.geojsonl`,
+  },
+});
 
-export const sourceOptions = { ...readingOptions, ...shapingOptions, ...rejectOptions } as const;
+const inputOptions = grouped("INPUT:", {
+  ...readingOptions,
+  ...shapingOptions,
+  bbox: {
+    ...text,
+    describe: "Keep only features in the box: west,south,east,north in degrees; west > east spans the antimeridian",
+  },
+  limit: { ...text, describe: "Stop after so many features; not in a full synchronisation" },
+  ...rejectOptions,
+  rejects: {
+    ...text,
+    describe: "Where rejected features go, of INPUT and of the service; such a file of an earlier run is replaced",
+    defaultDescription: "INPUT.rejects.geojsonl in this folder",
+  },
+  strict: { ...flag, describe: "Suspicions and losses are failures" },
+});
+
+/** What every command takes that works on a map, beside its own flags. */
+export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
+  ...own,
+  ...grouped("Service:", {
+    ...serviceOptions,
+    state: {
+      ...text,
+      describe: "Folder for locks, journals and what is remembered of maps",
+      defaultDescription: "XDG_STATE_HOME/geoferry",
+    },
+  }),
+});
+
+/** What every command takes that compares INPUT with a map, beside its own flags. */
+export const withInput = <T extends Readonly<Record<string, Flag>>>(own: T) =>
+  onMap({ ...mapOption, ...own, ...inputOptions });
 
 function oneOf<T extends string>(option: string, value: string | undefined, choices: readonly T[], otherwise: T): T {
   if (value === undefined) return otherwise;
@@ -167,6 +231,7 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
     precision: precisionOf(args.precision),
     replaceProperties: args.replaceProperties ?? false,
     unmanaged: unmanagedOf(args),
+    deleteExcluded: args.deleteExcluded ?? false,
     updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
     onDuplicate: oneOf("--on-duplicate", args.onDuplicate, ["refuse", "first", "last"], "refuse"),
     onMissingKey: oneOf("--on-missing-key", args.onMissingKey, ["refuse", "reject"], "refuse"),

@@ -1,5 +1,4 @@
 /** What the commands that work on a map do it with: a run on the map, and progress for people. */
-import { existsSync } from "node:fs";
 import { fault } from "../errors.js";
 import type { Progress } from "../pipeline/request.js";
 import type { ApplyProgress } from "../sync/apply-tools.js";
@@ -33,14 +32,8 @@ export interface Session extends AsyncDisposable {
   readonly display: ProgressDisplay;
 }
 
-/** Told before either side is read, which may take long. @throws output-exists */
-export function refuseExisting(path: string | undefined, use: "plan" | "backup"): void {
-  if (path !== undefined && existsSync(path)) throw fault("output-exists", { output: path, use });
-}
-
 /** @throws map-locked, remote-unknown, option-invalid, output-failed … */
 export async function openSession(args: SessionArguments & CommonArguments, map: string): Promise<Session> {
-  refuseExisting(args.backup, "backup");
   const display = new ProgressDisplay(process.stderr);
   const isShown = !args.quiet && !args.json;
   const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;

@@ -44,6 +44,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: nobody knows whether it has ${e.features === 1 ? "1 feature" : `${e.features} features`}, as the service gave no answer and nothing identifies them; they are in ${e.rejects}: look which of them the map lacks, and push those`,
   ),
+  "backup-failed": entry<{ backup: string; reason: string }>(
+    "output",
+    (e) =>
+      `${e.backup}: cannot be written: ${e.reason}; what would be changed or deleted is to be kept there first, so nothing was sent; --backup names another file or folder`,
+  ),
   "backup-invalid": entry<{ backup: string; line: number; reason: string }>(
     "input",
     (e) =>

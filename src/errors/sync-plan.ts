@@ -27,6 +27,11 @@ export const syncPlanErrors = {
     "guard",
     (e) => `map ${e.map} of ${e.service}: nothing was sent:${listed(e.tripped.map(({ reason }) => reason))}`,
   ),
+  "filters-delete": entry<OnMap & { filters: readonly string[] }>(
+    "usage",
+    (e) =>
+      `map ${e.map} of ${e.service}: a full synchronisation would delete what ${e.filters.join(" and ")} ${e.filters.length === 1 ? "leaves" : "leave"} out of the input; say --delete-excluded where that is meant, --scope property=value to look at a part of both sides, or --mode incremental, which deletes nothing`,
+  ),
   /** `holder`: process 12 on host, since a time; null where that cannot be told. */
   "map-locked": entry<OnMap & { holder: string | null }>(
     "locked",

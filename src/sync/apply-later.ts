@@ -5,12 +5,14 @@ import { roundingOf } from "./classify-rounding.js";
 import { checkFresh } from "./fresh.js";
 import { checkGuards } from "./guards.js";
 import { isEmptyPlan, type OpenPlan } from "./plan.js";
+import { discardRejects } from "./rejects-path.js";
 import { sourceFiles } from "./source-files.js";
 import { awaitEarlierRequests, carryOut } from "./sync.js";
 import type { SyncRun } from "./sync-run.js";
 
 /**
  * Applies a plan that was made before, as long as it still fits.
+ * @param rejects where features go that the service refuses
  * @returns null where there is nothing to do, or it was not confirmed
  * @throws plan-stale, guard-sync: then nothing was sent
  */
@@ -37,5 +39,6 @@ export async function applyLater(
   }
   checkGuards(plan);
   if (isEmptyPlan(plan.counts) || !(await confirm())) return null;
+  await discardRejects(rejects);
   return carryOut(plan, rejects, run);
 }

@@ -22,7 +22,7 @@ import { openRecreations } from "./update-recreations.js";
 
 /**
  * @returns what was done, also where it was stopped before its end (`ending`)
- * @throws output-failed, output-exists where the backup or the journal cannot be written: then nothing was sent
+ * @throws backup-failed, output-failed where the backup or the journal cannot be written: then nothing was sent
  */
 export async function applyPlan(plan: OpenPlan, tools: ApplyTools): Promise<ApplyReport> {
   const { header } = plan;

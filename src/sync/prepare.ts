@@ -13,6 +13,7 @@ import { keyReader } from "./key-value.js";
 import type { OpenPlan, PlanMode, SyncKey } from "./plan.js";
 import type { SyncRequest } from "./request.js";
 import { type ReadSource, readSource } from "./source.js";
+import { checkFilters } from "./source-filters.js";
 import { sourceHeader } from "./source-header.js";
 import { type MapState, settingsHash } from "./state.js";
 import type { SyncRun } from "./sync-run.js";
@@ -50,10 +51,11 @@ export interface PlanOutput {
 
 /**
  * @param output where the plan goes; one that is gone with the run where absent
- * @throws what reading either side throws, and every check of `chooseKey`, `checkKeys` and `checkOrder`
+ * @throws filters-delete; what reading either side throws, and every check of `chooseKey`, `checkKeys` and `checkOrder`
  */
 export function prepare(request: SyncRequest, mode: PlanMode, run: SyncRun, output?: PlanOutput): Promise<Prepared> {
   return inWorkspace(run, async (workspace) => {
+    checkFilters(request, mode, namesOf(run));
     const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
     const snapshot = await takeSnapshot(run.client, workspace, snapshotSettings(request, run));
     return compareSides({ request, mode, run, workspace, source, snapshot }, output);
@@ -63,6 +65,7 @@ export function prepare(request: SyncRequest, mode: PlanMode, run: SyncRun, outp
 /** The same, where a source and a map that have not changed since they were found equal are not compared. */
 export function prepareIfChanged(request: SyncRequest, mode: PlanMode, run: SyncRun): Promise<Prepared | Unchanged> {
   return inWorkspace(run, async (workspace) => {
+    checkFilters(request, mode, namesOf(run));
     const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
     const settled = run.state.settled(settingsOf(request, mode));
     const isSame = settled !== null && settled.source === source.fingerprint && source.complete;
@@ -72,6 +75,8 @@ export function prepareIfChanged(request: SyncRequest, mode: PlanMode, run: Sync
     return compareSides({ request, mode, run, workspace, source, snapshot }, undefined);
   });
 }
+
+const namesOf = ({ client }: SyncRun) => ({ service: client.url, map: client.id });
 
 async function inWorkspace<T>({ spool }: SyncRun, work: (workspace: Workspace) => Promise<T>): Promise<T> {
   const workspace = await Workspace.create(spool);

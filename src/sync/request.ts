@@ -57,6 +57,8 @@ export interface SyncRequest {
   readonly replaceProperties: boolean;
   /** What a full synchronisation does with features of the map that have no key. */
   readonly unmanaged: "refuse" | "keep" | "delete";
+  /** A full synchronisation deletes from the map what filters leave out of the source; else it is refused with them. */
+  readonly deleteExcluded: boolean;
   readonly updateWith: "patch" | "delete-create";
   /** What becomes of source features with the key of another one. */
   readonly onDuplicate: "refuse" | "first" | "last";
@@ -79,6 +81,7 @@ export const usualSettings = {
   precision: 7,
   replaceProperties: false,
   unmanaged: "refuse",
+  deleteExcluded: false,
   updateWith: "patch",
   onDuplicate: "refuse",
   onMissingKey: "refuse",

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import type { TextPlace } from "../remote/feature-side.js";
 import type { SyncRequest } from "./request.js";
 import type { ReadSource } from "./source.js";
+import { filtersOf } from "./source-filters.js";
 
 const newline = 10;
 
@@ -38,16 +39,12 @@ async function rejectedRecords({ rejects }: ReadSource): Promise<ReadonlyMap<str
   return records;
 }
 
-/** Whether features were left out on their way, so that those that are there are not counted as the source counts. */
-const isFiltered = ({ where, bbox, geometryType }: SyncRequest["source"]): boolean =>
-  where !== undefined || bbox !== undefined || geometryType !== undefined;
-
 /**
  * Names features as "record 12", which counts from 1 as the source does; as "layer roads, record 12" where there are
  * several layers; and as "feature 12 of those taken" where filters or several inputs leave no way to know the record.
  */
 export async function sourcePlaces(request: SyncRequest, source: ReadSource): Promise<(row: TextPlace) => string> {
-  const exact = source.inputs.length === 1 && !isFiltered(request.source);
+  const exact = source.inputs.length === 1 && filtersOf(request.source).length === 0;
   const rejected = exact ? await rejectedRecords(source) : new Map<string, number[]>();
   return ({ file, start }) => {
     const { path, layer } = source.spooled[file]!;

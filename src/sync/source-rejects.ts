@@ -8,6 +8,7 @@ import { PathPlan } from "../pipeline/paths.js";
 import { parseRejectLimit, type RejectLimit } from "../pipeline/rejects.js";
 import type { Host } from "../pipeline/request.js";
 import type { Properties } from "../remote/wire.js";
+import { isFreeForRejects } from "./rejects-path.js";
 import type { SourceRequest } from "./request.js";
 import { spooledLines } from "./spooled-lines.js";
 
@@ -39,8 +40,8 @@ export const defaultRejects = (inputs: readonly string[]): string => `${stemOfIn
 
 /**
  * Rejects are kept in the spool until it is clear that they are rejects, and not coordinates in the wrong order; then
- * `publish` puts them where a person finds them. The rules of a conversion's rejects file hold: one that `--rejects`
- * names must not be there yet, the one of an earlier run under the usual name is replaced, and goes where there are none.
+ * `publish` puts them where a person finds them. The file of an earlier run is replaced, and goes where there are none;
+ * what else is there under the name that `--rejects` gives stays, and is an error.
  */
 export class SourceRejects {
   count = 0;
@@ -55,10 +56,10 @@ export class SourceRejects {
   ) {}
 
   /** @throws output-exists, output-failed, usage where the file must not be written */
-  static plan(request: SourceRequest, host: Host, spooled: string): SourceRejects {
+  static async plan(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
     const { inputs, rejects, maxRejects } = request;
     const path = rejects ?? defaultRejects(inputs);
-    const replaces = rejects === undefined;
+    const replaces = rejects === undefined || (await isFreeForRejects(path));
     new PathPlan(
       { inputs, output: "-", rejects: path, overwrite: replaces },
       {

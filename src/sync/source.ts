@@ -81,7 +81,7 @@ export async function readSource(
   key?: KeyReader,
 ): Promise<ReadSource> {
   const { inputs } = request.source;
-  const rejects = SourceRejects.plan(request.source, host, join(spool.folder(), "rejects.geojsonl"));
+  const rejects = await SourceRejects.plan(request.source, host, join(spool.folder(), "rejects.geojsonl"));
   let layers: readonly LayerInfo[] = [];
   const onLayers = (opened: readonly LayerInfo[]) => {
     layers = opened;

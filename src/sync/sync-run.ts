@@ -14,7 +14,7 @@ export interface SyncTools {
   readonly traffic: Traffic;
   /** The folder of all states (`stateRoot`). */
   readonly stateRoot: string;
-  /** Where the backup goes; null for a file named by map and time in the working directory. */
+  /** File or folder (`freeBackupPath`) that the backup goes to; null for the working directory. */
   readonly backup: string | null;
   /** What a person should know. */
   readonly onNotice: (sentence: string) => void;

@@ -118,7 +118,7 @@ function applyTools(rejects: string, run: SyncRun): ApplyTools {
     memory: patchMemory(run),
     traffic: tools.traffic,
     signal: tools.host.signal,
-    backup: tools.backup ?? freeBackupPath(".", client.id, tools.host.now),
+    backup: freeBackupPath(tools.backup ?? ".", client.id, tools.host.now),
     rejects,
     ...(tools.onApply ? { onProgress: tools.onApply } : {}),
   };

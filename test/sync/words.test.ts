@@ -1,6 +1,6 @@
 /** What a person reads where a synchronisation does not do what was asked for, with which status it ends, and that nothing was sent. */
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -172,6 +172,39 @@ describe("a guard", () => {
     stopped(said, 7, /--keep-unmanaged/, /--delete-unmanaged/);
   });
 
+  test.each([
+    ["--where", "title <> 'Place 3'"],
+    ["--bbox", "0,0,90,90"],
+    ["--geometry-type", "point"],
+  ])("against deletes that %s would bring about", async (flag, value) => {
+    const map = await mapWith(places(20));
+    const args = ["--remote-field", "ref", "--mode", "full", `${flag}=${value}`];
+    const words = [`would delete what ${flag} leaves out`, "--delete-excluded", "--scope", "--mode incremental"];
+    stopped(await push(places(20), map, ...args), 2, ...words);
+    expect((await push(places(20), map, ...args, "--delete-excluded", "--dry-run")).status).toBe(0);
+    // To make every geometry a multi one leaves nothing out.
+    const promoted = await push(places(20), map, ...args.slice(0, 4), "--geometry-type", "multi", "--dry-run");
+    expect(promoted.status, promoted.stderr).toBe(0);
+    expect(proxy.writes).toBe(0);
+  });
+
+  test("against deletes of what a filter leaves out, until it is said that they are meant", async () => {
+    const map = await mapWith(places(20));
+    const filter = ["--remote-field", "ref", "--mode", "full", "--where", "title <> 'Place 3'"];
+    const verified = await run([
+      "verify",
+      world.source(places(20)),
+      "--map",
+      map,
+      ...filter.slice(0, 2),
+      "--where=1=1",
+    ]);
+    expect(verified.status, verified.stderr).toBe(0);
+    expect((await push(places(20), map, ...filter, "--delete-excluded")).status).toBe(0);
+    expect((await world.features(map)).map(({ properties }) => properties.ref)).not.toContain("p3");
+    expect(await world.features(map)).toHaveLength(19);
+  });
+
   test("against rejects that nobody can name", async () => {
     const good = places(20)
       .map((one) => JSON.stringify(one))
@@ -331,7 +364,7 @@ describe("the line", () => {
       "--backup",
       backup,
     );
-    stopped(said, 6, /kept\.geojson/);
+    stopped(said, 6, /kept\.geojson: cannot be written: .*nothing was sent; --backup names another/);
   });
 });
 
@@ -372,8 +405,41 @@ test("features without a key are rejected and told by every run, also where noth
     expect(said).toMatchObject({ status: 5 });
     expect(said.stderr).toContain(`create ${created}, update 0`);
     expect(said.stderr).toContain(rejects);
-    rmSync(rejects);
+    expect(readFileSync(rejects, "utf8").trimEnd().split("\n")).toHaveLength(1);
   }
+  expect((await run([...args.with(1, world.source(places(3))), "--rejects", rejects])).status).toBe(0);
+  expect(existsSync(rejects)).toBe(false);
+});
+
+test("a backup never replaces another one", async () => {
+  const map = await mapWith(places(3));
+  const backup = join(world.folder, `${map}.before.geojson`);
+  const titles = (path: string) =>
+    (JSON.parse(readFileSync(path, "utf8")) as { features: readonly Place[] }).features.map(
+      (one) => one.properties.title,
+    );
+  for (const title of ["second", "third"]) {
+    const source = places(1, () => ({ title }));
+    expect(await push(source, map, "--remote-field", "ref", "--backup", backup)).toMatchObject({ status: 0 });
+  }
+  expect(titles(backup)).toEqual(["Place 0"]);
+  expect(titles(join(world.folder, `${map}.before-2.geojson`))).toEqual(["second"]);
+});
+
+test("a backup goes to a folder under a name of its own", async () => {
+  const map = await mapWith(places(3));
+  const folder = join(world.folder, `${map}-backups/`);
+  const said = await push(
+    places(1, () => ({ title: "new" })),
+    map,
+    "--remote-field",
+    "ref",
+    "--backup",
+    folder,
+  );
+  expect(said).toMatchObject({ status: 0 });
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/-backup-\d{8}T\d{6}Z\.geojson$/)]);
+  expect(said.stderr).toContain(`geoferry restore puts it back`);
 });
 
 test("a key that no feature of the map has is told: all would be there twice", async () => {
@@ -396,15 +462,16 @@ test("features that share a key are told, for people and for programs", async ()
   );
 });
 
-test("a file for a plan or a backup that is there is told before anything is read, with what replaces it", async () => {
+test("a file for a plan or for rejects that is there is told before the map is read, with what to do", async () => {
   const map = await mapWith([]);
   const there = world.file("there", "{}");
   const missing = join(world.folder, "no-such-source.geojson");
   const plan = await run(["plan", missing, "--map", map, "-o", there]);
   stopped(plan, 2, /there: exists already; use --overwrite to replace it$/m);
   stopped(await run(["plan", missing, "--map", map, "--html", there]), 2, /use --overwrite to replace it$/m);
-  const push = await run(["push", missing, "--map", map, "--backup", there]);
-  stopped(push, 2, /exists already, and the backup would go there; name another file with --backup/);
+  const push = await run(["push", world.source(places(3)), "--map", map, "--rejects", there]);
+  expect(proxy.count()).toBe(0);
+  stopped(push, 2, /exists already, and the rejects would go there; name another file with --rejects/);
   expect(readFileSync(there, "utf8")).toBe("{}");
 });
 

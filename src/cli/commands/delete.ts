@@ -1,37 +1,29 @@
 import { fault } from "../../errors.js";
 import type { Command } from "../command.js";
 import type { RunArguments } from "../run-sync.js";
-import { serviceOptions } from "../service-options.js";
 import {
   comparingOptions,
   guardOptions,
   inputsPositional,
-  mapOption,
   matchingOptions,
   type SyncArguments,
-  sourceOptions,
-  stateOption,
-  strictOption,
+  sendingOptions,
   syncRequestOf,
+  withInput,
+  writingOptions,
 } from "../sync-options.js";
-import { writingOptions } from "./push.js";
 
 export const deleteCommand: Command<SyncArguments & RunArguments> = {
   usage: "delete <inputs..>",
   summary: "Delete the features of a map whose keys or ids INPUT lists",
   positionals: inputsPositional,
-  options: {
-    ...mapOption,
-    ...matchingOptions,
+  options: withInput({
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],
-    settle: guardOptions.settle,
+    ...matchingOptions,
     "trust-pages": comparingOptions["trust-pages"],
-    ...sourceOptions,
-    ...strictOption,
-    ...serviceOptions,
-    ...stateOption,
-  },
+    settle: sendingOptions.settle,
+  }),
   examples: [
     ["delete gone.csv --map 7c0… --remote-field ref", "by the keys in a table"],
     ["delete old.geojson --map 7c0… --match id", "by the ids of the service, as pull wrote them"],

@@ -1,19 +1,16 @@
 import type { Command } from "../command.js";
 import type { CompareArguments } from "../run-compare.js";
-import { serviceOptions } from "../service-options.js";
 import { flag, text } from "../source-options.js";
 import {
   comparingOptions,
   guardOptions,
   inputsPositional,
-  mapOption,
   matchingOptions,
   modeOption,
   type SyncArguments,
-  sourceOptions,
-  stateOption,
-  strictOption,
+  sendingOptions,
   syncRequestOf,
+  withInput,
 } from "../sync-options.js";
 
 /** What becomes of a comparison that is not carried out. */
@@ -27,19 +24,15 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
   usage: "plan <inputs..>",
   summary: "Show what a push of INPUT would do to a map, and keep it for apply",
   positionals: inputsPositional,
-  options: {
-    ...mapOption,
+  options: withInput({
+    ...modeOption,
     output: { ...text, alias: "o", describe: "File for the plan, which apply takes" },
     ...comparisonOptions,
-    ...modeOption,
-    ...matchingOptions,
     ...guardOptions,
+    ...matchingOptions,
     ...comparingOptions,
-    ...sourceOptions,
-    ...strictOption,
-    ...serviceOptions,
-    ...stateOption,
-  },
+    ...sendingOptions,
+  }),
   examples: [
     ["plan places.gpkg --map 7c0… --mode full -o places.plan", "then: geoferry apply places.plan"],
     ["plan places.gpkg --map 7c0… --html places.html", "before and after, on a map"],

@@ -1,9 +1,14 @@
 import type { Command } from "../command.js";
 import type { RunArguments } from "../run-sync.js";
-import { serviceOptions } from "../service-options.js";
 import { text } from "../source-options.js";
-import { comparingOptions, guardOptions, stateOption } from "../sync-options.js";
-import { writingOptions } from "./push.js";
+import {
+  comparingOptions,
+  guardOptions,
+  onMap,
+  refusedOption,
+  sendingOptions,
+  writingOptions,
+} from "../sync-options.js";
 
 export interface RestoreArguments extends RunArguments {
   /** The file that is put back; what a restoration changes is kept in another one. */
@@ -20,21 +25,14 @@ export const restoreCommand: Command<RestoreArguments> = {
   usage: "restore <backupfile>",
   summary: "Put back what a push, an apply or a delete has changed or deleted, from the backup that it wrote",
   positionals: { backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true } },
-  options: {
+  options: onMap({
     map: { ...text, describe: "Id of the map", defaultDescription: "the one that the backup is of" },
+    ...refusedOption("BACKUP"),
     ...writingOptions,
-    rejects: {
-      ...text,
-      describe: "Where features go that the service refuses",
-      defaultDescription: "BACKUP.rejects.geojsonl",
-    },
     "max-update": guardOptions["max-update"],
-    "update-with": guardOptions["update-with"],
-    settle: guardOptions.settle,
     "trust-pages": comparingOptions["trust-pages"],
-    ...serviceOptions,
-    ...stateOption,
-  },
+    ...sendingOptions,
+  }),
   examples: [["restore 7c0…-backup-20261120T020000Z.geojson", "undo what the run of that night did"]],
   async run(args) {
     const { runRestore } = await import("../run-restore.js");
