@@ -5,7 +5,7 @@ const together = 50;
 
 /**
  * Runs a statement with many rows of VALUES, `row` each, such as "(?, ?)": half the time of one row after the other.
- * `values` gives what stands in a row, `after` what stands behind all. Answers how many rows it changed.
+ * `values` gives what stands in a row. Answers how many rows it changed.
  */
 export function runInBulk<Row>(
   db: Connection,
@@ -13,14 +13,12 @@ export function runInBulk<Row>(
   row: string,
   rows: readonly Row[],
   values: (row: Row) => readonly unknown[],
-  after: readonly unknown[] = [],
 ): number {
   if (rows.length === 0) return 0;
   let changed = 0;
   const run = (from: number, count: number) => {
     const bound: unknown[] = [];
     for (let i = from; i < from + count; i++) bound.push(...values(rows[i]!));
-    bound.push(...after);
     changed += db.run(sql(new Array(count).fill(row).join(",")), bound);
   };
   const whole = rows.length - (rows.length % together);

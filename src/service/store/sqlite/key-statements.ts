@@ -20,19 +20,22 @@ export function keyStatements(
   });
   return {
     async findByKeys(field, digests) {
-      // All in one question with one answer: less than half the time of one after the other. Left free, SQLite would go
-      // through all keys of the field for each.
+      if (digests.length === 0) return [];
+      // All in one question with one answer: a quarter of the time of one after the other. The digests are one piece of
+      // memory, and a list of as many zeros counts them off. Left free, SQLite would go through all keys of the field
+      // for each.
       const { found } = db.get<{ found: string }>(
-        `SELECT json_group_array(json_array(a.key, k.seq, f.id) ORDER BY k.seq) AS found FROM json_each(?) a
+        `SELECT json_group_array(json_array(n.key, k.seq, f.id)) AS found FROM json_each(@zeros) n
         CROSS JOIN feature_keys k INDEXED BY feature_keys_by_head
-          ON k.field = ? AND substr(k.digest, 1, 8) = unhex(substr(a.value, 1, 16)) AND k.digest = unhex(a.value)
-        CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = ?) << 40 | k.seq`,
-        JSON.stringify(digests),
-        field,
-        field,
+          ON k.field = @field AND substr(k.digest, 1, 8) = substr(@digests, 32 * n.key + 1, 8)
+            AND k.digest = substr(@digests, 32 * n.key + 1, 32)
+        CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = @field) << 40 | k.seq`,
+        { field, digests: Buffer.from(digests.join(""), "hex"), zeros: `[0${",0".repeat(digests.length - 1)}]` },
       )!;
-      const matches: readonly [of: number, seq: number, id: string][] = JSON.parse(found);
-      return matches.map(([of, seq, id]) => ({ of, seq, id }));
+      const matches: [of: number, seq: number, id: string][] = JSON.parse(found);
+      return matches
+        .map(([of, seq, id]) => ({ of, seq, id }))
+        .sort((one, other) => one.of - other.of || one.seq - other.seq);
     },
     async addKeyField(map, { name, used }) {
       return db.get<{ number: number }>(

@@ -112,15 +112,19 @@ function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" |
       ]);
     },
     async update(map, rows) {
+      // Rows that are there, every one of them: an upsert takes half the time of UPDATE … FROM (VALUES …), which puts all
+      // of them aside first. No JSON is "", which leaves a column as it is.
       const sql = (values: string) =>
-        `WITH changed (seq, geometry, properties) AS (VALUES ${values})
-        UPDATE features AS f SET
-          geometry = coalesce(changed.geometry, f.geometry),
-          properties = coalesce(changed.properties, f.properties)
-        FROM changed WHERE f.place = ? << 40 | changed.seq
-          AND (f.geometry <> changed.geometry OR f.properties <> changed.properties)`;
-      return runInBulk(db, sql, "(?, ?, ?)", rows, ({ seq, geometry, properties }) => [seq, geometry, properties], [
+        `INSERT INTO features AS f (place, id, geometry, properties) VALUES ${values}
+        ON CONFLICT (place) DO UPDATE SET
+          geometry = coalesce(nullif(excluded.geometry, ''), f.geometry),
+          properties = coalesce(nullif(excluded.properties, ''), f.properties)
+        WHERE excluded.geometry NOT IN (f.geometry, '') OR excluded.properties NOT IN (f.properties, '')`;
+      return runInBulk(db, sql, "(? << 40 | ?, '', ?, ?)", rows, ({ seq, geometry, properties }) => [
         map,
+        seq,
+        geometry ?? "",
+        properties ?? "",
       ]);
     },
   };
