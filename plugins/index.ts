@@ -5,6 +5,7 @@ import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
 import gpx from "./gpx/index.js";
 import kml from "./kml/index.js";
+import postgis from "./postgis/index.js";
 import shapefile from "./shapefile/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
@@ -14,4 +15,5 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geojson", formats: geojson },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
+  { module: "#plugins/postgis", formats: [postgis] },
 ];

@@ -3,6 +3,7 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
+import { databaseErrors } from "./errors/database.js";
 import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
 import { remoteErrors } from "./errors/remote.js";
 import { syncErrors } from "./errors/sync.js";
@@ -298,6 +299,7 @@ export const registry = {
     (e) =>
       `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
   ),
+  ...databaseErrors,
   ...remoteErrors,
   ...syncErrors,
 } as const satisfies Record<string, Entry<never>>;

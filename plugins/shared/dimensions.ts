@@ -1,9 +1,14 @@
 import { type GeometryColumn, Kind, positionRange } from "../../src/model/geometry.js";
 
-const plain = { z: false, m: false } as const;
+export interface Dimensions {
+  readonly z: boolean;
+  readonly m: boolean;
+}
+
+export const plain: Dimensions = { z: false, m: false };
 
 /** Whether any position of feature i has a height or measure, members of collections included. */
-export function dimensionsOf(column: GeometryColumn, i: number): { readonly z: boolean; readonly m: boolean } {
+export function dimensionsOf(column: GeometryColumn, i: number): Dimensions {
   if (!column.z && !column.m && !column.members) return plain;
   let [z, m] = [false, false];
   const [from, to] = positionRange(column, i);

@@ -1,6 +1,6 @@
 import { isLittleEndian } from "../../src/model/doubles.js";
 import { type GeometryColumn, Kind } from "../../src/model/geometry.js";
-import { dimensionsOf } from "./dimensions.js";
+import { type Dimensions, dimensionsOf, plain } from "./dimensions.js";
 
 const hexDigits = "0123456789abcdef";
 
@@ -24,14 +24,15 @@ export class WkbWriter {
   /**
    * Feature i, which must not be a null geometry: bytes that are good until the next call.
    * @param room bytes to leave before it, for the caller to fill
+   * @param least dimensions that it gets in any case; it gets those that it has all the same
    */
-  write(column: GeometryColumn, i: number, room = 0): Buffer {
+  write(column: GeometryColumn, i: number, room = 0, least: Dimensions = plain): Buffer {
     this.at = 0;
     this.reserve(room);
     this.at = room;
     const { z, m } = dimensionsOf(column, i);
-    this.z = z;
-    this.m = m;
+    this.z = z || least.z;
+    this.m = m || least.m;
     this.geometry(column, i);
     return this.buffer.subarray(0, this.at);
   }

@@ -25,8 +25,8 @@ export interface HostSink extends Sink, AsyncDisposable {
 export interface SinkOptions {
   /** Whether what is there may be replaced. */
   readonly overwrite: boolean;
-  /** The file that is there is changed in place. */
-  readonly update?: InPlace;
+  /** The file that is there is changed in place, or what is behind an address. */
+  readonly update?: InPlace & { readonly isAddress?: boolean };
   /** Pack the main file, which gets the name `main` in it, and its companions into one zip. */
   readonly zip?: { readonly main: string };
   /**

@@ -9,6 +9,13 @@ import { entriesNamed } from "./folder-listing.js";
 export interface SourceSpec {
   readonly name: string;
   readonly path: string;
+  /** The path is an address of a format's own. */
+  readonly isAddress?: true;
+}
+
+/** A source as the host has it: one that another thread can make, too. */
+export interface HostSource extends Source {
+  readonly spec: SourceSpec;
 }
 
 /** Why the system refused, in its own words: "permission denied". */
@@ -67,7 +74,7 @@ class OpenFile implements SourceFile {
 }
 
 /** A file on disk and its siblings. */
-export class FileSource implements Source {
+export class FileSource implements HostSource {
   private constructor(
     readonly name: string,
     readonly path: string,
@@ -120,6 +127,33 @@ export class FileSource implements Source {
     }
   }
 }
+
+/** A database, by an address that its format understands. */
+export class AddressSource implements HostSource {
+  readonly size = 0;
+
+  constructor(readonly path: string) {}
+
+  get name(): string {
+    return this.path;
+  }
+
+  get spec(): SourceSpec {
+    return { name: this.name, path: this.path, isAddress: true };
+  }
+
+  sibling(): null {
+    return null;
+  }
+
+  async open(): Promise<SourceFile> {
+    throw fault("internal", { reason: `${this.name} is an address, and has no bytes to read` });
+  }
+}
+
+/** The source that another thread has described. @throws input-missing, input-unreadable */
+export const sourceOf = (spec: SourceSpec): HostSource =>
+  spec.isAddress ? new AddressSource(spec.path) : FileSource.at(spec.path, spec.name);
 
 const headLength = 1 << 16;
 

@@ -5,15 +5,16 @@ import type { InPlace, SinkFile } from "../plugin/format.js";
 import type { HostSink } from "./sink.js";
 import { outputFailure } from "./target.js";
 
-/** A file that its writer changes in place: what makes the change last, or takes it back, is the writer's. */
+/** A file or database that its writer changes in place: what makes the change last, or takes it back, is the writer's. */
 export class UpdateSink implements HostSink {
   readonly isStream = false;
 
   /** @throws output-failed where the file, or the folder that a journal needs, is not to be written to */
   constructor(
     readonly name: string,
-    readonly update: InPlace,
+    readonly update: InPlace & { readonly isAddress?: boolean },
   ) {
+    if (update.isAddress) return;
     try {
       for (const path of [update.path, dirname(update.path)]) accessSync(path, constants.W_OK);
     } catch (error) {

@@ -32,6 +32,10 @@ export interface LayerInfo {
   readonly geometryTypes: readonly GeometryType[] | null;
   readonly featureCount: number | null;
   readonly extent: Extent | null;
+  /** Other names that it answers to: `public.roads`. */
+  readonly aliases?: readonly string[];
+  /** It is taken only where it is asked for by name: a table without geometry in a database full of them. */
+  readonly aside?: boolean;
 }
 
 export interface Layer extends LayerInfo {

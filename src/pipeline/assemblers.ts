@@ -25,7 +25,7 @@ export async function openAssemblers(
 }
 
 async function openAssembler(
-  { request, host, writer: { format, ref }, update, paths, outputs }: Conversion,
+  { request, host, writer: { format, ref, stem }, update, paths, outputs }: Conversion,
   path: string,
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
@@ -34,8 +34,8 @@ async function openAssembler(
   const sink = await outputs.create(path, {
     overwrite: paths.replaces || adds,
     now: host.now,
-    ...(update ? { update: { path: update.path, mode: update.mode } } : {}),
-    ...packing(path, format),
+    ...(update ? { update: { path: update.path, mode: update.mode, isAddress: stem !== null } } : {}),
+    ...(stem === null ? packing(path, format) : {}),
     ...(format.companions ? { companions: format.companions } : {}),
   });
   const module = await format.writer!.load();

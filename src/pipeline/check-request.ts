@@ -38,8 +38,10 @@ async function checkReader({ from, inputs, readerOptions = {} }: ConvertRequest,
   }
 }
 
-/** The format of an input that is a file and no archive; of anything else, and of what nobody knows, opening it tells. */
+/** The format of an input that is an address of its own, or a file and no archive; of anything else, and of what nobody knows, opening it tells. */
 async function formatOf(input: string, { registry }: Host): Promise<Format | null> {
+  const addressed = registry.ofAddress(input);
+  if (addressed) return addressed;
   if (!statSync(input, { throwIfNoEntry: false })?.isFile()) return null;
   try {
     const source = FileSource.at(input);

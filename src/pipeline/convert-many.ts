@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import type { Registry } from "../plugin/registry.js";
 import { openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
 import type { Executor } from "./executor.js";
@@ -23,8 +24,8 @@ export function isFolder(output: string): boolean {
 
 /** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
 function meansFolder(request: ConvertRequest, host: Host): boolean {
-  if (request.output === "-" || host.registry.byExtension(request.output).length > 0) return false;
-  return request.inputs.some((input) => !isAddress(input) && (isPattern(input) || isFolder(input)));
+  if (isAddress(request.output, host.registry) || host.registry.byExtension(request.output).length > 0) return false;
+  return request.inputs.some((input) => !isAddress(input, host.registry) && (isPattern(input) || isFolder(input)));
 }
 
 /**
@@ -46,7 +47,7 @@ export async function convertMany(
   if (single && refused[0]) throw refused[0].error;
   const conversions = single
     ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
-    : planFolder(withoutOutputs(expanded, request.output), request, host);
+    : planFolder(withoutOutputs(expanded, request.output, host.registry), request, host);
   for (const outcome of refused) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
@@ -76,14 +77,14 @@ async function limiter(count: number, width: number): Promise<<R>(run: () => Pro
  * What can be converted, without what lies in the output's folder where that is within the folder or pattern that is
  * gone through: those are the outputs of an earlier run.
  */
-function withoutOutputs(inputs: readonly ExpandedInput[], output: string): ExpandedInput[] {
+function withoutOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
   const folder = resolve(output) + sep;
   const isOutput = ({ address, relative }: ExpandedInput) => {
     const path = resolve(address);
     const root = path.slice(0, path.length - relative.length);
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };
-  return inputs.filter((input) => !input.error && (isAddress(input.address) || !isOutput(input)));
+  return inputs.filter((input) => !input.error && (isAddress(input.address, registry) || !isOutput(input)));
 }
 
 async function attempt(

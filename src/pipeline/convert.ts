@@ -37,6 +37,7 @@ export async function convert(
     replaces: replaces(request, writer.accepts.layers),
     changes: request.append === true || updatesInPlace(request, writer),
     claims,
+    stem: writer.stem,
   });
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 

@@ -14,15 +14,17 @@ export interface ExpandedInput {
   readonly error?: GeoferryError;
 }
 
-export const isAddress = (text: string): boolean =>
-  text === "-" || /^https?:\/\//i.test(text) || mapIdIn(text) !== null;
+export const isAddress = (text: string, registry: Registry): boolean =>
+  text === "-" || /^https?:\/\//i.test(text) || mapIdIn(text) !== null || registry.ofAddress(text) !== undefined;
 
 /** The id of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
 export const mapIdIn = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;
 
 /** What an output in a folder is called after. */
-function nameOf(address: string): string {
+function nameOf(address: string, registry: Registry): string {
   if (address === "-") return "stdin";
+  const addressed = registry.ofAddress(address);
+  if (addressed) return addressed.addresses.stem(address).replaceAll(/[/\\]/g, "_");
   return mapIdIn(address) ?? (basename(new URL(address).pathname) || "download");
 }
 
@@ -100,7 +102,7 @@ export async function expandInputs(given: readonly string[], registry: Registry)
   const inputs: ExpandedInput[] = [];
   for (const text of given) {
     if (text === "") throw fault("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
-    if (isAddress(text)) inputs.push({ address: text, relative: nameOf(text) });
+    if (isAddress(text, registry)) inputs.push({ address: text, relative: nameOf(text, registry) });
     else if (existsSync(text) && statSync(text).isDirectory()) {
       for (const input of walk(text, text, registry)) inputs.push(input);
     } else if (!existsSync(text) && isPattern(text)) {

@@ -1,6 +1,6 @@
 import { fault } from "../errors.js";
 import { openInput } from "../io/input.js";
-import type { FileSource } from "../io/source.js";
+import { AddressSource, type HostSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
@@ -11,12 +11,15 @@ import type { ConvertRequest, Host } from "./request.js";
 import { splitList } from "./split-list.js";
 import type { FormatRef } from "./task.js";
 
+/** So many names are told. */
+const listed = 20;
+
 /** A layer that is open on this thread, with all that another thread needs to open it too. */
 export interface OpenLayer {
   readonly layer: Layer;
   /** Index of the layer in its dataset. */
   readonly index: number;
-  readonly source: FileSource;
+  readonly source: HostSource;
   readonly reader: FormatRef;
   readonly blueprint: unknown;
   /** What is in the output already and is added to: it passes untouched. */
@@ -67,6 +70,8 @@ export async function openInputs(
   host: Host,
   spool: Spool,
   existing = false,
+  /** Also those that have to be asked for by name. */
+  everyLayer = false,
 ): Promise<OpenInputs> {
   const datasets: Dataset[] = [];
   const contexts: HostContext[] = [];
@@ -74,7 +79,7 @@ export async function openInputs(
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
 
-  async function openSource(source: FileSource, from = request.from): Promise<void> {
+  async function openSource(source: HostSource, from = request.from): Promise<void> {
     const format = from ? registry.get(from) : await registry.identify(source);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
@@ -107,6 +112,16 @@ export async function openInputs(
     for (const source of sources) await openSource(source, "geojson");
   }
 
+  async function openAddress(address: string): Promise<void> {
+    const format = registry.ofAddress(address)!;
+    format.addresses.stem(address);
+    if (request.from !== undefined && registry.get(request.from).id !== format.id)
+      throw fault("usage", {
+        reason: `${address}: is an address of ${format.label}; leave --from ${request.from} away`,
+      });
+    await openSource(new AddressSource(address), format.id);
+  }
+
   const dispose = async () => {
     for (const dataset of datasets) await dataset[Symbol.asyncDispose]();
     for (const context of contexts) await context[Symbol.asyncDispose]();
@@ -116,6 +131,10 @@ export async function openInputs(
       const map = mapIdIn(address);
       if (map !== null) {
         await openMap(map, address);
+        continue;
+      }
+      if (registry.ofAddress(address)) {
+        await openAddress(address);
         continue;
       }
       const members = await openInput(address, {
@@ -138,7 +157,7 @@ export async function openInputs(
       }
     }
     return {
-      layers: chooseLayers(layers, request.layers, addresses.join(", ")),
+      layers: everyLayer ? layers : chooseLayers(layers, request.layers, addresses.join(", ")),
       findings,
       [Symbol.asyncDispose]: dispose,
     };
@@ -161,11 +180,24 @@ function chooseLayers(
   wanted: readonly string[] | undefined,
   source: string,
 ): readonly OpenLayer[] {
-  if (!wanted || wanted.length === 0) return layers;
-  const names = new Set(layers.map((open) => open.layer.name));
+  if (!wanted || wanted.length === 0) return withoutAside(layers, source);
+  const names = new Set(layers.flatMap(({ layer }) => [layer.name, ...(layer.aliases ?? [])]));
   // A name may have commas in it: what is a layer as it stands is not taken apart.
   const chosen = new Set(wanted.flatMap((text) => (names.has(text) ? [text] : splitList(text))));
   for (const name of chosen)
     if (!names.has(name)) throw fault("layer-missing", { source, layer: name, layers: [...names] });
-  return layers.filter((open) => chosen.has(open.layer.name));
+  return layers.filter(({ layer }) => [layer.name, ...(layer.aliases ?? [])].some((name) => chosen.has(name)));
+}
+
+/** @throws usage where all that there is has to be asked for, unsupported where there is nothing */
+function withoutAside(layers: readonly OpenLayer[], source: string): readonly OpenLayer[] {
+  const taken = layers.filter((open) => !open.layer.aside);
+  if (taken.length > 0) return taken;
+  if (layers.length === 0)
+    throw fault("unsupported", { source, reason: "there is no table or layer in it that may be read" });
+  const names = layers.slice(0, listed).map((open) => `"${open.layer.name}"`);
+  const more = layers.length > listed ? ` and ${layers.length - listed} more` : "";
+  throw fault("usage", {
+    reason: `${source}: has no layer with geometry; choose with --layer from ${names.join(", ")}${more}`,
+  });
 }

@@ -14,6 +14,8 @@ export interface ChosenWriter {
   readonly format: Format;
   readonly ref: FormatRef;
   readonly accepts: Accepts;
+  /** The output is an address, and this is what files beside it are called after; null of a file. */
+  readonly stem: string | null;
 }
 
 /** The ids of the formats that can be written. */
@@ -26,18 +28,29 @@ export const writable = ({ registry }: Host): string[] =>
 /** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
   const { registry } = host;
-  const byName = registry.byExtension(request.output).find((format) => format.writer);
+  const addressed = registry.ofAddress(request.output);
+  const stem = addressed?.addresses.stem(request.output) ?? null;
+  const byName = addressed ?? registry.byExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
+  if (format?.addresses && !addressed) {
+    const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.form}`;
+    throw fault("usage", { reason });
+  }
+  if (addressed && format !== addressed)
+    throw fault("usage", {
+      reason: `${request.output}: is an address of ${addressed.label}; leave --to ${request.to} away`,
+    });
   if (!format) throw fault("format-undecided", { output: request.output, known: writable(host) });
   if (!format.writer) throw fault("format-cannot-write", { format: format.id });
   const options = parseOptions(format.id, format.writer.options, request.writerOptions ?? {});
   const accepts = format.writer.accepts(options);
   if (request.output === "-" && !accepts.stream) throw fault("output-not-stream", { format: format.id });
-  return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts };
+  return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts, stem };
 }
 
 /** The name that the output gets: one of several files that belong together needs the extension by which they do. */
 export function outputName(output: string, format: Format): string {
+  if (format.addresses) return output;
   const stream = output === "-" || (existsSync(output) && !statSync(output).isFile());
   return stream || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
 }

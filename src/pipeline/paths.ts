@@ -125,6 +125,8 @@ export interface PathRules {
   readonly replaces: boolean;
   /** Whether the named output may be there all the same: it is changed in place, or added to. */
   readonly changes: boolean;
+  /** The output is an address, and rejects go into a file called after this, in the current folder. */
+  readonly stem: string | null;
   /** What other conversions of the same run write. */
   readonly claims: Claims;
 }
@@ -153,7 +155,7 @@ export class PathPlan {
   private readonly written: Write[] = [];
 
   /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
-  constructor(request: ConvertRequest, { format, registry, replaces, changes, claims }: PathRules) {
+  constructor(request: ConvertRequest, { format, registry, replaces, changes, claims, stem }: PathRules) {
     this.format = format;
     this.replaces = replaces;
     this.claims = claims;
@@ -161,9 +163,9 @@ export class PathPlan {
     this.inputs = request.inputs;
     this.reads = filesRead(request.inputs, registry);
     this.named = output;
-    this.add(output, "output", replaces || changes);
-    this.wasThere = output !== "-" && isThere(output);
-    this.rejects = request.rejects ?? (output === "-" ? null : rejectsBeside(output));
+    if (stem === null) this.add(output, "output", replaces || changes);
+    this.wasThere = stem === null && output !== "-" && isThere(output);
+    this.rejects = request.rejects ?? (output === "-" ? null : rejectsBeside(stem ?? output));
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw fault("usage", { reason: `${request.rejects}: is named as output and for --rejects; give two names` });
     // The rejects of an earlier run beside the output are those of an output that is replaced, too.
@@ -177,7 +179,7 @@ export class PathPlan {
 
   /** What an output will say of its CRS, once that is known. @throws usage */
   declareCrs(path: string, crs: Crs | null): void {
-    if (crs !== null && !isStream(path)) checkPrj(path, crs, this.format);
+    if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
   }
 
   private add(path: string, use: Write["use"], replaces: boolean): void {

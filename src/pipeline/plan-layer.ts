@@ -11,6 +11,9 @@ import { needsSummary } from "./reading.js";
 import { checkNames, planShape } from "./shape.js";
 import { crsOfHeld, heldLayer } from "./update.js";
 
+/** So many names are told. */
+const mostNames = 50;
+
 /** A part of an output layer, and the file that it goes into. */
 export interface PlannedPart {
   readonly layer: TargetLayer;
@@ -36,7 +39,9 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const held = heldLayer(update, layer.name);
   const joins = update?.mode === "append" ? held : null;
   const target = joins ? await crsOfHeld(joins, request, conversion.target) : conversion.target;
-  if (update?.mode === "replace" && !held) tellAdded(conversion, layer.name, update.layers);
+  if (update?.mode === "add" && held)
+    throw fault("output-exists", { output: `${request.output}: the table "${held.name}"` });
+  if (update?.mode === "replace" && request.replaceLayer && !held) tellAdded(conversion, layer.name, update.layers);
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
@@ -90,7 +95,11 @@ function tellUndeclared({ gathered, writer, request }: Conversion, layer: string
 
 /** A mistyped name would leave the layer that was meant as it was. */
 function tellAdded({ gathered }: Conversion, layer: string, there: readonly LayerInfo[]): void {
-  const names = there.map(({ name }) => `"${name}"`).join(", ");
+  const more = there.length > mostNames ? ` and ${there.length - mostNames} more` : "";
+  const names = `${there
+    .slice(0, mostNames)
+    .map(({ name }) => `"${name}"`)
+    .join(", ")}${more}`;
   const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${there.length === 1 ? "is" : "are"} ${names}`;
   if (there.length > 0) gathered.notices.add("layer-added", layer, undefined, 1, example);
 }

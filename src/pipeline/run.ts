@@ -74,6 +74,10 @@ export class Run {
   /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
   settle(): void {
     const { request, update, paths, writer, outputs, gathered } = this.conversion;
+    if (writer.stem !== null) {
+      this.guardTables();
+      return;
+    }
     const gone = settleEarlierParts(
       paths,
       writer,
@@ -90,6 +94,16 @@ export class Run {
       const old = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
       if (old && old.size > 0) throw fault("guard-empty", { output: path });
     }
+  }
+
+  /** @throws guard-empty where nothing would replace a table with something in it */
+  private guardTables(): void {
+    const { request, update } = this.conversion;
+    if (request.allowEmpty || update?.mode !== "replace") return;
+    const emptied = this.written.find(
+      ({ part, features }) => features === 0 && part.held !== null && part.held.featureCount !== 0,
+    );
+    if (emptied) throw fault("guard-empty", { output: `${request.output}: ${emptied.part.held!.name}` });
   }
 
   async commit(): Promise<OutputReport[]> {

@@ -3,7 +3,7 @@
  * them (or sum them up). Built from plain data; gives plain data.
  */
 import { fault } from "../errors.js";
-import { FileSource, type SourceSpec } from "../io/source.js";
+import { type SourceSpec, sourceOf } from "../io/source.js";
 import { Batch, type BatchData, buffersIn } from "../model/batch.js";
 import type { Dataset, Layer, Split } from "../model/layer.js";
 import { giveBack, isBorrowed } from "../model/memory.js";
@@ -141,7 +141,7 @@ class OpenedTask implements Task {
     const format = await this.findFormat(ref);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const reader = await format.reader.load();
-    return reader.open(FileSource.at(source.path, source.name), ref.options, this.context);
+    return reader.open(sourceOf(source), ref.options, this.context);
   }
 
   private async layer(): Promise<Layer> {

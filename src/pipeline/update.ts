@@ -10,13 +10,14 @@ import { openInputs } from "./inputs.js";
 import { type ChosenWriter, packing } from "./outputs.js";
 import type { ConvertRequest, Host } from "./request.js";
 
-/** An existing file that is changed in place, and the layers that it has. */
+/** An existing file or database that is changed in place, and the layers that it has. */
 export interface Update extends InPlace {
   readonly layers: readonly LayerInfo[];
 }
 
 /** Whether the output is changed in place; if not it is written anew, whatever it was. */
-export function updatesInPlace(request: ConvertRequest, { accepts, format }: ChosenWriter): boolean {
+export function updatesInPlace(request: ConvertRequest, { accepts, format, stem }: ChosenWriter): boolean {
+  if (stem !== null) return true;
   const { append, replaceLayer, overwrite, output } = request;
   if (!accepts.updates || overwrite || !(append || replaceLayer)) return false;
   return output !== "-" && existsSync(output) && packing(output, format).zip === undefined;
@@ -31,16 +32,22 @@ export async function openUpdate(
 ): Promise<Update | null> {
   if (!updatesInPlace(request, writer)) return null;
   // Closed again before the writer opens the file: a reader may hold a lock.
-  await using held = await openInputs([request.output], { from: writer.format.id }, host, spool);
-  const layers = held.layers.map(({ layer: { name, crs, fields, geometryTypes, featureCount, extent } }) => {
-    return { name, crs, fields, geometryTypes, featureCount, extent };
+  await using held = await openInputs([request.output], { from: writer.format.id }, host, spool, false, true);
+  const layers = held.layers.map(({ layer: { name, crs, fields, geometryTypes, featureCount, extent, aliases } }) => {
+    return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
   });
-  return { path: throughLinks(request.output), mode: request.append ? "append" : "replace", layers };
+  const { append, replaceLayer, overwrite, output } = request;
+  if (writer.stem === null) return { path: throughLinks(output), mode: append ? "append" : "replace", layers };
+  return { path: output, mode: append ? "append" : replaceLayer || overwrite ? "replace" : "add", layers };
 }
 
-/** The layer that is there already under this name, in any case. */
+/** The layer that is there already under this name, or one that differs in case only. */
 export function heldLayer(update: Update | null, name: string): LayerInfo | null {
-  return update?.layers.find((layer) => layer.name.toLowerCase() === name.toLowerCase()) ?? null;
+  if (!update) return null;
+  const namesOf = (layer: LayerInfo) => [layer.name, ...(layer.aliases ?? [])];
+  const exact = update.layers.find((layer) => namesOf(layer).includes(name));
+  const alike = (other: string) => other.toLowerCase() === name.toLowerCase();
+  return exact ?? update.layers.find((layer) => namesOf(layer).some(alike)) ?? null;
 }
 
 /** The CRS that what is added to a layer comes into. @throws usage where another is asked for, or it does not say its own */

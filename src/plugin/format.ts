@@ -9,13 +9,16 @@ import type { OptionTable, OptionValues } from "./options.js";
 /** The version of this contract; a plugin that names another is refused. */
 export const apiVersion = 1;
 
-/** A file that can be read at any place. Zip entries, stdin and downloads are spooled into one first. */
+/**
+ * A file that can be read at any place. Zip entries, stdin and downloads are spooled into one first. For a format with
+ * `addresses`: one of them, which has no bytes of its own.
+ */
 export interface Source {
   /** What the person wrote, for messages: `data.zip/roads.shp`. */
   readonly name: string;
-  /** Where the bytes are, for libraries that need a path. */
+  /** Where the bytes are, for libraries that need a path; or the address. */
   readonly path: string;
-  /** Size in bytes. */
+  /** Size in bytes; 0 of an address. */
   readonly size: number;
   /** The file beside it with this extension (`"dbf"`, any case), or null. */
   sibling(extension: string): Source | null;
@@ -113,7 +116,13 @@ export interface Accepts {
   readonly m: boolean;
   /** Field types it holds; others are cast by the pipeline's table. */
   readonly fieldTypes: readonly FieldType[];
-  readonly fieldNames?: { readonly maxBytes?: number; readonly ignoreCase?: boolean; readonly pattern?: RegExp };
+  readonly fieldNames?: {
+    readonly maxBytes?: number;
+    readonly ignoreCase?: boolean;
+    readonly pattern?: RegExp;
+    /** Names that no field can have: it gets one with a number. */
+    readonly reserved?: readonly string[];
+  };
   /**
    * The field feature ids become where the format has no place for them, or true where it has. Where it has a place for
    * ids of some types only: those, and the field that others become.
@@ -163,15 +172,17 @@ export interface Assembler<C extends Chunk = Chunk> {
   abort?(): Promise<void>;
 }
 
-/** An existing file that is changed in place. */
+/** An existing file, or a database by its address, that is changed in place. */
 export interface InPlace {
+  /** The path, or the address. */
   readonly path: string;
   /**
    * `append`: rows are added to layers of the same name, other layers stay. `replace`: layers of the same name are
    * replaced, others stay. Names differ whatever their case; a layer that is there keeps the spelling it has, and the
-   * target layer comes with it. One that is not there is added.
+   * target layer comes with it. One that is not there is added. `add`: none of the layers is there, or `output-exists`;
+   * of addresses only.
    */
-  readonly mode: "append" | "replace";
+  readonly mode: "append" | "replace" | "add";
 }
 
 /** One output with its companions. Nothing is seen under its name before the host commits it. */
@@ -230,6 +241,22 @@ export interface Archive {
   readonly mainName?: string;
 }
 
+/**
+ * Addresses that stand for a database rather than for a file. Its reader is opened with one as `source.path`; its writer
+ * always has `sink.update`, with one as `path`.
+ */
+export interface Addresses {
+  /** How they begin, for people: `pg:`. */
+  readonly form: string;
+  /** Whether the text is one. Cheap, never throws. */
+  match(text: string): boolean;
+  /**
+   * What files about it are called after. Asked before the address is told or opened: one that says a password is
+   * refused here, without repeating it. @throws usage
+   */
+  stem(text: string): string;
+}
+
 /** How sure `identify` is. */
 export type Likeness = "yes" | "maybe" | "no";
 
@@ -244,6 +271,8 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   readonly companions?: readonly string[];
   /** Zips of its own; a zip with any other name is a parcel of files. */
   readonly archive?: Archive;
+  /** It is read from and written to by these, and no files are of it. */
+  readonly addresses?: Addresses;
   /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
   identify(
     head: Buffer,

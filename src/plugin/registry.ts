@@ -1,6 +1,6 @@
 import { fault } from "../errors.js";
 import { detect, formatsOfExtension } from "./detect.js";
-import type { Archive, Format, Source } from "./format.js";
+import type { Addresses, Archive, Format, Source } from "./format.js";
 
 const headLength = 1 << 16;
 
@@ -47,6 +47,13 @@ export class Registry {
   /** The formats whose extension the path has; the longest extension wins. */
   byExtension(path: string): Format[] {
     return formatsOfExtension(this.all(), path);
+  }
+
+  /** The format that the text is an address of, rather than a path. */
+  ofAddress(text: string): (Format & { readonly addresses: Addresses }) | undefined {
+    return this.all().find((format): format is Format & { readonly addresses: Addresses } =>
+      Boolean(format.addresses?.match(text)),
+    );
   }
 
   /** Whether a file of this name can be an input by its extension. */

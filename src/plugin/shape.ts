@@ -66,6 +66,15 @@ function flawOfArchive(archive: unknown, extensions: unknown): string | null {
   return null;
 }
 
+function flawOfAddresses(addresses: unknown): string | null {
+  if (!isObject(addresses)) return "addresses must be an object, or be left out";
+  if (!isText(addresses.form)) return "addresses.form must be a text";
+  for (const member of ["match", "stem"]) {
+    if (!isFunction(addresses[member])) return `addresses.${member} must be a function`;
+  }
+  return null;
+}
+
 /** What keeps a value from being a format of this version of the contract, in words; null where nothing does. */
 export function flawOf(value: unknown): string | null {
   if (!isObject(value)) return "its default export is not a format (see defineFormat)";
@@ -84,6 +93,8 @@ export function flawOf(value: unknown): string | null {
   if (companions !== null) return companions;
   const archive = value.archive === undefined ? null : flawOfArchive(value.archive, value.extensions);
   if (archive !== null) return archive;
+  const addresses = value.addresses === undefined ? null : flawOfAddresses(value.addresses);
+  if (addresses !== null) return addresses;
   if (!isFunction(value.identify)) return "identify must be a function";
   if (value.reader === undefined && value.writer === undefined) return "it has neither a reader nor a writer";
   for (const member of ["reader", "writer"] as const) {

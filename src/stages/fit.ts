@@ -107,8 +107,8 @@ function planFields(
   accepts: Accepts,
   mergeIds: boolean,
 ): FittedField[] {
-  const taken = new Map<string, number>();
   const limits = accepts.fieldNames ?? {};
+  const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => ({
     source,
     name: fittedName(wanted, limits, taken),

@@ -68,6 +68,7 @@ export class SourceRejects {
         replaces: false,
         changes: false,
         claims: new Set(),
+        stem: null,
       },
     );
     return new SourceRejects(path, spooled, replaces, parseRejectLimit(maxRejects));

@@ -20,7 +20,9 @@ export function describeFormat(format: Format): string {
   const writer = format.writer;
   return `${[
     `${format.id}: ${format.label}`,
-    `  extensions  ${format.extensions.map((extension) => `.${extension}`).join(" ")}`,
+    format.addresses
+      ? `  addresses   ${format.addresses.form}`
+      : `  extensions  ${format.extensions.map((extension) => `.${extension}`).join(" ")}`,
     `  reads       ${format.reader ? "yes" : "no"}`,
     `  writes      ${writer ? "yes" : "no"}`,
     ...(format.reader ? describeOptions("reader options (--in)", format.reader.options) : []),
@@ -33,6 +35,7 @@ const record = (format: Format) => ({
   id: format.id,
   label: format.label,
   extensions: format.extensions,
+  ...(format.addresses ? { addresses: format.addresses.form } : {}),
   reads: format.reader !== undefined,
   writes: format.writer !== undefined,
   readerOptions: format.reader?.options ?? {},
@@ -58,8 +61,8 @@ export const formatsCommand: Command<FormatsArguments> = {
         const abilities = [format.reader ? "reads" : "", format.writer ? "writes" : ""]
           .filter((word) => word !== "")
           .join(", ");
-        const extensions = format.extensions.map((extension) => `.${extension}`).join(" ");
-        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label} (${extensions})\n`);
+        const names = format.addresses?.form ?? format.extensions.map((extension) => `.${extension}`).join(" ");
+        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label} (${names})\n`);
       }
     }
     return 0;

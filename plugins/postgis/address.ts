@@ -1,0 +1,119 @@
+import { fault } from "../../src/plugin/index.js";
+
+/** What an address says, by the keywords of libpq (PostgreSQL, "Connection Strings"). */
+export type Keywords = ReadonlyMap<string, string>;
+
+/** Keywords of libpq that are understood, and `active_schema`, which GDAL's users know. */
+const known = new Set([
+  "host",
+  "hostaddr",
+  "port",
+  "dbname",
+  "user",
+  "service",
+  "connect_timeout",
+  "options",
+  "application_name",
+  "fallback_application_name",
+  "client_encoding",
+  "keepalives",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "active_schema",
+]);
+
+const secret = /^(password|sslpassword)$/;
+
+const scheme = /^(?:pg:|postgres(?:ql)?:(?=\/\/))/i;
+
+export const isAddress = (text: string): boolean => scheme.test(text);
+
+const invalid = (reason: string): Error =>
+  fault("usage", {
+    reason: `the address of a database ${reason}; it is like pg://user@host/database, pg:service=NAME or pg:"host=… dbname=…"`,
+  });
+
+const withPassword = (): Error =>
+  fault("usage", {
+    reason:
+      "the address of a database has a password in it, which every program of this machine can read there; put it into PGPASSWORD or a password file (~/.pgpass, PGPASSFILE)",
+  });
+
+/** @throws usage, without repeating the address where a password may stand in it */
+export function parseAddress(text: string): Keywords {
+  const rest = text
+    .replace(scheme, "")
+    .replace(/^"(.*)"$/s, "$1")
+    .trim();
+  const pairs = rest.startsWith("//") ? pairsOfUri(rest.slice(2)) : rest.includes("=") ? pairsOfText(rest) : [];
+  if (pairs.length === 0 && rest !== "" && !rest.startsWith("//")) pairs.push(["dbname", rest]);
+  const keywords = new Map<string, string>();
+  for (const [key, value] of pairs) {
+    if (secret.test(key)) throw withPassword();
+    if (key === "schemas" || key === "tables") throw invalid(`says ${key}=; choose layers with --layer schema.table`);
+    if (!known.has(key)) throw invalid(`says ${JSON.stringify(key)}, which is no keyword that is understood`);
+    if (value !== "") keywords.set(key, value);
+  }
+  return keywords;
+}
+
+type Pair = [key: string, value: string];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid("has a % that is no escape");
+  }
+}
+
+/** `user@host:port,host:port/database?keyword=value&…` */
+function pairsOfUri(text: string): Pair[] {
+  const [, authority = "", path = "", query = ""] = /^([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text) ?? [];
+  const at = authority.lastIndexOf("@");
+  const [user = "", ...password] = authority.slice(0, Math.max(0, at)).split(":");
+  if (password.join(":") !== "") throw withPassword();
+  const servers = authority
+    .slice(at + 1)
+    .split(",")
+    .map(serverOf);
+  const pairs: Pair[] = [
+    ["user", decoded(user)],
+    ["host", servers.map(([host]) => host).join(",")],
+    ["port", servers.every(([, port]) => port === "") ? "" : servers.map(([, port]) => port).join(",")],
+    ["dbname", decoded(path)],
+  ];
+  for (const pair of query.split("&").filter((pair) => pair !== "")) {
+    const [key = "", ...value] = pair.split("=");
+    // What JDBC's users write.
+    if (key === "ssl" && value.join("=") === "true") pairs.push(["sslmode", "require"]);
+    else pairs.push([decoded(key), decoded(value.join("="))]);
+  }
+  return pairs;
+}
+
+/** A host, which may be an IPv6 address in brackets, and its port. */
+function serverOf(text: string): readonly [host: string, port: string] {
+  const [, bracketed, host = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s.exec(text) ?? [];
+  return [bracketed ?? decoded(host), port];
+}
+
+/** `keyword = value`, with spaces between them; values in single quotes may have spaces, a backslash takes any character. */
+function pairsOfText(text: string): Pair[] {
+  const pair = /\s*([^\s=]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)/sy;
+  const pairs: Pair[] = [];
+  while (pair.lastIndex < text.length) {
+    const found = pair.exec(text);
+    if (!found) throw invalid("has something that is no keyword=value");
+    pairs.push([found[1]!, (found[2] ?? found[3] ?? "").replaceAll(/\\(.)/gs, "$1")]);
+  }
+  return pairs;
+}
+
+/** What files about the database are called after. @throws usage */
+export function databaseIn(text: string): string {
+  const keywords = parseAddress(text);
+  return keywords.get("dbname") ?? keywords.get("service") ?? process.env.PGDATABASE ?? "postgis";
+}

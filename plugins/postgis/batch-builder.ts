@@ -1,0 +1,95 @@
+import { Batch, type Field } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+import { type Cells, cellsOf } from "./cells.js";
+import { GeometryCells } from "./geometry-cells.js";
+import { fieldsOf, type LayerPlan } from "./layer-plan.js";
+
+/** Enough rows for a batch, or as many as bring so many positions or bytes. */
+const batchRows = 1024;
+const batchPositions = 1 << 16;
+const batchBytes = 1 << 20;
+
+/** Makes batches of rows that have the id, the geometry, and then the other columns. */
+export class BatchBuilder {
+  private readonly fields: readonly Field[];
+  private readonly ids: Cells | null;
+  private readonly geometry: GeometryCells;
+  private readonly cells: readonly Cells[];
+  private readonly targets: readonly (Cells | GeometryCells)[];
+  private bytes = 0;
+  private rows = 0;
+  /** Rows of the batch under way whose geometry cannot be read. */
+  private unreadable: number[] = [];
+  /** Rows of batches before. */
+  private passed = 0;
+
+  constructor(
+    private readonly plan: LayerPlan,
+    private readonly context: Pick<ReadContext, "lose" | "notice" | "reject" | "passed">,
+  ) {
+    this.fields = fieldsOf(plan);
+    this.geometry = new GeometryCells(plan.geometry?.srid ?? 0, context);
+    this.ids = plan.id && cellsOf(plan.id.wire, plan.id.type, () => undefined);
+    this.cells = plan.columns.map(({ name, wire, type }) =>
+      cellsOf(wire, type, (code, example) => context.lose(code, name, example)),
+    );
+    this.targets = [...(this.ids ? [this.ids] : []), ...(plan.geometry ? [this.geometry] : []), ...this.cells];
+  }
+
+  get isFull(): boolean {
+    return this.rows >= batchRows || this.bytes >= batchBytes || this.geometry.positions >= batchPositions;
+  }
+
+  /** Adds a row: the number of its columns, then length and bytes of each; a length of −1 is null. */
+  add(bytes: Buffer, from: number, to: number): void {
+    const { targets } = this;
+    let at = from + 2;
+    for (const target of targets) {
+      const size = bytes.readInt32BE(at);
+      at += 4;
+      if (size < 0) target.none();
+      else {
+        target.take(bytes, at, at + size);
+        at += size;
+      }
+    }
+    if (!this.plan.geometry) this.geometry.none();
+    else if (this.geometry.fault !== null) this.reject();
+    this.rows++;
+    this.bytes += to - from;
+  }
+
+  private reject(): void {
+    this.unreadable.push(this.rows);
+    const record = this.passed + this.rows + 1;
+    const reason = `the geometry cannot be read: ${this.geometry.fault}`;
+    this.context.reject({ code: "geometry-invalid", reason, place: { record }, feature: null });
+  }
+
+  /** The batch of the rows since the last one; null where there are none. */
+  take(): Batch | null {
+    const { rows: length, unreadable } = this;
+    if (length === 0) return null;
+    const batch = new Batch({
+      length,
+      ids: this.ids?.finish() ?? null,
+      fields: this.fields,
+      columns: this.cells.map((cells) => cells.finish()),
+      geometry: this.geometry.finish(),
+      records: null,
+      firstRecord: this.passed + 1,
+    });
+    this.passed += length;
+    this.rows = 0;
+    this.bytes = 0;
+    this.unreadable = [];
+    if (unreadable.length === 0) return batch;
+    const bad = new Set(unreadable);
+    return batch.take(Uint32Array.from({ length }, (_, i) => i).filter((row) => !bad.has(row)));
+  }
+
+  /** Says how many rows there were. */
+  end(): void {
+    this.context.passed(this.passed, 0);
+  }
+}

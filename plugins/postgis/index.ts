@@ -1,0 +1,73 @@
+import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
+import { defineFormat } from "../../src/plugin/index.js";
+import { databaseIn, isAddress } from "./address.js";
+import { longestIdentifier, tableNameOf } from "./identifiers.js";
+
+export const readOptions = {
+  sql: { type: "text", help: "A SELECT to read instead of the tables, in a read-only transaction" },
+  geometry: { type: "text", help: "Column with the geometry, where a table has several; the others are binary" },
+  id: {
+    type: "text",
+    help: "Column with the feature ids; else the primary key where it is one column of whole numbers; none for no ids",
+  },
+  numeric: {
+    type: "choice",
+    choices: ["auto", "double", "text"],
+    default: "auto",
+    help: "What numeric becomes: whole numbers where it has no decimals else double, always double, or text with all digits",
+  },
+} as const;
+
+export const writeOptions = {
+  fid: { type: "text", default: "fid", help: "Name of the column with the feature ids, unless a field has it" },
+  geometry: { type: "text", default: "geom", help: "Name of the column with the geometry, unless a field has it" },
+  type: {
+    type: "choice",
+    choices: ["geometry", "geography"],
+    default: "geometry",
+    help: "Type of the column with the geometry; geography takes longitude and latitude only",
+  },
+  json: { type: "choice", choices: ["json", "jsonb"], default: "json", help: "Type of columns with nested values" },
+  index: { type: "boolean", default: true, help: "Make a spatial index (GiST) of every table with geometry" },
+  lockTimeout: {
+    type: "integer",
+    default: 60,
+    min: 0,
+    help: "Seconds to wait for others who use a table that is changed; 0 waits for ever",
+  },
+} as const;
+
+/** PostgreSQL 12 and later with PostGIS 3. */
+export default defineFormat({
+  apiVersion: 1,
+  id: "postgis",
+  label: "PostgreSQL database with PostGIS",
+  extensions: [],
+  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseIn },
+  identify: () => "no",
+  reader: { options: readOptions, load: () => import("./reader.js") },
+  writer: {
+    options: writeOptions,
+    accepts: () => ({
+      crs: "any",
+      layers: "many",
+      layerName: tableNameOf,
+      geometryTypes: everyGeometryType,
+      nullGeometry: true,
+      z: true,
+      m: true,
+      fieldTypes,
+      fieldNames: {
+        maxBytes: longestIdentifier,
+        pattern: /^[^\0]+$/,
+        // Of every table (PostgreSQL, "System Columns").
+        reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"],
+      },
+      ids: { types: ["int32", "int64"], otherwise: "id" },
+      needs: "summary",
+      stream: false,
+      updates: true,
+    }),
+    load: () => import("./writer.js"),
+  },
+});

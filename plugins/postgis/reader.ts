@@ -1,0 +1,103 @@
+import type { Dataset, Layer, Split } from "../../src/model/index.js";
+import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.js";
+import { survey } from "./catalogue.js";
+import { Connection } from "./connection.js";
+import { readingFault } from "./faults.js";
+import type { readOptions } from "./index.js";
+import { type DatabasePlan, infoOf, type LayerPlan } from "./layer-plan.js";
+import { batchesOf, type PageRange } from "./rows.js";
+import { settingsOf } from "./settings.js";
+
+export type ReadOptions = OptionValues<typeof readOptions>;
+
+/** Bytes of a table that are read in one go. */
+const splitBytes = 1 << 22;
+
+interface TableSplit extends Split {
+  readonly range: PageRange;
+}
+
+function* splitsOf({ pages, bytes }: LayerPlan): Generator<TableSplit> {
+  if (pages === null || pages === 0) return;
+  const pageBytes = bytes / pages;
+  const step = Math.max(1, Math.round(splitBytes / pageBytes));
+  for (let first = 0; first < pages; first += step) {
+    const end = Math.min(pages, first + step);
+    yield { bytes: (end - first) * pageBytes, range: [first, end] };
+  }
+}
+
+/** All connections of a run see one state of the database; null where the server has none to share. */
+async function sharedSnapshot(connection: Connection): Promise<string | null> {
+  const rows = await connection
+    .tried(() => connection.rows<{ snapshot: string }>("SELECT pg_export_snapshot() AS snapshot"))
+    .catch(() => []);
+  return rows[0]?.snapshot ?? null;
+}
+
+class OpenDatabase implements Dataset {
+  readonly layers: readonly Layer[];
+
+  constructor(
+    private readonly name: string,
+    private readonly connection: Connection,
+    readonly blueprint: DatabasePlan,
+    private readonly context: ReadContext,
+    private readonly stop: () => void,
+  ) {
+    this.layers = blueprint.layers.map((plan) => this.layer(plan));
+  }
+
+  private layer(plan: LayerPlan): Layer {
+    const isSplit = this.blueprint.snapshot !== null && plan.pages !== null;
+    return {
+      ...infoOf(plan),
+      bytes: plan.bytes,
+      ...(isSplit
+        ? {
+            async *splits() {
+              yield* splitsOf(plan);
+            },
+          }
+        : {}),
+      batches: (split?: Split) => this.batches(plan, split as TableSplit | undefined),
+    };
+  }
+
+  private async *batches(plan: LayerPlan, split: TableSplit | undefined) {
+    try {
+      yield* batchesOf(this.connection, plan, split?.range ?? null, this.context);
+    } catch (error) {
+      if (this.context.signal.aborted) throw error;
+      throw readingFault(this.name, error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    await this.connection.close();
+  }
+}
+
+/** @throws usage, database-… */
+export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
+  const known = context.blueprint as DatabasePlan | undefined;
+  const settings = settingsOf(source.path, process.env);
+  const mode = { reads: true, snapshot: known?.snapshot ?? null } as const;
+  const connection = await Connection.open(source.name, settings, mode, context.signal);
+  const cancel = () => void connection.cancel();
+  context.signal.addEventListener("abort", cancel);
+  const stop = () => context.signal.removeEventListener("abort", cancel);
+  try {
+    const plan = known ?? {
+      layers: await survey(connection, options, context),
+      snapshot: await sharedSnapshot(connection),
+    };
+    return new OpenDatabase(source.name, connection, plan, context, stop);
+  } catch (error) {
+    stop();
+    await connection.close();
+    if (context.signal.aborted) throw error;
+    throw readingFault(source.name, error);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Batch } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+import { BatchBuilder } from "./batch-builder.js";
+import type { Connection } from "./connection.js";
+import { CopyOut } from "./copy-out.js";
+import type { LayerPlan } from "./layer-plan.js";
+
+/** Batches that may wait to be taken. */
+const mostWaiting = 2;
+
+/** A run of pages of a table: from the first on, before the second. */
+export type PageRange = readonly [first: number, end: number];
+
+/** What is selected of a layer. */
+function selection({ from, id, geometry, columns }: LayerPlan, range: PageRange | null): string {
+  const expressions = [id, geometry, ...columns].flatMap((one) => (one ? [one.expression] : []));
+  const where = range === null ? "" : ` WHERE ctid >= '(${range[0]},0)' AND ctid < '(${range[1]},0)'`;
+  return `SELECT ${expressions.join(", ")} FROM ${from}${where}`;
+}
+
+/**
+ * The rows of a layer, or of a range of its pages. Locks are let go of at the end, so that one who replaces the table
+ * in the same run does not wait for the reader.
+ */
+export async function* batchesOf(
+  connection: Connection,
+  plan: LayerPlan,
+  range: PageRange | null,
+  context: ReadContext,
+): AsyncGenerator<Batch> {
+  const builder = new BatchBuilder(plan, context);
+  const waiting: Batch[] = [];
+  const take = () => {
+    const batch = builder.take();
+    if (batch) waiting.push(batch);
+  };
+  const copy = new CopyOut(
+    `COPY (${selection(plan, range)}) TO STDOUT (FORMAT binary)`,
+    (bytes, from, to) => {
+      builder.add(bytes, from, to);
+      if (builder.isFull) take();
+    },
+    () => waiting.length >= mostWaiting,
+  );
+  await connection.run("SAVEPOINT reading");
+  connection.client.query(copy);
+  try {
+    while (await copy.more()) {
+      for (let batch = waiting.shift(); batch; batch = waiting.shift()) yield batch;
+    }
+    take();
+    for (let batch = waiting.shift(); batch; batch = waiting.shift()) yield batch;
+    if (range !== null) builder.end();
+  } finally {
+    await copy.drain(connection);
+    await connection.run("ROLLBACK TO SAVEPOINT reading; RELEASE SAVEPOINT reading").catch(() => undefined);
+  }
+}

@@ -1,0 +1,91 @@
+/** Days and microseconds as PostgreSQL keeps them: from 1 January 2000. */
+
+const daysTo2000 = 10957;
+const dayMicros = 86_400_000_000;
+
+export const pad = (value: number, digits: number): string => String(value).padStart(digits, "0");
+
+/** `YYYY-MM-DD`; null outside the years 0 to 9999 and for infinities. */
+export function dateText(days: number): string | null {
+  // Years begin in March, so that the leap day comes last; eras of 400 years have the same number of days.
+  const since = days + daysTo2000 + 719_468;
+  const era = Math.floor(since / 146_097);
+  const dayOfEra = since - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const shifted = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1;
+  const month = shifted < 10 ? shifted + 3 : shifted - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return year < 0 || year > 9999 ? null : `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+}
+
+/** Days of a date that is known to be one. */
+export function daysOf(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468 - daysTo2000;
+}
+
+/** `HH:MM:SS`, with as many decimals as there are, three or six; null for 24:00. */
+export function timeText(micros: number): string | null {
+  if (micros < 0 || micros >= dayMicros) return null;
+  const seconds = Math.floor(micros / 1_000_000);
+  const rest = micros % 1_000_000;
+  const decimals = rest === 0 ? "" : rest % 1000 === 0 ? `.${pad(rest / 1000, 3)}` : `.${pad(rest, 6)}`;
+  return `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}${decimals}`;
+}
+
+/** `YYYY-MM-DDTHH:MM:SS`; null for infinities and years that have more digits. */
+export function momentText(micros: bigint, zone: "" | "Z"): string | null {
+  const whole = BigInt(dayMicros);
+  let days = micros / whole;
+  if (days * whole > micros) days--;
+  const date = dateText(Number(days));
+  return date === null ? null : `${date}T${timeText(Number(micros - days * whole))}${zone}`;
+}
+
+const pattern = /^(?:(\d{4})-(\d\d)-(\d\d))?T?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?$/;
+
+/** A date, time or both; a zone is taken into account. */
+export interface Moment {
+  readonly days: number;
+  /** Since midnight; below 0 or beyond a day by the zone. */
+  readonly micros: number;
+  readonly zoned: boolean;
+  /** It has more than microseconds. */
+  readonly cut: boolean;
+}
+
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** What a text of a temporal field says (model/field.ts); null where no calendar has the day. */
+export function momentOf(text: string): Moment | null {
+  const found = pattern.exec(text);
+  if (!found) return null;
+  const [, year = "2000", month = "01", day = "01", hour = "0", minute = "0", second = "0", decimals = "", zone] =
+    found;
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  const isLeap = y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
+  if (m < 1 || m > 12 || d < 1 || d > monthDays[m - 1]! || (m === 2 && d === 29 && !isLeap)) return null;
+  const offset = zone === undefined || zone === "Z" ? 0 : minutesOf(zone);
+  const seconds = Number(hour) * 3600 + (Number(minute) - offset) * 60 + Number(second);
+  return {
+    days: daysOf(y, m, d),
+    micros: seconds * 1_000_000 + Number(decimals.slice(0, 6).padEnd(6, "0")),
+    zoned: zone !== undefined,
+    cut: /[1-9]/.test(decimals.slice(6)),
+  };
+}
+
+function minutesOf(zone: string): number {
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));
+  return zone.startsWith("-") ? -minutes : minutes;
+}
+
+export const microsOf = ({ days, micros }: Moment): bigint => BigInt(days) * BigInt(dayMicros) + BigInt(micros);

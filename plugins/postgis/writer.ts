@@ -1,0 +1,2 @@
+export { assembler } from "./database-writer.js";
+export { encoder } from "./encoder.js";
