@@ -35,13 +35,18 @@ type OfMap = { readonly map: string };
 
 /** What is wrong with the property that identifies features. */
 const keyErrors = {
-  "key-undecided": entry<{ source: string; attributes: readonly Attribute[] }>("input", (e) => {
+  "key-undecided": entry<{ source: string; attributes: readonly Attribute[]; hasIds: boolean }>("input", (e) => {
     const best =
       e.attributes.length > 0
         ? `; the best are ${e.attributes.map(describeAttribute).join("; ")}`
         : "; its features have no attributes";
-    return `${e.source}: no attribute identifies every feature${best}; repair one, or name it with --remote-field and say with --on-duplicate first or last and --on-missing-key reject what becomes of the others`;
+    return `${e.source}: no attribute identifies every feature${best}; repair one, or name it with --remote-field and say with --on-duplicate first or last and --on-missing-key reject what becomes of the others${e.hasIds ? "; or know features by the ids of the service, which the source has, with --match id" : ""}`;
   }),
+  "key-is-id": entry<Keyed & OfMap>(
+    "guard",
+    (e) =>
+      `${e.source}: "${e.field}" has the ids that the service gave the features of map ${e.map}, and is no property there: as a key it would match nothing and create everything again; --match id knows features by their ids; nothing was sent`,
+  ),
   "key-forgotten": entry<Keyed & { fields: readonly string[] }>(
     "input",
     (e) =>

@@ -132,5 +132,5 @@ async function noneFit(
     others: field.others,
     temporal: field.temporal,
   }));
-  return fault("key-undecided", { source: source.inputs.join(", "), attributes });
+  return fault("key-undecided", { source: source.inputs.join(", "), attributes, hasIds: source.hasIds });
 }

@@ -1,5 +1,6 @@
 /** Both sides of a synchronisation, read, checked and compared: all that comes before the first request that writes. */
 import { join } from "node:path";
+import { fault } from "../errors.js";
 import type { Loss } from "../model/report.js";
 import type { KeyReader } from "../remote/feature-side.js";
 import { type Snapshot, type SnapshotSettings, takeSnapshot } from "../remote/snapshot.js";
@@ -12,9 +13,10 @@ import { chooseKey, type KeyChoice } from "./key-choice.js";
 import { keyReader } from "./key-value.js";
 import type { OpenPlan, PlanMode, SyncKey } from "./plan.js";
 import type { SyncRequest } from "./request.js";
-import { type ReadSource, readSource } from "./source.js";
+import { type ReadSource, readSource, takeIdsFrom } from "./source.js";
 import { checkFilters } from "./source-filters.js";
 import { sourceHeader } from "./source-header.js";
+import { idFieldOfMap } from "./source-ids.js";
 import { type MapState, settingsHash } from "./state.js";
 import type { SyncRun } from "./sync-run.js";
 
@@ -58,7 +60,7 @@ export function prepare(request: SyncRequest, mode: PlanMode, run: SyncRun, outp
     checkFilters(request, mode, namesOf(run));
     const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
     const snapshot = await takeSnapshot(run.client, workspace, snapshotSettings(request, run));
-    return compareSides({ request, mode, run, workspace, source, snapshot }, output);
+    return compareSides(await knownById({ request, mode, run, workspace, source, snapshot }), output);
   });
 }
 
@@ -72,7 +74,7 @@ export function prepareIfChanged(request: SyncRequest, mode: PlanMode, run: Sync
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? settled.etag : null };
     const snapshot = await takeSnapshot(run.client, workspace, settings);
     if (snapshot === null) return { source, unchanged: true };
-    return compareSides({ request, mode, run, workspace, source, snapshot }, undefined);
+    return compareSides(await knownById({ request, mode, run, workspace, source, snapshot }), undefined);
   });
 }
 
@@ -111,6 +113,21 @@ interface Sides {
   readonly workspace: Workspace;
   readonly source: ReadSource;
   readonly snapshot: Snapshot;
+}
+
+/** The sides, with ids of the map's features as such, where the source has them in a field. @throws key-is-id */
+async function knownById(sides: Sides): Promise<Sides> {
+  const { request, run, workspace, source, snapshot } = sides;
+  const { matching, map } = request;
+  const field = await idFieldOfMap(source, snapshot, workspace);
+  if (field === null) return sides;
+  const inputs = source.inputs.join(", ");
+  if (matching.by === "property" && matching.name === field) throw fault("key-is-id", { source: inputs, map, field });
+  const { host } = run.tools;
+  return {
+    ...sides,
+    source: await takeIdsFrom(field, source, request, host, workspace, run.spool, knownKey(request, run)),
+  };
 }
 
 async function compareSides(

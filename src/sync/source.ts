@@ -21,6 +21,7 @@ import { isUuid } from "./key-value.js";
 import type { SyncRequest } from "./request.js";
 import { isInScope } from "./scope.js";
 import { type SourceFileState, sourceFiles } from "./source-files.js";
+import { idFieldNotice, idFieldsOf } from "./source-ids.js";
 import { SourceRejects } from "./source-rejects.js";
 import { spooledLines } from "./spooled-lines.js";
 
@@ -49,6 +50,8 @@ export interface ReadSource {
   /** Of all features, in degrees. */
   readonly extent: Extent | null;
   readonly fields: readonly FieldFacts[];
+  /** Features have ids as the service gives them. */
+  readonly hasIds: boolean;
   /** What the inputs said of themselves. */
   readonly layers: readonly LayerInfo[];
   /** The spooled files by the numbers that rows name them by, with the layers that they are. */
@@ -86,14 +89,14 @@ export async function readSource(
   const onLayers = (opened: readonly LayerInfo[]) => {
     layers = opened;
   };
-  let report = await spoolFeatures(request, { ...host, onLayers }, spool, rejects);
+  const report = await spoolFeatures(request, { ...host, onLayers }, spool, rejects);
   rejects.count = report.rejected;
-  let index = await indexFeatures(report, request, host, workspace, key);
-  const idField = request.matching.by === "id" ? fieldOfIds(index) : null;
-  if (idField !== null) {
-    workspace.source.clear();
-    report = await withIds(report, idField, request, host, spool);
-    index = await indexFeatures(report, request, host, workspace);
+  let spooled: readonly SpooledFile[] = report.outputs.map(({ path, layer }) => ({ path, layer }));
+  let index = await indexFeatures(spooled, request, host, workspace, key);
+  const idField = request.matching.by === "id" && index.uuids === 0 ? idFieldsOf(index.survey.facts)[0] : undefined;
+  if (idField !== undefined) {
+    spooled = await withIds(spooled, idField, request, host, spool);
+    index = await indexFeatures(spooled, request, host, workspace);
   }
   for await (const rejected of rejects.features()) index.hash.update(JSON.stringify(rejected));
   const { gaps, read } = report;
@@ -115,9 +118,26 @@ export async function readSource(
     files: await sourceFiles(inputs, host.registry),
     extent: index.extent.extent,
     fields: index.survey.facts,
+    hasIds: index.uuids > 0,
     layers,
-    spooled: report.outputs.map(({ path, layer }) => ({ path, layer })),
+    spooled,
   };
+}
+
+/** The same source, whose ids are those in a field, which is none any more. @throws what `convert` throws */
+export async function takeIdsFrom(
+  field: string,
+  source: ReadSource,
+  request: SyncRequest,
+  host: Host,
+  workspace: Workspace,
+  spool: Spool,
+  key?: KeyReader,
+): Promise<ReadSource> {
+  const spooled = await withIds(source.spooled, field, request, host, spool);
+  const { uuids, survey } = await indexFeatures(spooled, request, host, workspace, key);
+  const notices = [...source.notices, idFieldNotice(source, field, uuids)];
+  return { ...source, spooled, fields: survey.facts, hasIds: uuids > 0, notices };
 }
 
 function outOfScope({ source: { inputs }, scope }: SyncRequest, count: number): Loss[] {
@@ -154,14 +174,14 @@ const writerOptions = (precision: number) => ({
 
 /** The same features, with the values of a field as their ids in place of their own. */
 async function withIds(
-  spooled: ConvertReport,
+  spooled: readonly SpooledFile[],
   idField: string,
   { precision }: SyncRequest,
   host: Host,
   spool: Spool,
-): Promise<ConvertReport> {
-  const outputs = [];
-  for (const output of spooled.outputs) {
+): Promise<SpooledFile[]> {
+  const outputs: SpooledFile[] = [];
+  for (const output of spooled) {
     const path = join(spool.folder(), "source.geojsonl");
     const options = { ...writerOptions(precision), idField };
     await convert(
@@ -170,7 +190,7 @@ async function withIds(
     );
     outputs.push({ ...output, path });
   }
-  return { ...spooled, outputs };
+  return outputs;
 }
 
 interface SourceIndex {
@@ -183,23 +203,16 @@ interface SourceIndex {
   readonly survey: FieldSurvey;
 }
 
-/** Formats without ids of that type have them in a field, as `pull` wrote them: `id`, or `id_1` where that was taken. */
-function fieldOfIds({ uuids, survey }: SourceIndex): string | null {
-  if (uuids > 0) return null;
-  const field = survey.facts.find(
-    ({ name, values, uuids }) => /^(id|fid)(_\d+)?$/i.test(name) && values > 0 && uuids === values,
-  );
-  return field?.name ?? null;
-}
-
+/** Fills `workspace.source`, in place of what was there. */
 async function indexFeatures(
-  report: ConvertReport,
+  spooled: readonly SpooledFile[],
   request: SyncRequest,
   { signal }: Host,
   workspace: Workspace,
   key?: KeyReader,
 ): Promise<SourceIndex> {
   const { source } = workspace;
+  source.clear();
   source.keyedBy = key?.property ?? null;
   const index: SourceIndex = {
     features: 0,
@@ -210,7 +223,7 @@ async function indexFeatures(
     survey: new FieldSurvey(),
   };
   const rounding = roundingOf(request.precision);
-  for (const { path } of report.outputs) {
+  for (const { path } of spooled) {
     const file = source.addFile(path);
     for await (const lines of spooledLines(path)) {
       if (signal.aborted) throw fault("interrupted", {});

@@ -144,8 +144,21 @@ describe("the rejects of a source", () => {
     expect(existsSync(rejects)).toBe(false);
     expect(await source.rejects.publish()).toBe(rejects);
     expect(readFileSync(rejects, "utf8").trim().split("\n")).toHaveLength(1);
-    const again = await refusal(() => side.read(flawed("said.csv"), { source: { rejects } }));
-    expect([again.code, again.kind]).toEqual(["output-exists", "usage"]);
+  });
+
+  test("replace those of an earlier run, and nothing else", async () => {
+    const read = (rejects: string) => side.read(flawed("again.csv"), { source: { rejects } });
+    const rejects = side.path("again.geojsonl");
+    for (let night = 0; night < 2; night++) await (await read(rejects)).source.rejects.publish();
+    expect(readFileSync(rejects, "utf8").trim().split("\n")).toHaveLength(1);
+    const empty = side.file("empty.geojsonl", "");
+    expect(await (await read(empty)).source.rejects.publish()).toBe(empty);
+    for (const text of ['{"type":"Feature","geometry":null,"properties":{}}\n', "a,b\n1,2\n", "\n"]) {
+      const mine = side.file("mine.geojsonl", text);
+      const refused = await refusal(() => read(mine));
+      expect([refused.code, refused.kind]).toEqual(["output-exists", "usage"]);
+      expect(readFileSync(mine, "utf8")).toBe(text);
+    }
   });
 
   test("go nowhere near the data unless asked to, and never over the input", async () => {
