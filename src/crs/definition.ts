@@ -56,6 +56,8 @@ export interface Projection {
   readonly methodName: string;
   readonly parameters: Parameters;
   readonly unit: Unit;
+  /** x is the southing and y the westing, though the method gives easting and northing. */
+  readonly axes?: "south-west";
 }
 
 /** What a definition says, whatever it was written in. x is always longitude or easting. */
@@ -150,7 +152,8 @@ export function sameCoordinates(a: Definition, b: Definition): boolean {
     return !a.projection && !b.projection && near(a.geodetic.unit.size / b.geodetic.unit.size, 1, 1e-10);
   }
   const [p, q] = [a.projection, b.projection];
-  if (p.method === null || p.method !== q.method || !near(p.unit.size / q.unit.size, 1, 1e-9)) return false;
+  if (p.method === null || p.method !== q.method || p.axes !== q.axes || !near(p.unit.size / q.unit.size, 1, 1e-9))
+    return false;
   const [mine, other] = [orderedParallels(p), orderedParallels(q)];
   const keys = new Set([...Object.keys(mine), ...Object.keys(other)]) as Set<ParameterKey>;
   for (const key of keys) {

@@ -11,8 +11,8 @@ export type { Operation, OperationOptions } from "./identity.js";
 export type { Transform } from "./transform.js";
 
 /**
- * Coordinate reference systems. The tables of codes and proj4 are loaded when the first system other than WGS84 or Web
- * Mercator needs them. Inside geoferry x is always longitude or easting, whatever order a definition declares.
+ * Coordinate reference systems. The tables of codes and the projections are loaded when the first system other than WGS84
+ * or Web Mercator needs them. Inside geoferry x is always longitude or easting, whatever order a definition declares.
  */
 export const crsContext: CrsContext = {
   wgs84,

@@ -1,5 +1,6 @@
 /** The method that a definition names, by code or by one of the names in circulation. */
-import { type Method, type MethodId, methods } from "./methods.js";
+import type { Method } from "./method.js";
+import { type MethodId, methods } from "./methods.js";
 import { plain } from "./plain-name.js";
 
 /** By EPSG's method code. */
@@ -28,6 +29,8 @@ const synonyms: Readonly<Record<string, MethodId>> = {
   equidistantcylindrical: "equidistant-cylindrical",
   behrmann: "equal-area-cylindrical",
   lambertcylindricalequalareaellipsoidalcase: "equal-area-cylindrical",
+  goodehomolosine: "goode-land",
+  hammer: "hammer",
   vandergrinteni: "van-der-grinten",
   vandergrinten: "van-der-grinten",
 };

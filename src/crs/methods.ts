@@ -1,22 +1,17 @@
-import type { ParameterKey } from "./parameters.js";
+import {
+  type EsriParameter,
+  fe,
+  fn,
+  type Method,
+  meridian,
+  method,
+  type Parameter,
+  parallel1,
+  xy,
+  xyMeridian,
+} from "./method.js";
+import { worldMethods } from "./world-methods.js";
 
-/** [key, EPSG's parameter code, name in WKT1 (OGC 01-009 as GDAL writes it)] */
-type Parameter = readonly [key: ParameterKey, epsg: number, wkt1: string];
-/** [ESRI's name, key or the constant that it always has] */
-type EsriParameter = readonly [name: string, value: ParameterKey | number];
-
-export interface Method {
-  /** EPSG's method code, or null where EPSG has none. */
-  readonly epsg: number | null;
-  readonly wkt2: string;
-  readonly wkt1: string | null;
-  readonly esri: string | null;
-  readonly parameters: readonly Parameter[];
-  readonly esriParameters: readonly EsriParameter[];
-}
-
-const fe: Parameter = ["x0", 8806, "false_easting"];
-const fn: Parameter = ["y0", 8807, "false_northing"];
 const natural: readonly Parameter[] = [
   ["lat0", 8801, "latitude_of_origin"],
   ["lon0", 8802, "central_meridian"],
@@ -26,8 +21,6 @@ const centred: readonly Parameter[] = [
   ["lon0", 8802, "longitude_of_center"],
 ];
 const scale: Parameter = ["k", 8805, "scale_factor"];
-const meridian: Parameter = ["lon0", 8802, "central_meridian"];
-const parallel1: Parameter = ["lat1", 8823, "standard_parallel_1"];
 const falseOrigin = (lat: string, lon: string): readonly Parameter[] => [
   ["lat0", 8821, lat],
   ["lon0", 8822, lon],
@@ -53,11 +46,6 @@ const krovak: readonly Parameter[] = [
   fn,
 ];
 
-const xy: readonly EsriParameter[] = [
-  ["False_Easting", "x0"],
-  ["False_Northing", "y0"],
-];
-const xyMeridian: readonly EsriParameter[] = [...xy, ["Central_Meridian", "lon0"]];
 const esriNatural: readonly EsriParameter[] = [...xyMeridian, ["Latitude_Of_Origin", "lat0"]];
 const esriScaled: readonly EsriParameter[] = [...xyMeridian, ["Scale_Factor", "k"], ["Latitude_Of_Origin", "lat0"]];
 const esriConic: readonly EsriParameter[] = [
@@ -86,18 +74,6 @@ const esriKrovak = (x: number, rotation: number): readonly EsriParameter[] => [
   ["Y_Scale", 1],
   ["XY_Plane_Rotation", rotation],
 ];
-
-const method = (
-  epsg: number | null,
-  wkt2: string,
-  wkt1: string | null,
-  esri: string | null,
-  parameters: readonly Parameter[],
-  esriParameters: readonly EsriParameter[],
-): Method => ({ epsg, wkt2, wkt1, esri, parameters, esriParameters });
-/** A world map without parameters but its central meridian. */
-const world = (epsg: number | null, wkt2: string, name: string) =>
-  method(epsg, wkt2, name, name, [meridian, fe, fn], xyMeridian);
 
 /** Every projection method that geoferry can name. Which of them it computes is `projections.ts`'s matter. */
 export const methods = {
@@ -317,7 +293,6 @@ export const methods = {
     [parallel1, meridian, fe, fn],
     esriParallel,
   ),
-  "equal-earth": world(1078, "Equal Earth", "Equal_Earth"),
   "equidistant-conic": method(
     1119,
     "Equidistant Conic",
@@ -334,8 +309,57 @@ export const methods = {
     [...centred, fe, fn],
     esriNatural,
   ),
-  orthographic: method(9840, "Orthographic", "Orthographic", null, [...natural, fe, fn], esriCentred),
+  orthographic: method(9840, "Orthographic", "Orthographic", null, [...natural, fe, fn], []),
   gnomonic: method(null, "Gnomonic", "Gnomonic", "Gnomonic", [...natural, fe, fn], esriCentred),
+  "orthographic-spherical": method(
+    null,
+    "Orthographic (Spherical)",
+    null,
+    "Orthographic",
+    [...natural, fe, fn],
+    esriCentred,
+  ),
+  "bonne-south": method(9828, "Bonne (South Orientated)", null, null, [...natural, fe, fn], []),
+  "cassini-hyperbolic": method(9833, "Hyperbolic Cassini-Soldner", null, null, [...natural, fe, fn], []),
+  guam: method(9831, "Guam Projection", null, null, [...natural, fe, fn], []),
+  "lambert-conic-near-conformal": method(
+    9817,
+    "Lambert Conic Near-Conformal",
+    null,
+    null,
+    [...natural, scale, fe, fn],
+    [],
+  ),
+  "krovak-modified": method(1042, "Krovak Modified", null, null, krovak, []),
+  "krovak-modified-north": method(1043, "Krovak Modified (North Orientated)", null, null, krovak, []),
+  "transverse-mercator-zoned": method(
+    9824,
+    "Transverse Mercator Zoned Grid System",
+    null,
+    null,
+    [
+      ["lat0", 8801, "latitude_of_origin"],
+      ["initialLongitude", 8830, "initial_longitude"],
+      ["zoneWidth", 8831, "zone_width"],
+      scale,
+      fe,
+      fn,
+    ],
+    [],
+  ),
+  "tunisia-mining": method(
+    9816,
+    "Tunisia Mining Grid",
+    null,
+    null,
+    [
+      ["lat0", 8821, "latitude_of_false_origin"],
+      ["lon0", 8822, "longitude_of_false_origin"],
+      ["x0", 8826, "false_easting"],
+      ["y0", 8827, "false_northing"],
+    ],
+    [],
+  ),
   bonne: method(
     9827,
     "Bonne",
@@ -352,40 +376,7 @@ export const methods = {
     [...natural, fe, fn, ["height", 1039, "projection_plane_origin_height"]],
     [...xy, ["Longitude_Of_Center", "lon0"], ["Latitude_Of_Center", "lat0"], ["Height", "height"]],
   ),
-  miller: method(
-    null,
-    "Miller Cylindrical",
-    "Miller_Cylindrical",
-    "Miller_Cylindrical",
-    [["lon0", 8802, "longitude_of_center"], fe, fn],
-    xyMeridian,
-  ),
-  mollweide: world(null, "Mollweide", "Mollweide"),
-  robinson: method(
-    null,
-    "Robinson",
-    "Robinson",
-    "Robinson",
-    [["lon0", 8802, "longitude_of_center"], fe, fn],
-    xyMeridian,
-  ),
-  sinusoidal: method(
-    null,
-    "Sinusoidal",
-    "Sinusoidal",
-    "Sinusoidal",
-    [["lon0", 8802, "longitude_of_center"], fe, fn],
-    xyMeridian,
-  ),
-  "eckert-6": world(null, "Eckert VI", "Eckert_VI"),
-  "van-der-grinten": method(
-    null,
-    "Van Der Grinten",
-    "VanDerGrinten",
-    "Van_der_Grinten_I",
-    [meridian, fe, fn],
-    xyMeridian,
-  ),
+  ...worldMethods,
 } as const satisfies Record<string, Method>;
 
 export type MethodId = keyof typeof methods;

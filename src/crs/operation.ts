@@ -5,6 +5,7 @@ import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { declaredRoutes, sphereRoute } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
+import type { MethodId } from "./methods.js";
 import { resolve } from "./parse.js";
 import type { Registry } from "./registry.js";
 import { betterGrid, chooseRoute, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
@@ -37,18 +38,32 @@ async function told(found: Operation, source: Definition, target: Definition, op
     const tables = await registry();
     notices.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
   }
-  if ([source, target].some(isEllipsoidalCylinder)) notices.push(twoCylinders);
+  for (const { holds, notice } of readings) if ([source, target].some(holds)) notices.push(notice);
   notices.push(...heightNotices(source, target));
   const accuracy =
     assumed.length > 0 && found.accuracy !== null ? Math.max(found.accuracy, assumedAccuracy) : found.accuracy;
   return notices.length === 0 ? found : { ...found, accuracy, notice: notices.join("; ") };
 }
 
-const isEllipsoidalCylinder = ({ geodetic, projection }: Definition): boolean =>
-  projection?.method === "equidistant-cylindrical" && geodetic?.datum.ellipsoid.inverseFlattening !== 0;
+/** Maps that programs draw in more than one way. */
+const readings: readonly { holds: (definition: Definition) => boolean; notice: string }[] = [
+  {
+    holds: (definition) => isOnEllipsoid(definition, "equidistant-cylindrical"),
+    notice:
+      "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, which is up to 23 km off in y: what they wrote is in EPSG:32662",
+  },
+  {
+    holds: (definition) => isOnEllipsoid(definition, "miller", "van-der-grinten"),
+    notice:
+      "this world map is drawn on the sphere of the ellipsoid's surface, as GDAL and QGIS have it; ArcGIS takes the semi-major axis for its radius, which is up to 22 km off",
+  },
+];
 
-const twoCylinders =
-  "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, which is up to 23 km off in y: what they wrote is in EPSG:32662";
+const isOnEllipsoid = ({ geodetic, projection }: Definition, ...methods: readonly MethodId[]): boolean =>
+  projection !== null &&
+  projection.method !== null &&
+  methods.includes(projection.method) &&
+  geodetic?.datum.ellipsoid.inverseFlattening !== 0;
 
 function heightNotices({ vertical: from }: Definition, { vertical: to }: Definition): string[] {
   if (from === to) return [];
@@ -119,9 +134,8 @@ async function checkComputable(definition: Definition, crs: Crs, refuse: (reason
     throw refuse(`${title(crs)}: ${definition.obstacle ?? "it is neither geographic nor projected"}`);
   if (definition.obstacle !== null) throw refuse(`${title(crs)}: ${definition.obstacle}`);
   if (!definition.projection) return;
-  const { kernelOf } = await import("./projections.js");
-  const kernel = await kernelOf(definition.projection, definition.geodetic.datum.ellipsoid).catch(() => null);
-  if (!kernel)
+  const { kernelOf } = await import("./projections/index.js");
+  if (!kernelOf(definition.projection, definition.geodetic.datum.ellipsoid))
     throw refuse(`${title(crs)}: its projection, ${definition.projection.methodName}, cannot be computed exactly`);
 }
 

@@ -4,6 +4,8 @@ export type ParameterKey =
   | "lon0"
   | "lat1"
   | "lat2"
+  | "lon1"
+  | "lon2"
   | "k"
   | "x0"
   | "y0"
@@ -12,7 +14,9 @@ export type ParameterKey =
   | "colatitude"
   | "pseudoParallel"
   | "ellipsoidScale"
-  | "height";
+  | "height"
+  | "initialLongitude"
+  | "zoneWidth";
 
 /** Every name that a parameter is known by, in plain letters. */
 export const parameterNames: Readonly<Record<string, ParameterKey>> = {
@@ -59,6 +63,13 @@ export const parameterNames: Readonly<Record<string, ParameterKey>> = {
   ellipsoidscalingfactor: "ellipsoidScale",
   projectionplaneoriginheight: "height",
   height: "height",
+  satelliteheight: "height",
+  latitudeof1stpoint: "lat1",
+  longitudeof1stpoint: "lon1",
+  latitudeof2ndpoint: "lat2",
+  longitudeof2ndpoint: "lon2",
+  initiallongitude: "initialLongitude",
+  zonewidth: "zoneWidth",
 };
 
 /** EPSG's names of parameters, as WKT2 writes them. */
@@ -83,6 +94,8 @@ export const parameterTitles: Readonly<Record<number, string>> = {
   8824: "Latitude of 2nd standard parallel",
   8826: "Easting at false origin",
   8827: "Northing at false origin",
+  8830: "Initial longitude",
+  8831: "Zone width",
   8832: "Latitude of standard parallel",
   8833: "Longitude of origin",
   1036: "Co-latitude of cone axis",

@@ -63,7 +63,56 @@ const readers: Readonly<Record<string, (given: Given) => Read | null>> = {
   somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
   eqc: cylinder("equidistant-cylindrical-spherical"),
   cea: cylinder("equal-area-cylindrical"),
+  aeqd: ({ origin, words, isUnscaled }) =>
+    isUnscaled ? { method: words.has("guam") ? "guam" : "azimuthal-equidistant", values: origin } : null,
+  cass: ({ origin, words, isUnscaled }) =>
+    isUnscaled ? { method: words.has("hyperbolic") ? "cassini-hyperbolic" : "cassini", values: origin } : null,
+  bonne: ({ origin, number }) => {
+    const lat0 = number("lat_1");
+    return lat0 === undefined ? null : { method: "bonne", values: { ...origin, lat0 } };
+  },
+  krovak: ({ origin, k, words }) => ({
+    method: words.get("axis") === "swu" ? "krovak" : "krovak-north",
+    values: {
+      lat0: 49.5,
+      lon0: 24 + 50 / 60,
+      ...defined(origin),
+      k: k ?? 0.9999,
+      colatitude: 30 + 17 / 60 + 17.303111 / 3600,
+      pseudoParallel: 78.5,
+    },
+  }),
+  labrd: ({ origin, k, number }) => ({ method: "laborde", values: { ...origin, k, azimuth: number("azi") ?? 0 } }),
+  col_urban: ({ origin, number }) => ({ method: "colombia-urban", values: { ...origin, height: number("h_0") ?? 0 } }),
+  wink1: ofParallel("winkel-1", "lat_ts", 0),
+  wink2: ofParallel("winkel-2", "lat_1", 0),
+  // Where none is given PROJ's own answers differ: Winkel's parallel from the string, the equator from a system.
+  wintri: ofParallel("winkel-tripel", "lat_1", null),
+  loxim: ({ origin, number }) => {
+    const lat0 = number("lat_1");
+    return lat0 === undefined ? null : { method: "loximuthal", values: { ...origin, lat0 } };
+  },
+  tpeqd: ({ origin, number }) => {
+    const [lat1, lon1, lat2, lon2] = ["lat_1", "lon_1", "lat_2", "lon_2"].map((key) => number(key) ?? 0);
+    return { method: "two-point-equidistant", values: { x0: origin.x0, y0: origin.y0, lat1, lon1, lat2, lon2 } };
+  },
+  nsper: ({ origin, number }) => ({ method: "near-side-perspective", values: { ...origin, height: number("h") } }),
+  geos: ({ origin, number, words }) =>
+    (words.get("sweep") ?? "y") === "y" && !origin.lat0
+      ? { method: "geostationary", values: { ...origin, height: number("h") } }
+      : null,
 };
+
+const defined = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** A mean with the equidistant cylinder of a parallel, which PROJ has a default for. */
+function ofParallel(method: MethodId, key: string, usual: number | null) {
+  return ({ origin, number }: Given): Read | null => {
+    const lat1 = number(key) ?? usual;
+    return lat1 === null ? null : { method, values: { ...origin, lat1 } };
+  };
+}
 
 function utm({ number, words }: Given): Read | null {
   const zone = number("zone");
@@ -121,11 +170,9 @@ function obliqueMercator({ number, words, origin, k }: Given): Read | null {
 
 /** Methods that take an origin and nothing else. */
 const simple: Readonly<Record<string, MethodId>> = {
-  cass: "cassini",
   poly: "polyconic",
   nzmg: "new-zealand",
   laea: "lambert-azimuthal",
-  aeqd: "azimuthal-equidistant",
   ortho: "orthographic",
   gnom: "gnomonic",
   eqearth: "equal-earth",
@@ -133,6 +180,27 @@ const simple: Readonly<Record<string, MethodId>> = {
   moll: "mollweide",
   robin: "robinson",
   sinu: "sinusoidal",
+  eck1: "eckert-1",
+  eck2: "eckert-2",
+  eck3: "eckert-3",
+  eck4: "eckert-4",
+  eck5: "eckert-5",
   eck6: "eckert-6",
+  gall: "gall-stereographic",
+  wag4: "wagner-4",
+  wag5: "wagner-5",
+  wag7: "wagner-7",
+  aitoff: "aitoff",
+  hammer: "hammer",
+  natearth: "natural-earth",
+  natearth2: "natural-earth-2",
+  patterson: "patterson",
+  comill: "compact-miller",
+  times: "times",
+  crast: "craster",
+  mbtfpq: "flat-polar-quartic",
+  qua_aut: "quartic-authalic",
+  igh: "goode-land",
+  igh_o: "goode-ocean",
   vandg: "van-der-grinten",
 };

@@ -105,6 +105,15 @@ const silent = new Set([
   "no_uoff",
   "no_off",
   "axis",
+  "guam",
+  "hyperbolic",
+  "azi",
+  "h",
+  "h_0",
+  "sweep",
+  "lon_1",
+  "lon_2",
+  "R_A",
 ]);
 
 /** Reads `+proj=… +datum=…`; null where it is none or says something that would have to be guessed at. */
@@ -128,8 +137,11 @@ export function readProjString(text: string, registry: Registry): Definition | n
   };
   const geoid = words.get("geoidgrids");
   const heights = geoid === undefined ? {} : { vertical: `the geoid of ${geoid}` };
-  const unknownWord = [...words.keys()].find((word) => !silent.has(word));
-  const axis = words.get("axis");
+  const unknownWord = [...words.keys()].find(
+    (word) => !silent.has(word) || (word === "R_A" && kind !== "mill" && kind !== "vandg"),
+  );
+  // Krovak's own axes; R_A is what PROJ writes beside the maps that take that sphere.
+  const axis = kind === "krovak" && words.get("axis") === "swu" ? undefined : words.get("axis");
   const obstacle =
     unknownWord !== undefined
       ? `+${unknownWord} is not understood`

@@ -27,7 +27,8 @@ export function normaliseProjection(
     else values[known] = value;
   }
   // ESRI's name (with an underscore) is of the spherical method, EPSG's (with a space) of the ellipsoidal one.
-  const key = name === "Equidistant_Cylindrical" ? "equidistantcylindricalspherical" : plain(name);
+  const key =
+    name === "Equidistant_Cylindrical" ? "equidistantcylindricalspherical" : ofSphere(plain(name), parameters);
   const method = decide(key, values, extra, proj4Extension);
   if (method === null) return unknown;
   // A parameter that the method does not have, and that would do something, is one that is not understood.
@@ -44,6 +45,10 @@ export function normaliseProjection(
   }
   return { method, methodName: methodOf(method).wkt2, parameters: complete, unit };
 }
+
+/** ESRI's Orthographic, which calls its origin a centre, is that of a sphere. */
+const ofSphere = (name: string, parameters: ReadonlyMap<string, number>): string =>
+  name === "orthographic" && parameters.has("longitudeofcenter") ? "orthographicspherical" : name;
 
 /** What writers leave away. Standard parallels and azimuths have no default. */
 const defaults: Values = { lat0: 0, lon0: 0, x0: 0, y0: 0, k: 1 };
@@ -136,6 +141,11 @@ const rules: Readonly<Record<string, Rule>> = {
     values.lat0 = values.lat1 ?? values.lat0;
     delete values.lat1;
     return values.lat0 === undefined ? null : "bonne";
+  },
+  goodehomolosine: (_values, extra) => {
+    const option = extra.get("option");
+    extra.delete("option");
+    return option === 1 ? "goode-land" : option === 2 ? "goode-ocean" : null;
   },
   cylindricalequalarea: equatorial,
   equirectangular: equatorial,

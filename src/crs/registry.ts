@@ -34,8 +34,14 @@ const codeOf = (id: string): string | null => {
 };
 const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
-/** EPSG's former codes of methods that it has defined anew. */
-const renamedMethods: Readonly<Record<string, string>> = { 9842: "1028", 9823: "1029" };
+/** Codes of EPSG whose map is another method's: some that it has defined anew, some for a sphere or with heights. */
+const renamedMethods: Readonly<Record<string, string>> = {
+  9842: "1028",
+  9823: "1029",
+  // A map of two dimensions with heights beside it; and on a sphere the same formulas.
+  1111: "9807",
+  9834: "9835",
+};
 
 /** Gusterberg and St. Stephen Grid, whose axes point south and west though their method says nothing of it. */
 const southWest: ReadonlySet<string> = new Set(["8044", "8045"]);
@@ -110,8 +116,9 @@ export class Registry {
         methodName: method === null ? `EPSG method ${methodCode}` : methodOf(method).wkt2,
         parameters,
         unit: this.unit(unit!),
+        ...(southWest.has(cells[0]!) ? { axes: "south-west" as const } : {}),
       },
-      obstacle: southWest.has(cells[0]!) ? "its axes point south and west" : null,
+      obstacle: null,
     };
   }
 

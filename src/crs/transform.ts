@@ -1,8 +1,8 @@
 import { type Definition, type Ellipsoid, type Geodetic, sameEllipsoid } from "./definition.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import type { Operation } from "./identity.js";
-import { type Kernel, wrap } from "./kernels.js";
 import { resolve } from "./parse.js";
+import { type Kernel, wrap } from "./projections/kernels.js";
 import { chooseRoute, isGood, type Route } from "./routes.js";
 
 /**
@@ -113,8 +113,8 @@ async function fromGeographic(definition: Definition): Promise<Leg> {
 }
 
 async function requireKernel(definition: Definition): Promise<Kernel> {
-  const { kernelOf } = await import("./projections.js");
-  const kernel = await kernelOf(definition.projection!, definition.geodetic!.datum.ellipsoid);
+  const { kernelOf } = await import("./projections/index.js");
+  const kernel = kernelOf(definition.projection!, definition.geodetic!.datum.ellipsoid);
   if (!kernel) throw new Error(`${definition.name}: findOperation let a projection pass that cannot be computed`);
   return kernel;
 }

@@ -1,7 +1,7 @@
 import type { Definition, Geodetic, Projection, Unit } from "./definition.js";
-import { eccentricitySquared } from "./kernels.js";
 import { methodOf } from "./methods.js";
 import { isLength, isRatio, type ParameterKey, parameterTitles } from "./parameters.js";
+import { eccentricitySquared } from "./projections/kernels.js";
 import type { Registry } from "./registry.js";
 
 /** At most 15 significant digits, as every WKT writer has it. */
@@ -21,7 +21,7 @@ export function writeEsri(definition: Definition, registry: Registry): string | 
   if (!geodetic || definition.obstacle !== null) return null;
   const base = esriGeographic(geodetic, projection ? null : definition, registry);
   if (!projection) return base;
-  if (projection.method === null) return null;
+  if (projection.method === null || projection.axes) return null;
   const found = esriProjection(projection, definition, registry);
   if (!found) return null;
   const parameters = found.parameters.map(([name, value]) => `PARAMETER[${quote(name)},${decimal(value)}]`).join(",");
@@ -152,7 +152,7 @@ export function writeWkt1(definition: Definition, registry: Registry): string | 
   if (!geodetic || definition.obstacle !== null) return null;
   const base = wkt1Geographic(geodetic, projection ? null : definition, registry);
   if (!projection) return base;
-  if (projection.method === null) return null;
+  if (projection.method === null || projection.axes) return null;
   const method = methodOf(projection.method);
   if (method.wkt1 === null) return null;
   const grads = angularScale(geodetic);
@@ -216,12 +216,13 @@ export function writeWkt2(definition: Definition): string | null {
 }
 
 function wkt2Projected(definition: Definition, geodetic: Geodetic, projection: Projection): string | null {
-  if (projection.method === null) return null;
+  if (projection.method === null || projection.axes) return null;
   const method = methodOf(projection.method);
-  const parameters = method.parameters.map(([key, code]) => {
+  const parameters = method.parameters.map(([key, code, wkt1]) => {
     const value = number(projection.parameters[key] ?? 0);
     const unit = isLength(key) ? lengthUnit(projection.unit) : isRatio(key) ? 'SCALEUNIT["unity",1]' : degreeUnit;
-    return `PARAMETER[${quote(parameterTitles[code] ?? key)},${value},${unit},ID["EPSG",${code}]]`;
+    const id = code === null ? "" : `,ID["EPSG",${code}]`;
+    return `PARAMETER[${quote(code === null ? wkt1.replaceAll("_", " ") : (parameterTitles[code] ?? key))},${value},${unit}${id}]`;
   });
   const methodId = method.epsg === null ? "" : `,ID["EPSG",${method.epsg}]`;
   const south = projection.method === "transverse-mercator-south";

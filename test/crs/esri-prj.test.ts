@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { crsContext } from "../../src/crs/index.js";
 import { resolve } from "../../src/crs/parse.js";
-import { kernelOf } from "../../src/crs/projections.js";
+import { kernelOf } from "../../src/crs/projections/index.js";
 import { epsgLines } from "../../src/crs/table/crs-epsg.js";
 
 /** What GDAL writes into a `.prj`, of every code on stdin, in one run; a line each, empty where it cannot. */

@@ -65,6 +65,8 @@ const partly: Readonly<Record<string, string>> = {
  */
 const chosenByRectangle = new Set(["EPSG:5514", "EPSG:3907", "EPSG:29101", "ESRI:102008", "ESRI:102031"]);
 
+const equalArea = new Set(["EPSG:3035", "EPSG:6931", "EPSG:6933", "EPSG:8857"]);
+
 describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
   for (const code of systems) {
     it(`${code} from longitude and latitude, and back`, async () => {
@@ -82,7 +84,9 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
       ]);
       const tolerance = (await parse(code)).kind === "geographic" ? 1e-8 : 1e-3;
       expect(farthest(done, theirs), `${served} → ${done}, ${theirs}`).toBeLessThan(tolerance);
-      expect(farthest(back, theirBack), `${done} → ${back}, ${theirBack}`).toBeLessThan(1e-8);
+      // PROJ 9.1 ends its series for the latitude of equal area early: 1.6 mm at 20° and 70°.
+      const exactness = equalArea.has(code) ? 1.5e-8 : 1e-8;
+      expect(farthest(back, theirBack), `${done} → ${back}, ${theirBack}`).toBeLessThan(exactness);
     });
   }
 
@@ -112,7 +116,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:27572", "EPSG:2154", [600000, 2400000, 800000, 2000000]],
     ["EPSG:27700", "EPSG:25830", [400000, 300000, 530000, 180000]],
     ["EPSG:28992", "EPSG:25831", [155000, 463000, 120000, 480000]],
-    ["EPSG:21781", "EPSG:2056", [600000, 200000, 700000, 250000]],
+    ["EPSG:2056", "EPSG:25832", [2600000, 1200000, 2700000, 1250000]],
     ["EPSG:4283", "EPSG:7844", [145, -37, 151, -33]],
     ["EPSG:25832", "EPSG:3035", [500000, 5500000, 600000, 6000000]],
     ["EPSG:26910", "EPSG:3857", [500000, 4649776, 600000, 5000000]],
@@ -383,10 +387,8 @@ describe("refusals", () => {
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });
 
-  it("projections that proj4 lacks or computes otherwise", async () => {
-    expect(await refused("ESRI:54003")).toContain("Miller");
-    expect(await refused("EPSG:8044")).toContain("south and west");
-    expect(await refused("EPSG:6244")).toContain("Colombia Urban");
+  it("projections that nobody has formulas for, and what is no map", async () => {
+    expect(await refused("ESRI:54050")).toContain("Fuller");
     expect(await refused("EPSG:4978")).toContain("geocentric");
   });
 

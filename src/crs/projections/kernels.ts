@@ -1,4 +1,4 @@
-import type { Ellipsoid } from "./definition.js";
+import type { Ellipsoid } from "../definition.js";
 
 /**
  * A map projection over interleaved positions `from`…`to`, in place: longitude and latitude in radians, counted from

@@ -1,4 +1,4 @@
-import type { Ellipsoid } from "./definition.js";
+import type { Ellipsoid } from "../definition.js";
 import { eccentricitySquared, flattening, halfPi, type Kernel, outside, tanLatitude, wrap } from "./kernels.js";
 
 export interface Transverse {

@@ -1,0 +1,116 @@
+/**
+ * Auxiliary latitudes of an ellipsoid (Snyder 1987, section 3; Karney 2011 and 2023: series in the third flattening to
+ * its sixth power, which leave less than a micrometre on any ellipsoid of the earth). Angles in radians, lengths in
+ * units of the semi-major axis.
+ */
+import type { Ellipsoid } from "../definition.js";
+import { eccentricitySquared, flattening, tanLatitude } from "./kernels.js";
+
+type Six = readonly [number, number, number, number, number, number];
+
+/** at + Σ c_j sin 2j·at, by Clenshaw's sum. */
+function sum(c: Six, at: number): number {
+  const twice = 2 * Math.cos(2 * at);
+  let b1 = 0;
+  let b2 = 0;
+  for (let j = 5; j >= 0; j--) {
+    const b = c[j]! + twice * b1 - b2;
+    b2 = b1;
+    b1 = b;
+  }
+  return at + b1 * Math.sin(2 * at);
+}
+
+const powers = (n: number): Six => [n, n ** 2, n ** 3, n ** 4, n ** 5, n ** 6];
+
+export interface Meridian {
+  /** The distance from the equator. */
+  distance(latitude: number): number;
+  latitude(distance: number): number;
+  /** From the equator to the pole. */
+  readonly quarter: number;
+}
+
+/** Along the meridian (Karney 2011, section 5). */
+export function meridianOf(ellipsoid: Ellipsoid): Meridian {
+  const f = flattening(ellipsoid);
+  const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
+  const radius = (1 + n2 / 4 + n4 / 64 + n6 / 256) / (1 + n);
+  const to: Six = [
+    (-3 / 2) * n + (9 / 16) * n3 - (3 / 32) * n5,
+    (15 / 16) * n2 - (15 / 32) * n4 + (135 / 2048) * n6,
+    (-35 / 48) * n3 + (105 / 256) * n5,
+    (315 / 512) * n4 - (189 / 512) * n6,
+    (-693 / 1280) * n5,
+    (1001 / 2048) * n6,
+  ];
+  const from: Six = [
+    (3 / 2) * n - (27 / 32) * n3 + (269 / 512) * n5,
+    (21 / 16) * n2 - (55 / 32) * n4 + (6759 / 4096) * n6,
+    (151 / 96) * n3 - (417 / 128) * n5,
+    (1097 / 512) * n4 - (15543 / 2560) * n6,
+    (8011 / 2560) * n5,
+    (293393 / 61440) * n6,
+  ];
+  return {
+    distance: (latitude) => radius * sum(to, latitude),
+    latitude: (distance) => sum(from, distance / radius),
+    quarter: (radius * Math.PI) / 2,
+  };
+}
+
+export interface Authalic {
+  /** q of Snyder 3-12: twice the area of the zone between the equator and the latitude, per radian. */
+  q(sinLatitude: number): number;
+  /** Of the pole. */
+  readonly pole: number;
+  /** The latitude of a q; NaN beyond the poles. */
+  latitude(q: number): number;
+}
+
+/** Latitudes of the sphere of equal area. */
+export function authalicOf(ellipsoid: Ellipsoid): Authalic {
+  const e2 = eccentricitySquared(ellipsoid);
+  const e = Math.sqrt(e2);
+  const f = flattening(ellipsoid);
+  const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
+  const from: Six = [
+    (4 / 3) * n +
+      (4 / 45) * n2 -
+      (16 / 35) * n3 -
+      (2582 / 14175) * n4 +
+      (60136 / 467775) * n5 +
+      (28112932 / 212837625) * n6,
+    (46 / 45) * n2 + (152 / 945) * n3 - (11966 / 14175) * n4 - (21016 / 51975) * n5 + (251310128 / 638512875) * n6,
+    (3044 / 2835) * n3 + (3802 / 14175) * n4 - (94388 / 66825) * n5 - (8797648 / 10945935) * n6,
+    (6059 / 4725) * n4 + (41072 / 93555) * n5 - (1472637812 / 638512875) * n6,
+    (768272 / 467775) * n5 + (455935736 / 638512875) * n6,
+    (4210684958 / 1915538625) * n6,
+  ];
+  const q = (s: number) => (e === 0 ? 2 * s : (1 - e2) * (s / (1 - e2 * s * s) + Math.atanh(e * s) / e));
+  const pole = q(1);
+  return {
+    q,
+    pole,
+    latitude(value) {
+      const sine = value / pole;
+      if (!(Math.abs(sine) <= 1 + 1e-9)) return Number.NaN;
+      return sum(from, Math.asin(Math.max(-1, Math.min(1, sine))));
+    },
+  };
+}
+
+/** The radius of the parallel, in units of the semi-major axis (Snyder 14-15). */
+export const parallelRadius = (e2: number, latitude: number): number =>
+  Math.cos(latitude) / Math.sqrt(1 - e2 * Math.sin(latitude) ** 2);
+
+/** The radius of curvature across the meridian (Snyder 4-20), and along it (4-19). */
+export const primeVertical = (e2: number, sinLatitude: number): number =>
+  1 / Math.sqrt(1 - e2 * sinLatitude * sinLatitude);
+export const meridional = (e2: number, sinLatitude: number): number =>
+  (1 - e2) / (1 - e2 * sinLatitude * sinLatitude) ** 1.5;
+
+/** The latitude of Mercator's map, whose pole is at infinity (Snyder 7-7), and back. */
+export const isometric = (latitude: number, e: number): number =>
+  Math.asinh(Math.tan(latitude)) - e * Math.atanh(e * Math.sin(latitude));
+export const latitudeOf = (psi: number, e: number): number => Math.atan(tanLatitude(Math.sinh(psi), e));
