@@ -59,7 +59,7 @@ const shown = (text: string): string =>
     .slice(0, 200);
 
 /** RFC 6761, 6.3, and the loopback addresses. */
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   /^127\.\d+\.\d+\.\d+$/.test(host) || host === "[::1]" || host === "localhost" || host.endsWith(".localhost");
 
 const pathBelow = (path: string): string => {

@@ -18,7 +18,7 @@ export interface SideRow extends TextPlace {
   /** The number of `Kind` (src/model/geometry.ts) of its geometry. */
   readonly kind: number;
   /** `digestOf` its canonical text. */
-  readonly digest: Buffer;
+  readonly digest: string;
 }
 
 export interface KeyedRow extends SideRow {
@@ -47,7 +47,7 @@ export type SideName = (typeof sideNames)[number];
 /** Columns of a `SideRow`, then those of its key. No index: who joins by a column makes one, once it is full. */
 export const sideTable = (name: SideName): string => `CREATE TABLE ${name} (
   seq INTEGER PRIMARY KEY, id TEXT, page INTEGER NOT NULL, kind INTEGER NOT NULL, file INTEGER NOT NULL,
-  start INTEGER NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL, key TEXT, numeric INTEGER NOT NULL DEFAULT 0)`;
+  start INTEGER NOT NULL, length INTEGER NOT NULL, digest TEXT NOT NULL, key TEXT, numeric INTEGER NOT NULL DEFAULT 0)`;
 
 /** Bytes that are read at once where texts are asked for in their order, and how far apart they may stand then. */
 const ahead = 1 << 17;

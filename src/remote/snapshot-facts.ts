@@ -72,8 +72,8 @@ export class Fingerprint {
   }
 
   /** Adds what is not in the set, or takes out what is. */
-  toggle(id: string, digest: Buffer): void {
-    const member = hash("sha256", `${id} ${digest.toString("hex")}`, "hex");
+  toggle(id: string, digest: string): void {
+    const member = hash("sha256", `${id} ${digest}`, "hex");
     for (let i = 0; i < words; i++) this.words[i]! ^= wordOf(member, i);
   }
 

@@ -11,7 +11,7 @@ import type { Workspace } from "./workspace.js";
 
 type Pages = AsyncIterable<NumberedPage>;
 
-const digest = (feature: WireFeature, rounding: Rounding): Buffer => digestOf(canonicalFeature(feature, rounding));
+const digest = (feature: WireFeature, rounding: Rounding): string => digestOf(canonicalFeature(feature, rounding));
 
 /** What is known of the features in the table of a map. */
 export interface StoredMap {
@@ -70,6 +70,7 @@ export async function storePages(
 /** Leaves the last row of each id. @returns whether any was dropped */
 function dropRepeated({ database }: Workspace): boolean {
   database.exec("CREATE INDEX map_id ON map (id)");
+  if (!database.prepare("SELECT 1 FROM map GROUP BY id HAVING count(*) > 1 LIMIT 1").get()) return false;
   const { changes } = database
     .prepare("DELETE FROM map WHERE EXISTS (SELECT 1 FROM map later WHERE later.id = map.id AND later.seq > map.seq)")
     .run();
@@ -88,7 +89,7 @@ function whatIsStored({ map }: Workspace): StoredMap {
 
 /** Whether pages have the features that are stored, with the same digests, and no others; in any order. */
 export async function agrees(pages: Pages, { database }: Workspace, rounding: Rounding): Promise<boolean> {
-  const find = database.prepare<[string], { seq: number; digest: Buffer }>("SELECT seq, digest FROM map WHERE id = ?");
+  const find = database.prepare<[string], { seq: number; digest: string }>("SELECT seq, digest FROM map WHERE id = ?");
   const counts = database.prepare<[], { rows: number; last: number }>(
     "SELECT count(*) AS rows, coalesce(max(seq), 0) AS last FROM map",
   );
@@ -98,7 +99,7 @@ export async function agrees(pages: Pages, { database }: Workspace, rounding: Ro
   for await (const { features } of pages) {
     for (const feature of features) {
       const held = find.get(feature.id);
-      if (!held?.digest.equals(digest(feature, rounding))) return false;
+      if (held?.digest !== digest(feature, rounding)) return false;
       const bit = 1 << (held.seq & 7);
       if ((met[held.seq >> 3]! & bit) === 0) distinct += 1;
       met[held.seq >> 3]! |= bit;

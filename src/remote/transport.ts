@@ -5,7 +5,7 @@
 import pLimit from "p-limit";
 import { fault, GeoferryError } from "../errors.js";
 import { describeAnswer, isPostponed, postponed } from "./answer.js";
-import { type Addresses, addressesOf, type Connection } from "./connection.js";
+import { type Addresses, addressesOf, type Connection, isLoopback } from "./connection.js";
 import { type Answer, exchange, type Request, Unanswered } from "./exchange.js";
 import type { ServiceClient, Traffic } from "./map-client.js";
 import { exhaustedFor, Pace, retryAfter } from "./pace.js";
@@ -32,6 +32,8 @@ export class Transport {
   private readonly tokens: AccessTokens;
   private readonly slots: <T>(run: () => Promise<T>) => Promise<T>;
   private latest: AccessToken | null = null;
+  /** Headers of all requests. */
+  private readonly common: Readonly<Record<string, string>>;
 
   /** @throws remote-address, remote-insecure */
   constructor(
@@ -40,6 +42,7 @@ export class Transport {
     private readonly signal: AbortSignal,
   ) {
     this.addresses = addressesOf(connection);
+    this.common = { accept, ...encodingsOf(this.addresses) };
     this.pace = new Pace(traffic.rate);
     this.tokens = new AccessTokens(this.addresses.base, () => this.askForToken());
     this.slots = pLimit(traffic.concurrency);
@@ -66,7 +69,7 @@ export class Transport {
    * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted
    */
   read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    const request = { method: "GET", url, headers: { accept, ...headers } } as const;
+    const request = { method: "GET", url, headers: { ...this.common, ...headers } } as const;
     return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptRead(request))));
   }
 
@@ -80,7 +83,7 @@ export class Transport {
     body: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<Answer | Doubt> {
-    const request = { method, url, headers: { accept, "content-type": "application/json", ...headers }, body };
+    const request = { method, url, headers: { ...this.common, "content-type": "application/json", ...headers }, body };
     return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptWrite(request))));
   }
 
@@ -188,6 +191,10 @@ function unanswered(error: unknown): Unanswered {
 }
 
 const accept = "application/geo+json, application/json";
+
+/** Within one machine, answers that are compressed cost both sides more than they spare. */
+const encodingsOf = ({ base }: Addresses): Readonly<Record<string, string>> =>
+  isLoopback(new URL(base).hostname) ? { "accept-encoding": "identity" } : {};
 
 /** One that asks for the same request elsewhere (RFC 9110, 15.4); a write keeps its method only by 307 and 308. */
 const isRedirect = ({ status, headers }: Answer, method: string): boolean =>

@@ -41,51 +41,78 @@ export async function agreeOn(
     if (agreement && agreements.push(agreement) === together) state.agree(agreements.splice(0));
   };
   if (plan.counts.create > 0)
-    for await (const creates of createsOf(plan)) for (const one of creates) keep(readBack.agreementOnCreate(one));
+    for await (const creates of createsOf(plan)) readBack.agreementsOnCreates(creates).forEach(keep);
   if (heldFeatures(plan.counts) > 0)
     for await (const action of plan.actions(["update", "delete", "keep"])) keep(readBack.agreementOn(action));
   state.agree(agreements);
-  return readBack.isAsPlanned(after.snapshot.fingerprint);
+  return readBack.isAsPlanned();
 }
 
 type ActionOf<A extends PlanAction["action"]> = Extract<PlanAction, { readonly action: A }>;
 
 /** A feature of the map, as far as it is looked at. */
 type HeldRow = Pick<SideRow, keyof TextPlace | "id" | "digest">;
-const select = "SELECT id, digest, file, start, length FROM map";
+/** As far as it is looked at where its digest says enough. */
+type FoundRow = Pick<SideRow, "id" | "digest">;
 
 class ReadBack {
   private readonly after: Workspace;
   /** That the service seems to round to; null where it shows all. */
   private readonly decimals: number | null;
   private readonly byId;
-  private readonly byKey;
+  private readonly byKeys;
   /** Of the map that the plan makes of the one it was made for. */
   private readonly expected: Fingerprint;
+  /** Features that were created; on a map that was empty they are all that may be there. */
+  private found = 0;
+  private readonly wasEmpty: boolean;
   private isSure = true;
 
   /** @param created where ids match: what was created has some that the plan does not know */
   constructor(
     private readonly header: PlanHeader,
-    { workspace, snapshot }: Pick<Reading, "workspace" | "snapshot">,
+    private readonly read: Pick<Reading, "workspace" | "snapshot">,
     private readonly rounding: Rounding,
     private readonly created: CreatedFeatures | null,
   ) {
+    const { workspace, snapshot } = read;
     this.after = workspace;
+    this.wasEmpty = header.snapshot.features === 0;
     this.decimals = shownRounding(snapshot.decimals, header.settings.precision);
     this.expected = new Fingerprint(header.snapshot.fingerprint);
-    this.byId = workspace.database.prepare<[string], HeldRow>(`${select} WHERE id = ?`);
-    this.byKey = workspace.database.prepare<[string], HeldRow>(`${select} WHERE key = ?`);
+    this.byId = workspace.database.prepare<[string], HeldRow>(
+      "SELECT id, digest, file, start, length FROM map WHERE id = ?",
+    );
+    this.byKeys = workspace.database
+      .prepare<[string], [string, string, string]>(
+        "SELECT key, id, digest FROM map WHERE key IN (SELECT value FROM json_each(?))",
+      )
+      .raw();
   }
 
-  isAsPlanned(fingerprint: string): boolean {
-    return this.isSure && this.expected.toString() === fingerprint;
+  isAsPlanned(): boolean {
+    const { features, fingerprint } = this.read.snapshot;
+    const isExpected = this.wasEmpty ? this.found === features : this.expected.toString() === fingerprint;
+    return this.isSure && isExpected;
   }
 
-  agreementOnCreate(create: PlannedCreate): NewAgreement | null {
-    const { agreement } = create;
+  agreementsOnCreates(creates: readonly PlannedCreate[]): (NewAgreement | null)[] {
+    const agreements = creates.map(({ agreement }) => agreement);
+    const rows = this.created ? null : this.rowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
+    return creates.map((create, place) => this.agreementOnCreate(create, agreements[place]!, rows));
+  }
+
+  private rowsByName(names: readonly string[]): ReadonlyMap<string, FoundRow> {
+    return new Map(this.byKeys.all(JSON.stringify(names)).map(([key, id, digest]) => [key, { id, digest }]));
+  }
+
+  private agreementOnCreate(
+    create: PlannedCreate,
+    agreement: Agreement | null,
+    rows: ReadonlyMap<string, FoundRow> | null,
+  ): NewAgreement | null {
     if (!agreement) return null;
-    const row = this.created ? this.created.find(create.action.feature) : this.byKey.get(agreement.name);
+    const row = rows ? rows.get(agreement.name) : this.created?.find(create.action.feature);
     const found = row
       ? this.agreement(row, () => create.action.feature, agreement, this.created ? row.id : null)
       : null;
@@ -102,8 +129,7 @@ class ReadBack {
     }
     if (!action.agreement) return null;
     if (action.action === "keep") {
-      const held = Buffer.from(action.agreement.held, "hex");
-      return { name: action.agreement.name, sent: sentOf(action.agreement), held, id: null, sure: true };
+      return { ...action.agreement, id: null, sure: true };
     }
     const agreement = this.onUpdate(action);
     this.isSure &&= agreement?.sure === true;
@@ -113,21 +139,22 @@ class ReadBack {
   private onUpdate({ id, before, feature, agreement }: ActionOf<"update">): NewAgreement | null {
     const row = this.byId.get(id);
     const digest = this.digest(before);
-    if (!row || (row.digest.equals(digest) && !this.isRounded(feature, row))) return null;
+    if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
     return this.agreement(row, () => feature, agreement, null);
   }
 
   /** @param sent the feature, asked for only where its digest does not tell */
-  private agreement(row: HeldRow, sent: () => PlannedFeature, agreement: Agreement, id: string | null): NewAgreement {
-    this.expected.toggle(row.id!, row.digest);
-    const digest = sentOf(agreement);
-    const sure = row.digest.equals(digest) || this.isShown(sent(), row);
-    return { name: agreement.name, sent: digest, held: row.digest, id, sure };
+  private agreement(row: FoundRow, sent: () => PlannedFeature, agreement: Agreement, id: string | null): NewAgreement {
+    if (this.wasEmpty) this.found += 1;
+    else this.expected.toggle(row.id!, row.digest);
+    const sure = row.digest === agreement.sent || this.isShown(sent(), row);
+    return { name: agreement.name, sent: agreement.sent, held: row.digest, id, sure };
   }
 
-  private isShown(feature: PlannedFeature, row: HeldRow): boolean {
-    return row.digest.equals(this.digest(feature)) || isLoosely(feature, readHeld(this.after.map, row), this.rounding);
+  private isShown(feature: PlannedFeature, { id, digest }: FoundRow): boolean {
+    if (digest === this.digest(feature)) return true;
+    return isLoosely(feature, readHeld(this.after.map, this.byId.get(id!)!), this.rounding);
   }
 
   /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
@@ -140,9 +167,7 @@ class ReadBack {
     );
   }
 
-  private digest(feature: PlannedFeature): Buffer {
+  private digest(feature: PlannedFeature): string {
     return digestOf(canonicalFeature(feature, this.rounding));
   }
 }
-
-const sentOf = ({ sent }: Agreement): Buffer => Buffer.from(sent, "hex");

@@ -20,6 +20,8 @@ export interface Journaled {
   readonly outcome: WriteOutcome;
   /** Number of the batch in the journal; to be settled where the outcome leaves a doubt. */
   readonly entry: number;
+  /** `isDone` of the outcome. */
+  readonly done: boolean;
 }
 
 /** What all steps of an application share: its plan and tools, its journal, and its counts. */
@@ -95,9 +97,10 @@ export class ApplyRun {
       throw error;
     }
     await this.at("answered");
-    if (isDone(outcome, sent.features)) await this.settled(entry, "done");
+    const done = isDone(outcome, sent.features);
+    if (done) await this.settled(entry, "done");
     else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.settled(entry, outcome.kind);
-    return { outcome, entry };
+    return { outcome, entry, done };
   }
 
   /** Nothing of a batch is in doubt any more. */

@@ -2,7 +2,7 @@ import { fault } from "../errors.js";
 import type { WriteOutcome } from "../remote/map-client.js";
 import { type Batch, halves } from "./apply-batches.js";
 import type { Delivery } from "./apply-delivery.js";
-import { type ApplyRun, isDone } from "./apply-run.js";
+import type { ApplyRun } from "./apply-run.js";
 import { attribute, nameEvery } from "./failures.js";
 import type { Sent } from "./journal.js";
 import { Parked } from "./settle-parked.js";
@@ -34,8 +34,8 @@ export class Sender {
   async send(batch: Batch): Promise<void> {
     const { delivery, run } = this;
     if (batch.inDoubt !== undefined) return this.park(batch, batch.inDoubt, null);
-    const { outcome, entry } = await run.journaled(this.sentOf(batch), () => delivery.request(batch));
-    if (isDone(outcome, batch.items.length)) return this.done(batch.items.length);
+    const { outcome, entry, done } = await run.journaled(this.sentOf(batch), () => delivery.request(batch));
+    if (done) return this.done(batch.items.length);
     switch (outcome.kind) {
       case "answered":
         return this.park(batch, entry, outcome);

@@ -13,12 +13,12 @@ export function nameByContent({ database }: Workspace): void {
     DROP TABLE IF EXISTS temp.named;
     CREATE TEMP TABLE named (source INTEGER PRIMARY KEY, name TEXT NOT NULL);
     INSERT INTO named SELECT seq,
-      'content:' || lower(hex(digest)) || ':' || row_number() OVER (PARTITION BY digest ORDER BY seq)
+      'content:' || digest || ':' || row_number() OVER (PARTITION BY digest ORDER BY seq)
     FROM source WHERE key IS NULL`);
 }
 
 /** The name of a feature without an id. */
-export function contentName({ database }: Workspace, { seq }: KeyedRow): string {
+export function contentName({ database }: Workspace, { seq }: Pick<KeyedRow, "seq">): string {
   return database.prepare("SELECT name FROM named WHERE source = ?").pluck().get(seq) as string;
 }
 

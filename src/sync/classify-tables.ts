@@ -4,7 +4,7 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { fault } from "../errors.js";
-import { type KeyedRow, type SideName, sideNames } from "../remote/feature-side.js";
+import { type KeyedRow, type SideName, sideNames, type TextPlace } from "../remote/feature-side.js";
 import type { Workspace } from "../remote/workspace.js";
 
 /** A feature of the source and the one of the map that has its key. */
@@ -13,11 +13,14 @@ export interface Pair {
   readonly map: KeyedRow;
 }
 
+/** A feature that only the source has, as far as it is looked at. */
+export type NewRow = Pick<KeyedRow, keyof TextPlace | "seq" | "digest" | "key" | "numeric">;
+
 /** A feature of the map that the source does not have, or has too. */
 export interface Rest extends KeyedRow {
   readonly matched: 0 | 1;
   /** The same by its digest or after a closer look, with the source's digest; null where that says nothing new. */
-  readonly sent: Buffer | null;
+  readonly sent: string | null;
   /** A rejected feature has its key. */
   readonly protected: 0 | 1;
 }
@@ -47,7 +50,7 @@ export class ComparisonTables {
       DROP TABLE IF EXISTS temp.changed;
       DROP TABLE IF EXISTS temp.absorbed;
       CREATE TEMP TABLE changed (map INTEGER PRIMARY KEY);
-      CREATE TEMP TABLE absorbed (map INTEGER PRIMARY KEY, sent BLOB NOT NULL);
+      CREATE TEMP TABLE absorbed (map INTEGER PRIMARY KEY, sent TEXT NOT NULL);
       CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID;`);
     for (const side of sideNames) this.refuseTwice(side);
     this.insertChanged = database.prepare("INSERT INTO changed VALUES (?)");
@@ -74,10 +77,10 @@ export class ComparisonTables {
   }
 
   /** Features that only the source has, in its order. */
-  *onlyInSource(): Generator<KeyedRow> {
-    yield* this.paged<KeyedRow>(
+  *onlyInSource(): Generator<NewRow> {
+    yield* this.paged<NewRow>(
       "source",
-      `SELECT source.* FROM source WHERE seq > ?
+      `SELECT seq, file, start, length, digest, key, numeric FROM source WHERE seq > ?
        AND NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key)`,
     );
   }
@@ -88,7 +91,7 @@ export class ComparisonTables {
   }
 
   /** Marks a feature of the map that is the same as the source's although their digests differ. */
-  absorb(map: KeyedRow, sent: Buffer): void {
+  absorb(map: KeyedRow, sent: string): void {
     this.insertAbsorbed.run(map.seq, sent);
   }
 
@@ -116,7 +119,7 @@ export class ComparisonTables {
   }
 
   /** @param sql with one parameter, the last `seq` that was seen */
-  private *paged<Row extends KeyedRow>(table: string, sql: string): Generator<Row> {
+  private *paged<Row extends Pick<KeyedRow, "seq">>(table: string, sql: string): Generator<Row> {
     const select = this.database.prepare(`${sql} ORDER BY ${table}.seq LIMIT ${step}`);
     for (let last = 0; ; ) {
       const rows = select.all(last) as Row[];

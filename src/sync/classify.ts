@@ -132,8 +132,7 @@ class Classifier {
     for (const row of key === null ? workspace.source.rows() : this.tables.onlyInSource()) {
       const value = key === null ? null : keyOf(row);
       const text = this.textOfCreate(workspace.source.textOf(row), value);
-      const sent = row.digest.toString("hex");
-      const agreement = key === null ? null : { name: row.key ?? contentName(workspace, row), sent };
+      const agreement = key === null ? null : { name: row.key ?? contentName(workspace, row), sent: row.digest };
       this.measure(text);
       yield { action: "create", key: value, text, agreement };
     }
@@ -155,7 +154,7 @@ class Classifier {
       else {
         this.tables.change(map);
         this.measure(JSON.stringify(wanted.feature));
-        const agreement = { name: map.key!, sent: source.digest.toString("hex") };
+        const agreement = { name: map.key!, sent: source.digest };
         const { changed, feature } = wanted;
         yield { action: "update", id: before.id, key: keyOf(map), page: map.page, changed, before, feature, agreement };
       }
@@ -176,7 +175,7 @@ class Classifier {
   /** Both sides are what they were when they agreed, although the service writes it in another way. */
   private isAgreed({ source, map }: Pair): boolean {
     const known = this.comparison.state?.agreement(map.key!);
-    return known ? known.sent.equals(source.digest) && known.held.equals(map.digest) : false;
+    return known ? known.sent === source.digest && known.held === map.digest : false;
   }
 
   /**
@@ -228,7 +227,7 @@ class Classifier {
 
   private sameness(row: Rest): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
     const { workspace, key } = this.comparison;
-    const agreement = row.sent && { name: row.key!, sent: row.sent.toString("hex"), held: row.digest.toString("hex") };
+    const agreement = row.sent && { name: row.key!, sent: row.sent, held: row.digest };
     if (!this.isCandidate) return agreement ? { agreement } : {};
     const feature = keyed(readHeld(workspace.map, row), key, keyOf(row));
     this.measure(JSON.stringify(feature));

@@ -107,7 +107,7 @@ class DeletePass {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
       const row = this.reading.rowById(action.id);
       if (!row) continue;
-      if (row.digest.equals(digestOf(canonicalFeature(action.before, this.run.rounding)))) yield [action];
+      if (row.digest === digestOf(canonicalFeature(action.before, this.run.rounding))) yield [action];
       else this.changed += 1;
     }
   }

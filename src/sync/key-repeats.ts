@@ -6,6 +6,7 @@ import { rowBatches } from "./row-batches.js";
 
 /**
  * Features whose value of a property another one has before them, by name; counted on disk, in one pass over the side.
+ * The first of the properties that has none is read into the keys of the features thereby.
  * @throws interrupted
  */
 export async function countRepeats(
@@ -15,20 +16,38 @@ export async function countRepeats(
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const { database } = workspace;
-  database.exec("CREATE TABLE candidate (field INTEGER NOT NULL, value TEXT NOT NULL)");
+  database.exec(
+    "CREATE TABLE candidate (field INTEGER NOT NULL, seq INTEGER NOT NULL, value TEXT NOT NULL, numeric INTEGER NOT NULL)",
+  );
   try {
-    const insert = database.prepare("INSERT INTO candidate VALUES (?, ?)");
+    const insert = database.prepare("INSERT INTO candidate VALUES (?, ?, ?, ?)");
     const add = (row: KeyedRow) => {
       const { properties } = JSON.parse(side.textOf(row)) as { properties: Properties | null };
       names.forEach((name, field) => {
         const key = keyIn(properties?.[name]);
-        if (!isUnfit(key)) insert.run(field, String(key));
+        if (!isUnfit(key)) insert.run(field, row.seq, String(key), typeof key === "number" ? 1 : 0);
       });
     };
     for await (const rows of rowBatches(side, signal)) workspace.together(() => rows.forEach(add));
     const count = database.prepare("SELECT count(*) - count(DISTINCT value) FROM candidate WHERE field = ?").pluck();
-    return new Map(names.map((name, field) => [name, count.get(field) as number]));
+    const repeats = new Map(names.map((name, field) => [name, count.get(field) as number]));
+    const unique = names.findIndex((name) => repeats.get(name) === 0);
+    if (unique >= 0) takeKeys(side, unique, names[unique]!);
+    return repeats;
   } finally {
     database.exec("DROP TABLE candidate");
   }
+}
+
+/** What `readKeys` would find in all texts once more. */
+function takeKeys(side: FeatureSide, field: number, name: string): void {
+  const { database, name: table } = side;
+  database.exec(`UPDATE ${table} SET key = NULL, numeric = 0`);
+  database
+    .prepare(
+      `UPDATE ${table} SET key = candidate.value, numeric = candidate.numeric
+       FROM candidate WHERE candidate.seq = ${table}.seq AND candidate.field = ?`,
+    )
+    .run(field);
+  side.keyedBy = name;
 }

@@ -73,7 +73,7 @@ export class BackupMatching {
     const before = readHeld(this.request.workspace.map, row);
     const feature = { type: "Feature", geometry, properties } as const;
     const key = isOnePut ? before.id.toLowerCase() : this.keyOf(before);
-    const sent = this.digest(feature).toString("hex");
+    const sent = this.digest(feature);
     const agreement = { name: String(key ?? before.id), sent };
     const rounding = roundingOf(this.request.settings.precision);
     const { changed } = wantedOf(feature, before, { rounding, replaceProperties: true });
@@ -104,10 +104,10 @@ export class BackupMatching {
   }
 
   private isSame(row: KeyedRow, feature: HeldFeature): boolean {
-    return row.digest.equals(this.digest(feature));
+    return row.digest === this.digest(feature);
   }
 
-  private digest(feature: Pick<HeldFeature, "geometry" | "properties">): Buffer {
+  private digest(feature: Pick<HeldFeature, "geometry" | "properties">): string {
     return digestOf(canonicalFeature(feature, roundingOf(this.request.settings.precision)));
   }
 }

@@ -43,7 +43,7 @@ const tables = `
   CREATE TABLE parked_batch (
     batch INTEGER PRIMARY KEY, entry INTEGER NOT NULL, idempotency TEXT NOT NULL, doubt INTEGER NOT NULL, answer TEXT NOT NULL);
   CREATE TABLE parked (
-    batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest BLOB NOT NULL,
+    batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest TEXT NOT NULL,
     action TEXT NOT NULL, text TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (batch, place)) WITHOUT ROWID`;
 
 /** How a feature that was sent is found on the map again. */
@@ -123,8 +123,8 @@ export class Parked implements AsyncDisposable {
   }
 
   /** The digest of what the map has under an id, after `look`; null where it has no such feature. */
-  digestOf(id: string): Buffer | null {
-    return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as Buffer | undefined) ?? null;
+  digestOf(id: string): string | null {
+    return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as string | undefined) ?? null;
   }
 
   /** All of them, in the order in which they were parked; one is in memory at a time. */

@@ -52,11 +52,11 @@ async function leaveUnknown({ batch }: ParkedBatch, run: ApplyRun, reason: strin
 async function settleByContents(one: ParkedBatch, parked: Parked, delivery: Delivery, run: ApplyRun): Promise<void> {
   const created = new Map<string, number>();
   for (const { id } of one.success) {
-    const digest = parked.digestOf(id)?.toString("hex");
-    if (digest !== undefined) created.set(digest, (created.get(digest) ?? 0) + 1);
+    const digest = parked.digestOf(id);
+    if (digest !== null) created.set(digest, (created.get(digest) ?? 0) + 1);
   }
   const missing = one.batch.items.flatMap(({ action }, place) => {
-    const digest = digestOf(canonicalFeature(action.feature, run.rounding)).toString("hex");
+    const digest = digestOf(canonicalFeature(action.feature, run.rounding));
     const left = created.get(digest) ?? 0;
     created.set(digest, left - 1);
     return left > 0 ? [] : [place];

@@ -246,10 +246,10 @@ async function indexFeatures(
   return index;
 }
 
-function note(index: SourceIndex, feature: SourceFeature, id: string | null, digest: Buffer): void {
+function note(index: SourceIndex, feature: SourceFeature, id: string | null, digest: string): void {
   index.features++;
   if (id !== null && isUuid(id)) index.uuids++;
-  index.hash.update(`${JSON.stringify(id)} `).update(digest);
+  index.hash.update(`${JSON.stringify(id)} ${digest}\n`);
   index.extent.add(feature.geometry);
   index.survey.add(feature.properties);
 }

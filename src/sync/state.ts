@@ -13,10 +13,10 @@ import { canonicalValue } from "../remote/canonical.js";
 
 /** A feature on which both sides agreed. */
 export interface Agreed {
-  /** Digest of the source's feature when it was sent. */
-  readonly sent: Buffer;
+  /** Digest of the source's feature when it was sent, hexadecimal. */
+  readonly sent: string;
   /** Digest of what the map then had. */
-  readonly held: Buffer;
+  readonly held: string;
 }
 
 /** Features by what `Agreement` (plan.ts) calls them. */
@@ -60,6 +60,7 @@ const applicationId = 0x67667374;
 const schemaVersion = 1;
 /** So many ways to compare a map are remembered: jobs with other keys or scopes have their own. */
 const mostBases = 32;
+const mostOwn = 10_000;
 
 const schema = `
   CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -146,6 +147,8 @@ export class MapState implements Disposable {
   }
 }
 
+const digests = "SELECT lower(hex(sent)) AS sent, lower(hex(held)) AS held FROM agreed WHERE basis = ? AND name = ?";
+
 /** What was agreed on in one way to compare. */
 export class ComparedState implements Agreements {
   private readonly find: Statement;
@@ -153,16 +156,19 @@ export class ComparedState implements Agreements {
   private readonly findId: Statement;
   private readonly put: Statement;
   private readonly drop: Statement;
+  /** Names that were put here, where there were none before: no others need be dropped. Null where there are too many. */
+  private own: Set<string> | null;
 
   constructor(
     private readonly database: Database,
     private readonly basis: number,
   ) {
-    this.find = database.prepare("SELECT sent, held FROM agreed WHERE basis = ? AND name = ? AND sure = 1");
-    this.findAny = database.prepare("SELECT sent, held FROM agreed WHERE basis = ? AND name = ?");
+    this.find = database.prepare(`${digests} AND sure = 1`);
+    this.findAny = database.prepare(digests);
     this.findId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
-    this.put = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, ?, ?, ?, ?)");
+    this.put = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, unhex(?), unhex(?), ?, ?)");
     this.drop = database.prepare("DELETE FROM agreed WHERE basis = ? AND name = ?");
+    this.own = this.isEmpty ? new Set() : null;
   }
 
   get isEmpty(): boolean {
@@ -185,19 +191,27 @@ export class ComparedState implements Agreements {
     this.database.transaction(() => {
       let isEmpty = this.isEmpty;
       for (const { name, sent, held, id, sure } of agreements) {
-        if (!isEmpty && id === null && sent.equals(held)) {
-          this.drop.run(this.basis, name);
+        if (!isEmpty && id === null && sent === held) {
+          if (this.own === null || this.own.has(name)) this.drop.run(this.basis, name);
           continue;
         }
         isEmpty = false;
         const before = sure ? undefined : (this.findAny.get(this.basis, name) as Agreed | undefined);
-        const isRepeated = before ? before.sent.equals(sent) && before.held.equals(held) : false;
+        const isRepeated = before ? before.sent === sent && before.held === held : false;
         const counts = sure || isRepeated ? 1 : 0;
         this.put.run(this.basis, name, sent, held, id, counts);
+        this.noteOwn(name);
         // Once it has its id, it is known by that.
-        if (id !== null && id !== name) this.put.run(this.basis, id, sent, held, null, counts);
+        if (id !== null && id !== name) {
+          this.put.run(this.basis, id, sent, held, null, counts);
+          this.noteOwn(id);
+        }
       }
     })();
+  }
+
+  private noteOwn(name: string): void {
+    if (this.own?.add(name).size === mostOwn) this.own = null;
   }
 }
 

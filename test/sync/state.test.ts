@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const digest = (byte: number) => Buffer.alloc(16, byte);
+const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
 const one = { name: "a", sent: digest(1), held: digest(2), id: null, sure: true };
 
 describe("a state", () => {
