@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Crs, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
+import { type Crs, type Extent, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
 import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
 import type { writeOptions } from "./index.js";
 import { tableNameOf } from "./table-name.js";
@@ -15,6 +15,8 @@ export interface LayerDesign {
   readonly fields: readonly Field[];
   readonly srsId: number;
   readonly crs: Crs | null;
+  /** Least x, least y, greatest x, greatest y of all features, where it is known beforehand. */
+  readonly extent: Extent | null;
 }
 
 /** SQLite takes up to 2000 columns; two are the key and the geometry. */
@@ -53,6 +55,7 @@ export function designOf(layer: TargetLayer, options: WriteOptions): LayerDesign
     fields,
     srsId: srsIdOf(crs, summary.extent),
     crs,
+    extent: summary.extent,
   };
 }
 

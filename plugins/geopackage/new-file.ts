@@ -8,6 +8,7 @@ import { type LayerFacts, Registrar } from "./registrar.js";
 import { RtreeBuilder } from "./rtree-builder.js";
 import { rtreeName } from "./rtree-sql.js";
 import { quoted, type Version } from "./schema-sql.js";
+import { ScratchFile } from "./scratch-file.js";
 import { idChanged, SqlRows } from "./sql-rows.js";
 import { attempt, openDatabase } from "./sql-session.js";
 import { systemOf } from "./systems.js";
@@ -58,6 +59,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   private pages: PageWriter | null = null;
   private database: Database | null = null;
   private roots = new Map<string, number>();
+  private scratches = 0;
 
   private constructor(
     private readonly output: string,
@@ -157,10 +159,16 @@ export class NewFile implements Assembler<GeoPackageChunk> {
       layer.rows!.add(high, low, records, offsets[row]!, offsets[row + 1]!);
       const box = 4 * row;
       if (layer.rtree && boxes && boxes[box]! <= boxes[box + 2]!) {
+        if (layer.rtree.isFull) await layer.rtree.spill(() => this.scratch());
         layer.rtree.add(high, low, boxes[box]!, boxes[box + 1]!, boxes[box + 2]!, boxes[box + 3]!);
       }
     }
     return rows;
+  }
+
+  /** A temporary file, for what an index has that does not fit into memory. */
+  private async scratch(): Promise<ScratchFile> {
+    return new ScratchFile(this.output, await this.context.scratch(`rtree-${this.scratches++}`));
   }
 
   private start(layer: LayerState, pages: PageWriter): void {
@@ -169,11 +177,12 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     layer.rows = builder(layer.design.table);
     const name = this.options.index ? layer.rtreeName : null;
     if (name === null) return;
-    layer.rtree = new RtreeBuilder({
+    const tables = {
       node: builder(`${name}_node`),
       rowid: builder(`${name}_rowid`),
       parent: builder(`${name}_parent`),
-    });
+    };
+    layer.rtree = new RtreeBuilder(tables, layer.design.extent);
   }
 
   /** Moves on to the id that is asked for, or to the next one. @returns false where it is not beyond the last */
@@ -270,6 +279,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   async abort(): Promise<void> {
     const { pages } = this;
     this.pages = null;
+    for (const { rtree } of this.layers) rtree?.abandon();
     pages?.abandon();
     this.closeDatabase();
   }

@@ -1,14 +1,11 @@
-import { putInteger, putSmallVarint, serialOf } from "./sqlite-record.js";
+import { entryOf } from "./hilbert.js";
+import { LevelBoxes } from "./rtree-boxes.js";
+import { Entries, type Frame, frameOf, mostEntries } from "./rtree-entries.js";
+import { mostInNode, NodeWriter, rootNode } from "./rtree-nodes.js";
+import { SortedRuns } from "./rtree-runs.js";
+import type { ScratchFile } from "./scratch-file.js";
+import { putInteger, serialOf } from "./sqlite-record.js";
 import type { TableBuilder } from "./table-builder.js";
-
-/** Entries of a node, and bytes of one: an id of 64 bits and four floats (SQLite's R-tree module, rtree.c). */
-const mostEntries = 51;
-const entryBytes = 24;
-const nodeBytes = 4 + mostEntries * entryBytes;
-
-/** Entries that are ordered in space together. More would need memory that grows with the layer. */
-const runEntries = 1 << 19;
-const rootNode = 1;
 
 /** The tables behind an R-tree. */
 export interface RtreeTables {
@@ -20,165 +17,147 @@ export interface RtreeTables {
   readonly parent: TableBuilder;
 }
 
-/** Boxes with ids; the sides of a box are minx, maxx, miny, maxy. */
-class Entries {
-  length = 0;
-  high: Int32Array;
-  low: Uint32Array;
-  boxes: Float32Array;
+/** Least x, least y, greatest x and greatest y of a layer. */
+type Extent = readonly [number, number, number, number];
 
-  constructor(size: number) {
-    this.high = new Int32Array(size);
-    this.low = new Uint32Array(size);
-    this.boxes = new Float32Array(4 * size);
-  }
-
-  /** @returns the place of the new entry, whose box is the caller's to set */
-  add(high: number, low: number): number {
-    if (this.length === this.high.length) this.grow();
-    this.high[this.length] = high;
-    this.low[this.length] = low;
-    return this.length++;
-  }
-
-  private grow(): void {
-    const size = 2 * this.length;
-    const { high, low, boxes } = this;
-    this.high = new Int32Array(size);
-    this.low = new Uint32Array(size);
-    this.boxes = new Float32Array(4 * size);
-    this.high.set(high);
-    this.low.set(low);
-    this.boxes.set(boxes);
-  }
-}
-
-const float = new Float32Array(1);
-const bits = new Int32Array(float.buffer);
-
-/** The next 32-bit float below (`up` false) or above the number, or the number where it is one. */
-function rounded(value: number, up: boolean): number {
-  float[0] = value;
-  const near = float[0]!;
-  if (near === value || (up ? near > value : near < value)) return near;
-  if (near === 0) bits[0] = up ? 1 : -0x7fffffff;
-  else bits[0] = bits[0]! + (near > 0 === up ? 1 : -1);
-  return float[0]!;
-}
-
-const curveCells = 1 << 15;
-
-/** Where a place lies on a Hilbert curve over 2¹⁵ × 2¹⁵ cells. */
-function hilbert(column: number, row: number): number {
-  let x = column;
-  let y = row;
-  let distance = 0;
-  for (let side = 1 << 14; side > 0; side >>= 1) {
-    const right = (x & side) > 0 ? 1 : 0;
-    const upper = (y & side) > 0 ? 1 : 0;
-    distance += side * side * ((3 * right) ^ upper);
-    if (upper === 0) {
-      if (right === 1) {
-        x = side - 1 - x;
-        y = side - 1 - y;
-      }
-      const other = x;
-      x = y;
-      y = other;
-    }
-  }
-  return distance;
-}
+const globe: Extent = [-180, -90, 180, 90];
+const isWithin = ([west, south, east, north]: Extent, [minX, minY, maxX, maxY]: Extent): boolean =>
+  west >= minX && south >= minY && east <= maxX && north <= maxY;
 
 /**
- * Builds an R-tree from its leaves: the boxes of some hundred thousand features are ordered along a Hilbert curve and
- * packed into full nodes, which is many times faster than inserting one after the other.
+ * What to lay the curve over when all is not there yet. Beyond it features are as easily found, in nodes that overlap
+ * more.
+ */
+function likelyFrame(known: Extent | null, first: Extent): Frame {
+  if (known && isWithin(first, widened(known))) return frameOf(...known);
+  if (isWithin(first, globe)) return frameOf(...globe);
+  const reach = 2 ** Math.ceil(Math.log2(Math.max(...first.map(Math.abs))) + 1);
+  return frameOf(-reach, -reach, reach, reach);
+}
+
+/** By what rounding to 32 bits moves a side. */
+const widened = ([minX, minY, maxX, maxY]: Extent): Extent => {
+  const by = Math.max(Math.abs(minX), Math.abs(minY), Math.abs(maxX), Math.abs(maxY)) * 2 ** -22;
+  return [minX - by, minY - by, maxX + by, maxY + by];
+};
+
+/**
+ * Builds an R-tree from its leaves: the boxes of all features are ordered along a Hilbert curve and packed into full
+ * nodes, which is many times faster than inserting one after the other. Those that are more than fit into memory are
+ * ordered on disk.
  */
 export class RtreeBuilder {
-  private readonly run = new Entries(1024);
-  /** The leaves so far, as the entries of the level above. */
-  private readonly leaves = new Entries(256);
-  private lastNode = rootNode;
-  private readonly record = Buffer.alloc(nodeBytes + 16);
+  private readonly run = new Entries();
+  private readonly nodes: NodeWriter;
+  private frame: Frame | null = null;
+  private scratch: ScratchFile | null = null;
+  private runs: SortedRuns | null = null;
+  private readonly record = Buffer.alloc(16);
   private readonly view = new DataView(this.record.buffer, this.record.byteOffset, this.record.byteLength);
 
-  constructor(readonly tables: RtreeTables) {}
+  /**
+   * @param extent of all features, where it is known
+   * @param most features that are ordered in memory
+   */
+  constructor(
+    readonly tables: RtreeTables,
+    private readonly extent: Extent | null,
+    private readonly most: number = mostEntries,
+  ) {
+    this.nodes = new NodeWriter(tables.node);
+  }
+
+  /** Whether features must go to disk before others are added. */
+  get isFull(): boolean {
+    return this.run.length >= this.most;
+  }
 
   /** Adds the box of a feature; ids must ascend. */
   add(high: number, low: number, minX: number, minY: number, maxX: number, maxY: number): void {
-    const { run } = this;
-    const at = run.add(high, low);
-    run.boxes[4 * at] = rounded(minX, false);
-    run.boxes[4 * at + 1] = rounded(maxX, true);
-    run.boxes[4 * at + 2] = rounded(minY, false);
-    run.boxes[4 * at + 3] = rounded(maxY, true);
-    if (run.length === runEntries) this.endRun();
+    this.run.add(high, low, minX, minY, maxX, maxY);
   }
 
-  /** Packs the entries of the run into leaves. */
-  private endRun(): void {
+  /** Sends the features to disk that are in memory. @param open makes the file for it */
+  async spill(open: () => Promise<ScratchFile>): Promise<void> {
     const { run } = this;
-    const order = alongCurve(run);
-    const nodeOf = new Uint32Array(run.length);
-    for (let at = 0; at < run.length; at += mostEntries) {
-      const part = order.subarray(at, at + mostEntries);
-      const node = this.putNode(run, part, this.leaves);
-      for (const entry of part) nodeOf[entry] = node;
-    }
-    for (let entry = 0; entry < run.length; entry++) {
-      this.putNumber(this.tables.rowid, run.high[entry]!, run.low[entry]!, nodeOf[entry]!);
-    }
+    this.scratch ??= await open();
+    this.runs ??= new SortedRuns(this.scratch);
+    this.frame ??= likelyFrame(this.extent, run.extent);
+    this.runs.add(run, run.alongCurve(this.frame));
     run.length = 0;
   }
 
-  /** Writes a node, and adds its box to the level above. @returns its number */
-  private putNode(entries: Entries, order: Uint32Array, above: Entries): number {
-    // The root is the first row of its table: its place is kept until it is known.
-    if (this.lastNode === rootNode) this.putNodeRow(rootNode, this.node(entries, order.subarray(0, 0), 0));
-    const node = ++this.lastNode;
-    this.putNodeRow(node, this.node(entries, order, 0));
-    const at = above.add(0, node);
-    const { boxes } = entries;
-    const [first] = order as unknown as [number];
-    let [minX, maxX, minY, maxY] = boxes.subarray(4 * first, 4 * first + 4) as unknown as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    for (const entry of order) {
-      minX = Math.min(minX, boxes[4 * entry]!);
-      maxX = Math.max(maxX, boxes[4 * entry + 1]!);
-      minY = Math.min(minY, boxes[4 * entry + 2]!);
-      maxY = Math.max(maxY, boxes[4 * entry + 3]!);
-    }
-    above.boxes.set([minX, maxX, minY, maxY], 4 * at);
-    return node;
+  /** Writes the tree. @returns the content of the root, which is the caller's to put; null without an entry */
+  finish(): Buffer | null {
+    const { run, runs, nodes } = this;
+    if (!runs && run.length === 0) return null;
+    const leaves = new LevelBoxes(this.scratch);
+    const order = run.length > 0 ? run.alongCurve(this.frame ?? frameOf(...run.extent)) : null;
+    if (runs) {
+      if (order) runs.add(run, order);
+      this.packRuns(runs, leaves);
+    } else this.packRun(order!, leaves);
+    const root = leaves.length === 0 ? nodes.root(0) : this.packLevels(leaves);
+    this.abandon();
+    return root;
   }
 
-  /** The content of a node: depth of the tree (in the root), number of entries, and those. */
-  private node(entries: Entries, order: Uint32Array, depth: number): Buffer {
-    const bytes = Buffer.alloc(nodeBytes);
-    bytes.writeUInt16BE(depth, 0);
-    bytes.writeUInt16BE(order.length, 2);
-    let at = 4;
-    for (const entry of order) {
-      bytes.writeInt32BE(entries.high[entry]!, at);
-      bytes.writeUInt32BE(entries.low[entry]!, at + 4);
-      for (let side = 0; side < 4; side++) bytes.writeFloatBE(entries.boxes[4 * entry + side]!, at + 8 + 4 * side);
-      at += entryBytes;
+  /** Packs the features in memory into leaves. */
+  private packRun(order: Uint32Array, leaves: LevelBoxes): void {
+    const { run, tables, nodes } = this;
+    const isRoot = run.length <= mostInNode;
+    const nodeOf = new Uint32Array(run.length);
+    for (let n = 0; n < run.length; n++) {
+      const entry = entryOf(order, n);
+      nodeOf[entry] = isRoot ? rootNode : nodes.last + 1;
+      if (nodes.put(run.high[entry]!, run.low[entry]!, run.boxes, 4 * entry) && !isRoot) this.endNode(leaves);
     }
-    return bytes;
+    if (!isRoot) this.endNode(leaves);
+    for (let entry = 0; entry < run.length; entry++) {
+      this.putNumber(tables.rowid, run.high[entry]!, run.low[entry]!, nodeOf[entry]!);
+    }
   }
 
-  private putNodeRow(node: number, content: Buffer): void {
-    const { record } = this;
-    // A head of four bytes: its size, null for the rowid, and the size of the blob.
-    record[0] = 4;
-    record[1] = 0;
-    putSmallVarint(record, 2, 12 + 2 * nodeBytes);
-    record.set(content, 4);
-    this.tables.node.add(0, node, record, 0, 4 + nodeBytes);
+  /** Packs the features on disk into leaves. */
+  private packRuns(runs: SortedRuns, leaves: LevelBoxes): void {
+    const { nodes, tables } = this;
+    runs.merge((high, low, boxes, at) => {
+      const node = nodes.last + 1;
+      if (nodes.put(high, low, boxes, at)) this.endNode(leaves);
+      return node;
+    });
+    this.endNode(leaves);
+    runs.eachPlaced((high, low, node) => this.putNumber(tables.rowid, high, low, node));
+  }
+
+  /** Ends the node at hand, where there is anything in it, and adds its box to those of its level. */
+  private endNode(level: LevelBoxes): void {
+    const { nodes } = this;
+    if (nodes.count === 0) return;
+    nodes.end();
+    level.add(nodes.box);
+    nodes.begin();
+  }
+
+  /** Packs the leaves into the levels above them. @returns the root */
+  private packLevels(leaves: LevelBoxes): Buffer {
+    const { nodes, tables } = this;
+    let level = leaves;
+    let first = rootNode + 1;
+    for (let depth = 1; ; depth++) {
+      const above = new LevelBoxes(this.scratch);
+      const isTop = level.length <= mostInNode;
+      let child = first;
+      first = nodes.last + 1;
+      level.each((boxes, at) => {
+        this.putNumber(tables.parent, 0, child, isTop ? rootNode : nodes.last + 1);
+        if (nodes.put(0, child, boxes, at) && !isTop) this.endNode(above);
+        child++;
+      });
+      if (isTop) return nodes.root(depth);
+      this.endNode(above);
+      level = above;
+    }
   }
 
   private putNumber(table: TableBuilder, high: number, low: number, value: number): void {
@@ -190,69 +169,9 @@ export class RtreeBuilder {
     table.add(high, low, record, 0, putInteger(this.view, 3, serial, 0, value));
   }
 
-  /** Writes the levels above the leaves. @returns the content of the root, which is the caller's to put; null without an entry */
-  finish(): Buffer | null {
-    const { run } = this;
-    if (this.lastNode === rootNode) {
-      if (run.length === 0) return null;
-      if (run.length <= mostEntries) {
-        for (let entry = 0; entry < run.length; entry++) {
-          this.putNumber(this.tables.rowid, run.high[entry]!, run.low[entry]!, rootNode);
-        }
-        const root = this.node(run, allOf(run), 0);
-        this.putNodeRow(rootNode, root);
-        return root;
-      }
-    }
-    if (run.length > 0) this.endRun();
-    let level = this.leaves;
-    let depth = 1;
-    for (; level.length > mostEntries; depth++) {
-      const above = new Entries(256);
-      const order = allOf(level);
-      for (let at = 0; at < level.length; at += mostEntries) {
-        const part = order.subarray(at, at + mostEntries);
-        const parent = this.putNode(level, part, above);
-        for (const entry of part) this.putNumber(this.tables.parent, 0, level.low[entry]!, parent);
-      }
-      level = above;
-    }
-    for (let entry = 0; entry < level.length; entry++) {
-      this.putNumber(this.tables.parent, 0, level.low[entry]!, rootNode);
-    }
-    return this.node(level, allOf(level), depth);
+  /** Closes what is on disk, which the host removes. */
+  abandon(): void {
+    this.scratch?.close();
+    this.scratch = null;
   }
-}
-
-function allOf({ length }: Entries): Uint32Array {
-  const order = new Uint32Array(length);
-  for (let entry = 0; entry < length; entry++) order[entry] = entry;
-  return order;
-}
-
-/** The entries in the order of their centres along a Hilbert curve. */
-function alongCurve({ boxes, length }: Entries): Uint32Array {
-  let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let at = 0; at < 4 * length; at += 4) {
-    minX = Math.min(minX, boxes[at]!);
-    maxX = Math.max(maxX, boxes[at + 1]!);
-    minY = Math.min(minY, boxes[at + 2]!);
-    maxY = Math.max(maxY, boxes[at + 3]!);
-  }
-  const cell = (least: number, greatest: number, from: number, to: number) =>
-    Math.min(curveCells - 1, Math.floor((((from + to) / 2 - least) / (greatest - least || 1)) * curveCells));
-  const keys = new Float64Array(length);
-  for (let entry = 0; entry < length; entry++) {
-    const at = 4 * entry;
-    const place = hilbert(
-      cell(minX, maxX, boxes[at]!, boxes[at + 1]!),
-      cell(minY, maxY, boxes[at + 2]!, boxes[at + 3]!),
-    );
-    // The place and the entry in one number, which sorts much faster than entries by their places.
-    keys[entry] = place * runEntries + entry;
-  }
-  keys.sort();
-  const order = new Uint32Array(length);
-  for (let n = 0; n < length; n++) order[n] = keys[n]! % runEntries;
-  return order;
 }
