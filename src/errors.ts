@@ -154,6 +154,14 @@ export const registry = {
     "unsupported",
     (e) => `no way from ${e.from} to ${e.to} that is sure to be right: ${e.reason}`,
   ),
+  "grid-missing": entry<Named>(
+    "input",
+    (e) => `${e.source}: there is no such grid file or folder of grids; --grid and GEOFERRY_GRIDS name them`,
+  ),
+  "grid-unusable": entry<InSource>(
+    "input",
+    (e) => `${at(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file anew, or leave it away`,
+  ),
   "crs-not-writable": entry<{ format: string; crs: string }>(
     "unsupported",
     (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,

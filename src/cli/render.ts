@@ -50,9 +50,10 @@ function describe(report: ConvertReport, output: string): string {
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
-  const { inputs, outputs, losses, notices, gaps, ...rest } = outcome.report;
+  const { inputs, outputs, losses, notices, gaps, operations, ...rest } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
+    ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),
     ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
     ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
     ...gapRecords(gaps).map((record) => ({ ...record, output: outcome.output })),

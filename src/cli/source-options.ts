@@ -1,3 +1,4 @@
+import { delimiter } from "node:path";
 import { fault } from "../errors.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import { listOf, namesOf, unprotect } from "./arguments.js";
@@ -10,6 +11,7 @@ export interface SourceArguments extends CommonArguments {
   readonly layer?: readonly string[];
   readonly sourceCrs?: string;
   readonly accuracy?: string;
+  readonly grid?: readonly string[];
   readonly select?: readonly string[];
   readonly rename?: readonly string[];
   readonly cast?: readonly string[];
@@ -39,6 +41,7 @@ export const readingOptions = {
   layer: { ...several, describe: "Take only these layers: a,b" },
   "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
   accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
+  grid: { ...several, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
   in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
   "skip-errors": { ...flag, describe: "Read past damage of the input" },
   "max-input": { ...text, describe: "Largest download or stdin, in bytes" },
@@ -73,6 +76,7 @@ type SourceMember =
   | "layers"
   | "sourceCrs"
   | "accuracy"
+  | "grids"
   | "select"
   | "rename"
   | "cast"
@@ -100,6 +104,7 @@ export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertReques
     layers: args.layer,
     sourceCrs: args.sourceCrs,
     accuracy: numberOf("--accuracy", args.accuracy, 0, false),
+    grids: gridsOf(args.grid),
     select: namesOf("--select", args.select),
     rename: pairs("--rename", listOf(args.rename)),
     cast: parseCasts(args.cast),
@@ -117,6 +122,16 @@ export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertReques
     workers: wholeNumber("--workers", args.workers, 1),
     maxInputBytes: wholeNumber("--max-input", args.maxInput, 1),
   };
+}
+
+/** What `--grid` names, then what `GEOFERRY_GRIDS` does, as PATH names folders; undefined where neither names any. */
+export function gridsOf(
+  given: readonly string[] | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): string[] | undefined {
+  const folders = (environment.GEOFERRY_GRIDS ?? "").split(delimiter).filter((folder) => folder !== "");
+  const all = [...(given ?? []).map(unprotect), ...folders];
+  return all.length > 0 ? all : undefined;
 }
 
 function rejectsOf(value: string | undefined): string | undefined {

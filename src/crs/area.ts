@@ -2,8 +2,10 @@
 export type Area = readonly [west: number, south: number, east: number, north: number];
 
 export function inArea(area: Area, longitude: number, latitude: number): boolean {
-  const [west, south, east, north] = area;
-  if (latitude < south || latitude > north) return false;
+  // By index: this is asked of every position.
+  const west = area[0];
+  const east = area[2];
+  if (latitude < area[1] || latitude > area[3]) return false;
   return west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east;
 }
 
@@ -45,8 +47,7 @@ export function sizeOf(area: Area): number {
 }
 
 /** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
-export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean): number {
-  const steps = 24;
+export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
   const width = area[2] - area[0] + (area[2] < area[0] ? 360 : 0);
   let covered = 0;
   for (let i = 0; i < steps; i++) {

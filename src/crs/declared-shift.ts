@@ -1,8 +1,11 @@
 import type { Area } from "./area.js";
 import { isUnnamedDatum } from "./assumed-wgs84.js";
-import { type Datum, isGeocentric } from "./definition.js";
+import { type Candidate, candidatesBetween, wgs84Datum } from "./candidates.js";
+import { declaredGrids } from "./declared-grids.js";
+import { type Datum, isGeocentric, wgs84Definition } from "./definition.js";
+import type { GridFiles } from "./grids/grid-files.js";
 import type { Registry } from "./registry.js";
-import { type Candidate, order, type Route, route, steps, touches, wgs84Datum } from "./routes.js";
+import { order, type Route, route, touches } from "./routes.js";
 
 /**
  * Metres: a shift of zeros on an ellipsoid of satellite geodesy only says that the datum is such a frame. Of those that
@@ -10,24 +13,22 @@ import { type Candidate, order, type Route, route, steps, touches, wgs84Datum } 
  */
 const frameAccuracy = 4;
 
-const none: Candidate = {
-  code: null,
-  name: "none",
-  values: [],
-  inverse: false,
-  accuracy: 0,
-  offshore: false,
-  area: null,
-};
+const none: Candidate = { name: "none", inverse: false, accuracy: 0, offshore: false, area: null, steps: [] };
 
 /**
- * The ways between two datums by way of WGS84 where one or both declare their shift to it (TOWGS84, `+towgs84`). One
- * whose numbers EPSG has for an operation of a datum on that ellipsoid is that operation, with its accuracy and area; of
- * any other the accuracy is unknown.
+ * The ways between two datums by way of WGS84 where one or both declare their shift to it, by numbers (TOWGS84,
+ * `+towgs84`) or grids (`+nadgrids`). One whose numbers EPSG has for an operation of a datum on that ellipsoid is that
+ * operation, with its accuracy and area; of any other the accuracy is unknown.
  */
-export async function declaredRoutes(a: Datum, b: Datum, tables: Registry, area: Area | null): Promise<Route[]> {
-  if (!a.toWgs84 && !b.toWgs84) return [];
-  const [first, second] = await Promise.all([sideOf(a, false, tables), sideOf(b, true, tables)]);
+export async function declaredRoutes(
+  a: Datum,
+  b: Datum,
+  tables: Registry,
+  files: GridFiles,
+  area: Area | null,
+): Promise<Route[]> {
+  if (![a, b].some(({ toWgs84, grid }) => toWgs84 !== null || grid !== null)) return [];
+  const [first, second] = await Promise.all([sideOf(a, false, tables, files), sideOf(b, true, tables, files)]);
   const routes = first.flatMap((one) => second.map((other) => route([one, other].filter((side) => side !== none))));
   return order(
     routes.filter((candidate) => touches(candidate, area)),
@@ -36,21 +37,26 @@ export async function declaredRoutes(a: Datum, b: Datum, tables: Registry, area:
 }
 
 /** From a datum to WGS84, or back. */
-async function sideOf(datum: Datum, inverse: boolean, tables: Registry): Promise<Candidate[]> {
-  if (datum.code === wgs84Datum) return [none];
-  const { toWgs84 } = datum;
+async function sideOf(datum: Datum, inverse: boolean, tables: Registry, files: GridFiles): Promise<Candidate[]> {
+  const { toWgs84, code, grid, ellipsoid } = datum;
+  if (grid !== null) return declaredGrids(datum, inverse, tables, files);
+  if (code === wgs84Datum) return [none];
   if (!toWgs84) {
-    if (datum.code === null) return [];
-    return inverse ? steps(wgs84Datum, datum.code, tables) : steps(datum.code, wgs84Datum, tables);
+    if (code === null) return [];
+    const [from, to] = inverse ? [wgs84Datum, code] : [code, wgs84Datum];
+    return candidatesBetween(from, to, tables, files);
   }
-  const declared = { code: null, name: "TOWGS84 of the definition", values: toWgs84, inverse, offshore: false };
-  if (toWgs84.every((value) => value === 0) && isGeocentric(datum.ellipsoid))
-    return [{ ...declared, accuracy: frameAccuracy, area: null }];
+  const into = inverse ? ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
+  const name = "TOWGS84 of the definition";
+  const steps = [{ code: null, name, values: toWgs84, grids: [], inverse, into }];
+  const declared = { name, inverse, offshore: false, area: null, steps };
+  if (toWgs84.every((value) => value === 0) && isGeocentric(ellipsoid))
+    return [{ ...declared, accuracy: frameAccuracy }];
   const known = await tables.shiftsOf(toWgs84, datum);
-  if (known.length === 0) return [{ ...declared, accuracy: null, area: null }];
-  return known.map(({ name, accuracy, area, offshore }) => ({
+  if (known.length === 0) return [{ ...declared, accuracy: null }];
+  return known.map(({ name: own, accuracy, area, offshore }) => ({
     ...declared,
-    name: `TOWGS84 of the definition, which is ${name}`,
+    name: `${name}, which is ${own}`,
     accuracy,
     area,
     offshore,

@@ -1,5 +1,7 @@
 /** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
 import type { Crs } from "../model/layer.js";
+import type { Grid } from "./grids/grid.js";
+import type { Lacking } from "./lacking.js";
 import type { Route } from "./routes.js";
 
 /** How coordinates of one system become those of another, as plain data that any thread can build. */
@@ -13,12 +15,18 @@ export interface Operation {
   readonly notice?: string;
   /** `identity` leaves every coordinate untouched. */
   readonly kind: "identity" | "conversion" | "transformation";
-  /** In the order in which `chooseRoute` looks at them. */
+  /** In the order in which `RouteChooser` looks at them. */
   readonly routes: readonly Route[];
   /** The one route is used everywhere, not only in its area and close to it. */
   readonly everywhere: boolean;
   /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
   readonly limit: number;
+  /** The files of grids that it may use. */
+  readonly gridFiles: readonly string[];
+  /** Better ones that lack a grid, the best first. */
+  readonly better: readonly Lacking[];
+  /** Those grids by their files, where they are read already: in memory that all threads see. */
+  readonly grids?: Readonly<Record<string, Grid>>;
 }
 
 export interface OperationOptions {
@@ -26,6 +34,8 @@ export interface OperationOptions {
   readonly accuracy?: number;
   /** Carry coordinates over as if both datums were one where no operation is known. */
   readonly ballpark?: boolean;
+  /** Files of shift grids, and folders of them. */
+  readonly grids?: readonly string[];
 }
 
 export type Pair = Pick<Operation, "from" | "to">;
@@ -39,6 +49,8 @@ export const plain = (pair: Pair, kind: "identity" | "conversion", name: string)
   routes: [],
   everywhere: true,
   limit: Infinity,
+  gridFiles: [],
+  better: [],
 });
 
 /** Told apart without reading a definition. */

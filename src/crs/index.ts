@@ -2,11 +2,13 @@ import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import type { Area } from "./area.js";
+import type { CrsDescription } from "./description.js";
 import { type Operation, type OperationOptions, plain, sameText } from "./identity.js";
 import { parse, resolve, wgs84 } from "./parse.js";
 import { wgs84Wkt } from "./wgs84-wkt.js";
 
 export type { Area } from "./area.js";
+export type { CrsDescription } from "./description.js";
 export type { Operation, OperationOptions } from "./identity.js";
 export type { Transform } from "./transform.js";
 
@@ -47,6 +49,28 @@ export async function findOperation(from: Crs, to: Crs, options: OperationOption
     return plain({ from, to }, "identity", "the same system");
   const operations = await import("./operation.js");
   return operations.findOperation(from, to, options);
+}
+
+const wgs84Description: CrsDescription = {
+  area: [-180, -90, 180, 90],
+  areaName: "World",
+  axes: ["longitude", "latitude"],
+  unit: "degree",
+  datum: "World Geodetic System 1984",
+};
+
+/** See description.ts. */
+export async function describeCrs(crs: Crs): Promise<CrsDescription> {
+  if (isWgs84(crs)) return wgs84Description;
+  const description = await import("./description.js");
+  return description.describeCrs(crs);
+}
+
+/** See share-grids.ts. */
+export async function shareGrids(operation: Operation): Promise<Operation> {
+  if (operation.gridFiles.length === 0) return operation;
+  const grids = await import("./share-grids.js");
+  return grids.shareGrids(operation);
 }
 
 /** See transform-extent.ts. */

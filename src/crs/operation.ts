@@ -1,14 +1,19 @@
+import { basename } from "node:path";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { type Area, commonParts, coverage, sizeOf } from "./area.js";
 import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
+import { gridsLacking } from "./declared-grids.js";
 import { declaredRoutes, sphereRoute } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
+import { type GridFiles, gridFilesAt } from "./grids/grid-files.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
+import { type Lacking, lackingGrids } from "./lacking.js";
 import type { MethodId } from "./methods.js";
 import { resolve } from "./parse.js";
-import type { Registry } from "./registry.js";
-import { betterGrid, chooseRoute, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
+import { idOf, type Registry } from "./registry.js";
+import { RouteChooser } from "./route-chooser.js";
+import { filesOf, hasGrid, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
 
 /**
  * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
@@ -28,6 +33,7 @@ export async function findOperation(from: Crs, to: Crs, options: OperationOption
 async function told(found: Operation, source: Definition, target: Definition, options: OperationOptions) {
   const assumed = [source, target].filter((definition) => assumeWgs84(definition) !== definition);
   const notices = found.notice === undefined ? [] : [found.notice];
+  notices.push(...(await unusedGrids(found, options.grids ?? [])));
   if (assumed.length > 0) {
     const { from, to } = found;
     const limit = options.accuracy ?? 5;
@@ -43,6 +49,14 @@ async function told(found: Operation, source: Definition, target: Definition, op
   const accuracy =
     assumed.length > 0 && found.accuracy !== null ? Math.max(found.accuracy, assumedAccuracy) : found.accuracy;
   return notices.length === 0 ? found : { ...found, accuracy, notice: notices.join("; ") };
+}
+
+/** A file that was named by itself was meant to be used. */
+async function unusedGrids({ gridFiles }: Operation, grids: readonly string[]): Promise<string[]> {
+  const { named } = await gridFilesAt(grids);
+  return named
+    .filter((file) => !gridFiles.includes(file))
+    .map((file) => `the grid ${basename(file)} is not used: no operation between these systems goes by that name`);
 }
 
 /** Maps that programs draw in more than one way. */
@@ -92,19 +106,22 @@ async function horizontalOperation(
   // Where a datum is not registered nobody says where its data lie.
   const area = a.code === null || b.code === null ? null : commonArea(source, target, tables);
   const limit = options.accuracy ?? 5;
-  const found = await routesOf(a, b, tables, area);
-  const reason = whyNot(a, b, found, area, limit, tables);
-  if (reason === null) return transformation(pair, found, limit, area, tables, [a, b]);
+  const files = await gridFilesAt(options.grids ?? []);
+  const found = await routesOf(a, b, tables, files, area);
+  const usable = found.filter((candidate) => isGood(candidate, limit));
+  const better = lackingGrids(a, b, tables, files, area, usable);
+  const reason = whyNot(a, b, found, area, limit, files, better);
+  if (reason === null) return transformation(pair, found, limit, area, better, [a, b]);
   if (options.ballpark)
     return single(pair, ballpark, "the datums differ by an unknown amount, which may be hundreds of metres");
   throw refuse(reason);
 }
 
-/** What EPSG registers for the datums goes before what a definition declares of its own. */
-async function routesOf(a: Datum, b: Datum, tables: Registry, area: Area | null): Promise<Route[]> {
-  const registered = routesBetween(a, b, tables, area);
+/** What EPSG registers for the datums goes before numbers that a definition declares, but not before its grids. */
+async function routesOf(a: Datum, b: Datum, tables: Registry, files: GridFiles, area: Area | null): Promise<Route[]> {
+  const registered = a.grid === null && b.grid === null ? routesBetween(a, b, tables, files, area) : [];
   if (registered.length > 0) return registered;
-  const declared = await declaredRoutes(a, b, tables, area);
+  const declared = await declaredRoutes(a, b, tables, files, area);
   return declared.length > 0 ? declared : sphereRoute(a, b);
 }
 
@@ -117,6 +134,8 @@ const single = (pair: Pair, route: Route, notice: string): Operation => ({
   routes: [route],
   everywhere: true,
   limit: Infinity,
+  gridFiles: [],
+  better: [],
 });
 
 const ballpark: Route = {
@@ -149,15 +168,20 @@ function commonArea(source: Definition, target: Definition, tables: Registry): A
 const world: Area = [-180, -90, 180, 90];
 
 /** Of the system, else of the geographic system that it builds on. */
-export function areaOfDefinition({ id, geodetic }: Definition, tables: Registry): Area | null {
-  if (id !== null) return tables.area(id);
+export function areaOfDefinition(definition: Definition, tables: Registry): Area | null {
+  const id = systemOfArea(definition, tables);
+  return id === null ? null : tables.area(id);
+}
+
+/** The system whose area of use is that of a definition. */
+export function systemOfArea({ id, geodetic }: Definition, tables: Registry): string | null {
+  if (id !== null) return id;
   if (!geodetic || geodetic.datum.code === null) return null;
-  const code = geodetic.code;
-  if (code !== null) return tables.areaOfBase(code);
+  if (geodetic.code !== null) return idOf(geodetic.code);
   for (const name of [geodetic.name, geodetic.datum.name]) {
     for (const candidate of tables.systemsNamed(name)) {
       const found = tables.definition(candidate, () => null)?.geodetic;
-      if (found && sameDatum(found.datum, geodetic.datum)) return tables.area(candidate);
+      if (found && sameDatum(found.datum, geodetic.datum)) return candidate;
     }
   }
   return null;
@@ -167,12 +191,26 @@ export function areaOfDefinition({ id, geodetic }: Definition, tables: Registry)
 const leastCoverage = 0.25;
 
 /** The share of an area whose positions get a route that is good enough. */
-const served = (routes: readonly Route[], area: Area, limit: number): number =>
-  coverage(area, (longitude, latitude) => isGood(routes[chooseRoute(routes, longitude, latitude)], limit));
+function served(routes: readonly Route[], area: Area, limit: number): number {
+  const chooser = new RouteChooser(routes);
+  return coverage(area, (longitude, latitude) => isGood(routes[chooser.choose(longitude, latitude)], limit));
+}
 
-function gridAsked(a: Datum, b: Datum): string | null {
-  const grid = a.grid ?? b.grid;
-  return grid === null ? null : `the definition asks for the shift grid ${grid}, which is not at hand`;
+/** The grids that a definition cannot do without, in words. */
+function gridAsked(a: Datum, b: Datum, files: GridFiles): string | null {
+  const lacking = [a, b].flatMap((datum) => gridsLacking(datum, files));
+  if (lacking.length === 0) return null;
+  const names = lacking.join(" and ");
+  return `the definition asks for the shift grid ${names}, which is not at hand: name the file with --grid`;
+}
+
+/** So many that lack a grid are named: where an operation was found, and where none was. */
+const mostNamed = { found: 1, refused: 3 } as const;
+
+function inWords(better: readonly Lacking[], most: number): string[] {
+  const more = better.length - most;
+  const named = better.slice(0, most).map(({ sentence }) => sentence);
+  return more > 0 ? [...named, `${more} more ${more === 1 ? "needs" : "need"} grids, too`] : named;
 }
 
 /** The least `--accuracy` with which the routes reach far enough, in words; empty where none is. */
@@ -189,16 +227,21 @@ function whyNot(
   found: readonly Route[],
   area: Area | null,
   limit: number,
-  tables: Registry,
+  files: GridFiles,
+  better: readonly Lacking[],
 ): string | null {
-  const asked = gridAsked(a, b);
+  const asked = gridAsked(a, b, files);
   if (asked !== null) return asked;
   for (const datum of found.length === 0 ? [a, b] : []) {
     if (datum.code === null) return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
   }
   const usable = found.filter((candidate) => isGood(candidate, limit));
-  const better = betterGrid(a, b, tables, area, usable);
-  const grid = better ? `; the grid ${better.grid} would do it (${better.name}, ${better.accuracy} m)` : "";
+  const grid = inWords(
+    better.filter(({ accuracy }) => accuracy <= limit),
+    mostNamed.refused,
+  )
+    .map((sentence) => `; ${sentence}`)
+    .join("");
   if (found.length === 0) return `no shift between ${a.name} and ${b.name} is known${grid}`;
   if (usable.length === 0) {
     const best = Math.min(...found.map((candidate) => candidate.accuracy ?? Infinity));
@@ -208,7 +251,9 @@ function whyNot(
     const known = best === Infinity ? "has no known accuracy" : `is accurate to ${best} m`;
     return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}`;
   }
-  if (usedEverywhere(found, a, b) || area === null || served(found, area, limit) >= leastCoverage) return null;
+  // Who has a grid has it for where the data are.
+  if (usedEverywhere(found, a, b) || area === null || usable.some(hasGrid)) return null;
+  if (served(found, area, limit) >= leastCoverage) return null;
   return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}${enoughAccuracy(found, area, limit)}`;
 }
 
@@ -227,13 +272,13 @@ function transformation(
   routes: readonly Route[],
   limit: number,
   area: Area | null,
-  tables: Registry,
+  better: readonly Lacking[],
   [a, b]: readonly [Datum, Datum],
 ): Operation {
   const usable = routes.filter((candidate) => isGood(candidate, limit));
-  const better = betterGrid(a, b, tables, area, usable);
   const unknown = usable.some((candidate) => candidate.accuracy === null);
   const accuracy = unknown ? null : Math.max(...usable.map((candidate) => candidate.accuracy!));
+  const gridFiles = [...new Set(usable.flatMap(filesOf))];
   const best = usable.reduce((p, q) => ((q.accuracy ?? Infinity) < (p.accuracy ?? Infinity) ? q : p));
   const name = usable.length === 1 ? best.name : `${best.name} and ${usable.length - 1} more, by area`;
   const everywhere = usedEverywhere(routes, a, b);
@@ -242,7 +287,7 @@ function transformation(
   if (!everywhere && (area === null || served(routes, area, limit) < 1)) {
     notices.push("positions where it does not hold are refused");
   }
-  if (better) notices.push(`${better.name}, accurate to ${better.accuracy} m, needs the grid ${better.grid}`);
+  notices.push(...inWords(better, mostNamed.found));
   const notice = `${name}: ${notices.join("; ")}`;
-  return { ...pair, kind: "transformation", name, accuracy, notice, routes, everywhere, limit };
+  return { ...pair, kind: "transformation", name, accuracy, notice, routes, everywhere, limit, gridFiles, better };
 }

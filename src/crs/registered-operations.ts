@@ -11,24 +11,73 @@ export interface RegisteredOperation {
   /** Its area is described as offshore: not for a position that another one serves as well. */
   readonly offshore: boolean;
   readonly area: Area | null;
-  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for one that needs a grid. */
+  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for any that is no such shift. */
   readonly values: readonly number[];
-  readonly grid: string | null;
+  /** Files of which any one does it, the one that PROJ publishes first; empty for one that needs none. */
+  readonly grids: readonly GridChoice[];
+  /** A grid of a kind that geoferry does not read. */
+  readonly unreadGrid: string | null;
+  /** The codes of its steps; empty for one that is a step itself. */
+  readonly steps: readonly StepCode[];
+}
+
+export interface GridChoice {
+  readonly file: string;
+  /** The file has the shifts of the way back. */
+  readonly inverse: boolean;
+}
+
+export interface StepCode {
+  readonly code: string;
+  readonly inverse: boolean;
+}
+
+/** Whether it is a geocentric shift, which needs nothing but its numbers. */
+export const isShift = ({ values }: RegisteredOperation): boolean => values.length > 0;
+
+/** `-name` is backwards. */
+const directed = (text: string): { name: string; inverse: boolean } =>
+  text.startsWith("-") ? { name: text.slice(1), inverse: true } : { name: text, inverse: false };
+
+/** The last cell of a line: numbers, `@` files, `#` a grid that is not read, `&` codes of steps. */
+function readWay(cell: string): Pick<RegisteredOperation, "values" | "grids" | "unreadGrid" | "steps"> {
+  const way = { values: [], grids: [], unreadGrid: null, steps: [] };
+  const rest = cell.slice(1);
+  switch (cell[0]) {
+    case "@": {
+      const files = rest.split(";").map(directed);
+      return { ...way, grids: files.map(({ name: file, inverse }) => ({ file, inverse })) };
+    }
+    case "#":
+      return { ...way, unreadGrid: rest };
+    case "&": {
+      const steps = rest.split(",").map(directed);
+      return { ...way, steps: steps.map(({ name: code, inverse }) => ({ code, inverse })) };
+    }
+    default:
+      return { ...way, values: cell.split(",").map(Number) };
+  }
 }
 
 export const readArea = (cell: string): Area | null =>
   cell === "" ? null : (cell.split(",").map(Number) as [number, number, number, number]);
 
-/** Of the lines in which `marked` stands, the first such place being where it must. */
-export function operationsIn(text: string, marked: string): RegisteredOperation[] {
+/**
+ * Of the lines in which `marked` stands.
+ * @param belongs whether it stands there where it must, by the first cells: source, target, code
+ */
+export function operationsIn(
+  text: string,
+  marked: string,
+  belongs: (source: string, target: string, code: string) => boolean,
+): RegisteredOperation[] {
   const found: RegisteredOperation[] = [];
   for (let at = text.indexOf(marked); at >= 0; at = text.indexOf(marked, at + 1)) {
-    const start = text.lastIndexOf("\n", at) + 1;
+    const start = marked.startsWith("\n") ? at + 1 : text.lastIndexOf("\n", at) + 1;
     const [source, target, code, name, accuracy, area, values] = text
-      .slice(marked.startsWith("\n") ? at + 1 : start, text.indexOf("\n", at + 1))
+      .slice(start, text.indexOf("\n", at + 1))
       .split("|");
-    if (!marked.includes(`|${target}|`)) continue;
-    const grid = values!.startsWith("@") ? values!.slice(1) : null;
+    if (!belongs(source!, target!, code!)) continue;
     found.push({
       source: source!,
       target: target!,
@@ -37,8 +86,7 @@ export function operationsIn(text: string, marked: string): RegisteredOperation[
       accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
       offshore: accuracy!.endsWith("~"),
       area: readArea(area!),
-      values: grid === null ? values!.split(",").map(Number) : [],
-      grid,
+      ...readWay(values!),
     });
   }
   return found;

@@ -14,7 +14,7 @@ import { methodByCode } from "./method-names.js";
 import { methodOf } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
 import { plain } from "./plain-name.js";
-import { operationsIn, type RegisteredOperation, readArea, sameShift } from "./registered-operations.js";
+import { isShift, operationsIn, type RegisteredOperation, readArea, sameShift } from "./registered-operations.js";
 
 type Lines = ReadonlyMap<string, readonly string[]>;
 const read = (text: string): Lines =>
@@ -32,7 +32,8 @@ const codeOf = (id: string): string | null => {
   const found = /^(EPSG|ESRI):(\d+)$/.exec(id);
   return found ? (found[1] === "ESRI" ? `E${found[2]}` : found[2]!) : null;
 };
-const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
+/** The opposite: "EPSG:25832". */
+export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
 /** Codes of EPSG whose map is another method's: some that it has defined anew, some for a sphere or with heights. */
 const renamedMethods: Readonly<Record<string, string>> = {
@@ -213,11 +214,6 @@ export class Registry {
     return cells ? readArea(cells[4]!) : null;
   }
 
-  /** Of a geographic system by its code in EPSG's tables. */
-  areaOfBase(code: string): Area | null {
-    return this.area(idOf(code));
-  }
-
   /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
   esriSystemName(id: string): string | null {
     const code = codeOf(id);
@@ -249,7 +245,39 @@ export class Registry {
 
   /** The registered operations from one datum to another, in this direction only. */
   operations(source: string, target: string): RegisteredOperation[] {
-    return operationsIn(this.operationText, `\n${source}|${target}|`);
+    return operationsIn(this.operationText, `\n${source}|${target}|`, () => true);
+  }
+
+  operation(code: string): RegisteredOperation | null {
+    return operationsIn(this.operationText, `|${code}|`, (_s, _t, own) => own === code)[0] ?? null;
+  }
+
+  /** Those that take their shift from this file, by its name in any case. */
+  operationsOfGrid(file: string): RegisteredOperation[] {
+    const wanted = file.toLowerCase();
+    return operationsIn(this.operationText, "|@", () => true).filter(({ grids }) =>
+      grids.some((choice) => choice.file.toLowerCase() === wanted),
+    );
+  }
+
+  /** The datums that an operation joins to this one, in either direction. */
+  datumsBeside(code: string): Set<string> {
+    const found = new Set<string>();
+    for (const { target } of operationsIn(this.operationText, `\n${code}|`, () => true)) found.add(target);
+    const ending = (_: string, target: string) => target === code;
+    for (const { source } of operationsIn(this.operationText, `|${code}|`, ending)) found.add(source);
+    return found;
+  }
+
+  /** What the area of use of a system is called; null where it has several or none. */
+  async areaName(id: string): Promise<string | null> {
+    const { areaNameLines } = await import("./table/area-names.js");
+    const code = codeOf(id);
+    for (const line of areaNameLines.slice(1, -1).split("\n")) {
+      const [name, codes] = line.split("|");
+      if (code !== null && codes!.split(",").includes(code)) return name!;
+    }
+    return null;
   }
 
   /**
@@ -259,8 +287,10 @@ export class Registry {
   async shiftsOf(values: readonly number[], datum: Datum): Promise<RegisteredOperation[]> {
     const { replacedLines } = await import("./table/replaced-operations.js");
     return [this.operationText, replacedLines]
-      .flatMap((text) => operationsIn(text, datum.code === null ? "|6326|" : `\n${datum.code}|6326|`))
-      .filter(({ source, grid, values: known }) => grid === null && this.hasDatum(source) && sameShift(values, known))
+      .flatMap((text) =>
+        operationsIn(text, datum.code === null ? "|6326|" : `\n${datum.code}|6326|`, (_, target) => target === "6326"),
+      )
+      .filter((known) => isShift(known) && this.hasDatum(known.source) && sameShift(values, known.values))
       .filter(({ source }) => sameEllipsoid(this.datum(source).ellipsoid, datum.ellipsoid));
   }
 }

@@ -1,20 +1,8 @@
-import { type Area, commonParts, inArea, nearArea, sizeOf } from "./area.js";
+import { type Area, commonParts, sizeOf } from "./area.js";
+import { type Candidate, candidatesBetween, type ShiftStep, wgs84Datum } from "./candidates.js";
 import type { Datum } from "./definition.js";
-import type { RegisteredOperation } from "./registered-operations.js";
+import type { GridFiles } from "./grids/grid-files.js";
 import type { Registry } from "./registry.js";
-
-const zero: readonly number[] = [0];
-export const wgs84Datum = "6326";
-
-/** One shift, as plain data. */
-export interface ShiftStep {
-  readonly code: string | null;
-  readonly name: string;
-  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one that is only named because it needs a grid. */
-  readonly values: readonly number[];
-  /** From its target to its source. */
-  readonly inverse: boolean;
-}
 
 /** A way from one datum to the other. */
 export interface Route {
@@ -26,55 +14,33 @@ export interface Route {
   readonly steps: readonly ShiftStep[];
 }
 
-/** Direct operations in either direction; only where there are none, those through WGS84. The best first. */
-export function routesBetween(a: Datum, b: Datum, tables: Registry, area: Area | null): Route[] {
-  if (a.code === null || b.code === null) return [];
-  const direct = steps(a.code, b.code, tables);
-  const routes =
-    direct.length > 0
-      ? direct.map((step) => route([step]))
-      : a.code === wgs84Datum || b.code === wgs84Datum
-        ? []
-        : steps(a.code, wgs84Datum, tables).flatMap((first) =>
-            steps(wgs84Datum, b.code!, tables).map((second) => route([first, second])),
-          );
+/** Direct operations in either direction; only where there are none, those through one more datum. The best first. */
+export function routesBetween(a: Datum, b: Datum, tables: Registry, files: GridFiles, area: Area | null): Route[] {
+  const { code: from } = a;
+  const { code: to } = b;
+  if (from === null || to === null) return [];
+  const direct = candidatesBetween(from, to, tables, files).map((candidate) => route([candidate]));
+  const routes = direct.length > 0 ? direct : routesThroughHubs(from, to, tables, files);
   return order(
     routes.filter((candidate) => touches(candidate, area)),
     area,
   );
 }
 
-/**
- * Not in EPSG's dataset, yet sure: systems that follow the ITRF, as WGS84 does, and so agree with it within the 2 m that
- * EPSG gives the WGS84 ensemble itself. China 2000 is ITRF97 at epoch 2000.0.
- */
-const aligned: readonly RegisteredOperation[] = [
-  {
-    source: "1043",
-    target: wgs84Datum,
-    code: "CGCS2000",
-    name: "China 2000 to WGS 84, both following the ITRF",
-    accuracy: 2,
-    offshore: false,
-    area: [73.62, 16.7, 134.77, 53.56],
-    values: zero,
-    grid: null,
-  },
-];
-
-/** A shift with what is known of it. */
-export interface Candidate extends ShiftStep {
-  readonly accuracy: number | null;
-  readonly offshore: boolean;
-  readonly area: Area | null;
-}
-
-export function steps(source: string, target: string, tables: Registry): Candidate[] {
-  const between = (from: string, to: string, inverse: boolean): Candidate[] =>
-    [...tables.operations(from, to), ...aligned.filter((entry) => entry.source === from && entry.target === to)]
-      .filter((operation) => operation.grid === null)
-      .map((operation) => ({ ...operation, inverse }));
-  return [...between(source, target, false), ...between(target, source, true)];
+/** Through WGS84, where most operations end; only where nothing goes that way, through any other datum. */
+function routesThroughHubs(from: string, to: string, tables: Registry, files: GridFiles): Route[] {
+  const through = (hub: string): Route[] => {
+    const second = candidatesBetween(hub, to, tables, files);
+    if (second.length === 0) return [];
+    return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
+  };
+  const isEnd = (code: string) => code === from || code === to;
+  const usual = isEnd(wgs84Datum) ? [] : through(wgs84Datum);
+  if (usual.length > 0) return usual;
+  const beside = tables.datumsBeside(to);
+  return [...tables.datumsBeside(from)]
+    .filter((code) => beside.has(code) && !isEnd(code) && code !== wgs84Datum)
+    .flatMap(through);
 }
 
 export function route(candidates: readonly Candidate[]): Route {
@@ -96,7 +62,7 @@ export function route(candidates: readonly Candidate[]): Route {
     accuracy: empty ? null : accuracy,
     area,
     offshore: candidates.some((candidate) => candidate.offshore),
-    steps: candidates.map(({ code, name, values, inverse }) => ({ code, name, values, inverse })),
+    steps: candidates.flatMap((candidate) => candidate.steps),
   };
 }
 
@@ -104,8 +70,8 @@ export const touches = (candidate: Route, area: Area | null): boolean =>
   !area || !candidate.area || commonParts(candidate.area, area).length > 0;
 
 /**
- * PROJ's order: those that serve most of the area first, then the more accurate, then by name. Of two that are alike
- * otherwise the one that moves nothing goes first, so that both directions choose the same.
+ * PROJ's order: those that serve most of the area first, then the more accurate, then those without grids, then by name.
+ * Of two that are alike otherwise the one that moves nothing goes first, so that both directions choose the same.
  */
 export function order(routes: readonly Route[], area: Area | null): Route[] {
   const served = (route: Route) =>
@@ -120,53 +86,11 @@ export function order(routes: readonly Route[], area: Area | null): Route[] {
     if (a !== b) return b - a;
     const accuracy = (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity);
     if (accuracy !== 0 && !Number.isNaN(accuracy)) return accuracy;
+    if (hasGrid(p) !== hasGrid(q)) return hasGrid(p) ? 1 : -1;
     if (isNull(p) !== isNull(q)) return isNull(p) ? -1 : 1;
     return name(p).length - name(q).length || (name(p) < name(q) ? 1 : -1);
   });
 }
-
-/**
- * Degrees beyond its area to which a route is still used where no other reaches: areas are drawn around countries, data
- * around what lies in and beside them. Over 111 km the networks of classical surveys stretch by 10 to 20 parts in a
- * million, which is a metre or two.
- */
-export const margin = 1;
-
-/**
- * The route for a position, as PROJ chooses it: of those in whose area it lies the most accurate; of equally accurate
- * ones the first, unless a later one's area lies inside that one's. Beside all of them the most accurate one near, if
- * no other is as good. −1 where there is none, where PROJ takes the first all the same or a ballpark.
- */
-export function chooseRoute(routes: readonly Route[], longitude: number, latitude: number): number {
-  let best = -1;
-  for (let i = 0; i < routes.length; i++) {
-    const { area, accuracy, offshore } = routes[i]!;
-    if (area && !inArea(area, longitude, latitude)) continue;
-    if (best < 0) best = i;
-    else if (!offshore && accuracy !== null) {
-      const had = routes[best]!;
-      const tied = accuracy === had.accuracy && area !== null && had.area !== null && inside(area, had.area);
-      if (accuracy < (had.accuracy ?? Infinity) || tied) best = i;
-    }
-  }
-  return best < 0 ? routeNear(routes, longitude, latitude) : best;
-}
-
-function routeNear(routes: readonly Route[], longitude: number, latitude: number): number {
-  let best = -1;
-  let least = Infinity;
-  for (let i = 0; i < routes.length; i++) {
-    const { area, accuracy } = routes[i]!;
-    if (!area || !nearArea(area, longitude, latitude, margin)) continue;
-    const known = accuracy ?? unknownAccuracy;
-    if (known <= least) best = known < least ? i : -1;
-    least = Math.min(least, known);
-  }
-  return best;
-}
-
-const inside = (inner: Area, outer: Area): boolean =>
-  inner[0] > outer[0] && inner[1] > outer[1] && inner[2] < outer[2] && inner[3] < outer[3];
 
 /** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what nobody knows. */
 export const unknownAccuracy = 999;
@@ -174,23 +98,11 @@ export const unknownAccuracy = 999;
 export const isGood = (candidate: Route | undefined, limit: number): boolean =>
   candidate !== undefined && (candidate.accuracy ?? unknownAccuracy) <= limit;
 
-export const isNull = (candidate: Route): boolean =>
-  candidate.steps.every((step) => step.values.every((value) => value === 0));
+export const hasGrid = (candidate: Route): boolean => candidate.steps.some((step) => step.grids.length > 0);
 
-/** A registered operation that is better than those at hand but needs a grid. */
-export function betterGrid(
-  a: Datum,
-  b: Datum,
-  tables: Registry,
-  area: Area | null,
-  usable: readonly Route[],
-): RegisteredOperation | null {
-  if (a.code === null || b.code === null) return null;
-  const best = Math.min(...usable.map((candidate) => candidate.accuracy ?? Infinity));
-  return (
-    [...tables.operations(a.code, b.code), ...tables.operations(b.code, a.code)]
-      .filter((operation) => operation.grid !== null && operation.accuracy !== null && operation.accuracy < best)
-      .filter((operation) => !area || !operation.area || commonParts(operation.area, area).length > 0)
-      .sort((p, q) => p.accuracy! - q.accuracy!)[0] ?? null
-  );
-}
+/** The grids that it may use. */
+export const filesOf = (candidate: Route): string[] =>
+  candidate.steps.flatMap((step) => step.grids.filter((file) => file !== null));
+
+export const isNull = (candidate: Route): boolean =>
+  candidate.steps.every((step) => step.grids.length === 0 && step.values.every((value) => value === 0));

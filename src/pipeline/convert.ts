@@ -80,6 +80,7 @@ export async function convert(
       gaps,
       losses,
       notices: gathered.notices.list(),
+      operations: gathered.operations,
       rejects: rejected,
       upToDate: false,
     };
@@ -102,6 +103,7 @@ function nothingToDo(request: ConvertRequest): ConvertReport {
     gaps: [],
     losses: [],
     notices: [],
+    operations: [],
     rejects: null,
     upToDate: true,
   };

@@ -2,6 +2,7 @@
 import { isWgs84 } from "../crs/index.js";
 import { Spool } from "../io/spool.js";
 import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
+import { Tally } from "../model/report.js";
 import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
@@ -9,9 +10,11 @@ import { chooseExecutor } from "./choose-executor.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
 import { pieces } from "./reading.js";
+import { type Reference, referenceOf } from "./reference.js";
 import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
+import { areaCheck } from "./shape.js";
 import { besideHeld, type Held, suspicions } from "./suspicions.js";
 
 export interface LayerReport {
@@ -19,6 +22,8 @@ export interface LayerReport {
   readonly format: string;
   readonly layer: string;
   readonly crs: Crs | null;
+  /** What is known of the CRS; null where there is none. */
+  readonly reference: Reference | null;
   readonly featureCount: number;
   readonly geometryTypes: readonly GeometryType[];
   readonly nullGeometries: number;
@@ -42,7 +47,16 @@ export interface InspectReport {
 
 type InspectRequest = Pick<
   ConvertRequest,
-  "inputs" | "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "workers" | "sourceCrs"
+  | "inputs"
+  | "from"
+  | "readerOptions"
+  | "layers"
+  | "skipErrors"
+  | "maxInputBytes"
+  | "workers"
+  | "sourceCrs"
+  | "accuracy"
+  | "grids"
 > & { readonly held?: Held };
 
 /**
@@ -78,6 +92,7 @@ async function inspectLayer(
   const refine = layer.fields === null;
   const summariser = new Summariser(refine);
   const problems: Reject[] = [];
+  const outside = new Tally();
   let record = 0;
   let line = 0;
   let done = 0;
@@ -89,7 +104,7 @@ async function inspectLayer(
     layerName: layer.name,
     skipErrors: request.skipErrors ?? false,
     stages: [],
-    checks: thorough ? checksOf(crs) : [],
+    checks: [...(await areaChecks(crs)), ...(thorough ? checksOf(crs) : [])],
     end: { kind: "summary", refine },
     now: host.now.getTime(),
   });
@@ -97,7 +112,9 @@ async function inspectLayer(
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
-    gathered.add(found, record, line);
+    const beyond = found.notices.filter(({ code }) => code === "outside-area");
+    outside.merge(beyond);
+    gathered.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summariser.merge(found.summary);
     problems.push(...found.rejects.map((reject) => absolute(reject, record, line)));
     record += found.records;
@@ -115,6 +132,7 @@ async function inspectLayer(
     format: open.reader.id,
     layer: layer.name,
     crs,
+    reference: crs && (await referenceOf(crs, request)),
     featureCount: summary.featureCount,
     geometryTypes: typesIn(summary),
     nullGeometries: summary.kinds[0]!.count,
@@ -125,9 +143,18 @@ async function inspectLayer(
       summary.fields.length > 0
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
-    suspicious: [...(await suspicions(crs, summary)), ...(await besideHeld(crs, summary.extent, request.held))],
+    suspicious: [
+      ...(await suspicions(crs, summary)),
+      ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
+      ...(await besideHeld(crs, summary.extent, request.held)),
+    ],
     problems,
   };
+}
+
+async function areaChecks(crs: Crs | null): Promise<StageSpec[]> {
+  const settings = crs && (await areaCheck(crs));
+  return settings ? [{ name: "check-area", settings }] : [];
 }
 
 function checksOf(crs: Crs | null): StageSpec[] {

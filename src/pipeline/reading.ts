@@ -26,14 +26,21 @@ export const needsSummary = (accepts: Accepts): boolean =>
   accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
 
 /** Stages that leave fields, types and kinds as they are. */
-const transparent = new Set(["reproject", "check-coordinates", "swap-xy", "drop-degenerate", "merge-collections"]);
+const transparent = new Set([
+  "reproject",
+  "check-coordinates",
+  "check-area",
+  "swap-xy",
+  "drop-degenerate",
+  "merge-collections",
+]);
 
 /** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
 export async function toldSummary(open: OpenLayer, shape: Shape): Promise<LayerSummary | null> {
   if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
   const summary = await open.layer.summary();
   if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
-  const moved = shape.stages.some((stage) => stage.name !== "check-coordinates");
+  const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
   return moved ? { ...summary, extent: null } : summary;
 }
 

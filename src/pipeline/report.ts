@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+import type { Operation } from "../crs/index.js";
 import { describePlace } from "../errors.js";
 import type { Gap, Loss } from "../model/report.js";
 import { Tally } from "../model/report.js";
@@ -12,6 +14,47 @@ export interface OutputReport {
   readonly crs: string | null;
 }
 
+/** How the coordinates of a layer of the input became those of the output. */
+export interface OperationReport {
+  readonly layer: string;
+  readonly from: string;
+  readonly to: string;
+  readonly kind: Operation["kind"];
+  readonly name: string;
+  /** Metres: the worst of what was chosen from, place by place; null where nobody knows. */
+  readonly accuracy: number | null;
+  /** The grids that it was chosen from, by the names of their files. */
+  readonly grids: readonly string[];
+  /** Better ones for which a grid is missing: of each grid the files of which any one does it. */
+  readonly better: readonly {
+    readonly name: string;
+    readonly accuracy: number;
+    readonly grids: readonly string[][];
+    readonly sentence: string;
+  }[];
+}
+
+const titleOf = ({ id, name }: Operation["from"]): string => id ?? name;
+
+export function operationReport(layer: string, operation: Operation): OperationReport {
+  const { from, to, kind, name, accuracy, gridFiles, better } = operation;
+  return {
+    layer,
+    from: titleOf(from),
+    to: titleOf(to),
+    kind,
+    name,
+    accuracy,
+    grids: gridFiles.map((file) => basename(file)),
+    better: better.map(({ name: other, accuracy: metres, missing, sentence }) => ({
+      name: other,
+      accuracy: metres,
+      sentence,
+      grids: missing.map(({ files }) => [...files]),
+    })),
+  };
+}
+
 /** What a conversion did. */
 export interface ConvertReport {
   readonly inputs: readonly string[];
@@ -24,6 +67,8 @@ export interface ConvertReport {
   readonly gaps: readonly Gap[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
+  /** One for each layer that was reprojected, or could be left as it was. */
+  readonly operations: readonly OperationReport[];
   /** The file with the rejected features, where there is one. */
   readonly rejects: string | null;
   /** True where `--update` found nothing to do. */
@@ -34,6 +79,7 @@ export interface ConvertReport {
 export class Gathered {
   readonly losses = new Tally();
   readonly notices = new Tally();
+  readonly operations: OperationReport[] = [];
   read = 0;
   rejected = 0;
 

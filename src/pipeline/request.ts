@@ -23,6 +23,8 @@ export interface ConvertRequest {
   readonly reproject?: boolean;
   /** The worst accuracy of a reprojection that is put up with, in metres. */
   readonly accuracy?: number;
+  /** Files of shift grids for reprojections, and folders of them. */
+  readonly grids?: readonly string[];
   readonly select?: readonly string[];
   readonly rename?: Readonly<Record<string, string>>;
   readonly cast?: Readonly<Record<string, FieldType>>;

@@ -1,12 +1,12 @@
 /** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
-import { crsContext, findOperation, isWgs84 } from "../crs/index.js";
+import { crsContext, describeCrs, findOperation, isWgs84, shareGrids } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsAsValues, fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
-import type { Gathered } from "./report.js";
+import { type Gathered, operationReport } from "./report.js";
 import type { ConvertRequest } from "./request.js";
 import { isSame } from "./update.js";
 
@@ -84,12 +84,23 @@ async function planCrs(
   }
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
-  const operation = await findOperation(source, target, { accuracy: request.accuracy ?? 5 });
+  const { accuracy = 5, grids = [] } = request;
+  const operation = await findOperation(source, target, { accuracy, grids });
   if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
+  gathered.operations.push(operationReport(open.layer.name, operation));
+  const area = await areaCheck(source);
+  if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";
-  if (!untouched) add("reproject", { operation });
+  if (!untouched) add("reproject", { operation: await shareGrids(operation) });
   if (said !== null || !untouched) add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
   return { crs: target, assumed: said === null };
+}
+
+/** What the stage `check-area` is told; null where there is nothing to check. */
+export async function areaCheck(crs: Crs): Promise<Record<string, unknown> | null> {
+  if (isWgs84(crs)) return null;
+  const { area, areaName } = await describeCrs(crs);
+  return area === null || (area[2] - area[0] >= 360 && area[3] - area[1] >= 180) ? null : { crs, area, areaName };
 }
 
 /** The fields of the source that the request speaks of. */

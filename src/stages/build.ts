@@ -24,6 +24,7 @@ const stages: Readonly<Record<string, Build>> = {
   rename,
   cast,
   "check-coordinates": checkCoordinates,
+  "check-area": async (...given) => (await import("./check-area.js")).build(...given),
   bbox,
   "geometry-type": geometryType,
   where: async (settings) => (await import("./where/index.js")).build(settings),

@@ -4,6 +4,7 @@ import type { Held } from "../../pipeline/suspicions.js";
 import type { Command } from "../command.js";
 import { exitStatus } from "../exit.js";
 import { ProgressDisplay } from "../progress.js";
+import { describeReference } from "../reference.js";
 import { serviceFrom } from "../service-options.js";
 import { mapIdOf } from "../sync-options.js";
 import { type InfoArguments, inspectInputs, inspectOptions } from "./info.js";
@@ -37,11 +38,14 @@ function describe(layer: LayerReport): string {
       ? "no problem found"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
-  return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...suspicious, ...lines].join("\n")}\n`;
+  const reference = layer.reference ? describeReference(layer.reference) : [];
+  const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
+  const known = crs.map(([word, sentence]) => `  ${word}: ${sentence}`);
+  return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...known, ...suspicious, ...lines].join("\n")}\n`;
 }
 
 function records(layer: LayerReport): string {
-  const { input, layer: name, featureCount, suspicious, problems } = layer;
+  const { input, layer: name, crs, reference, featureCount, suspicious, problems } = layer;
   const all = [
     ...inOrder(layer).map(({ code, reason, place }) => ({
       type: "problem",
@@ -51,7 +55,7 @@ function records(layer: LayerReport): string {
       reason,
       ...place,
     })),
-    { type: "layer", input, layer: name, featureCount, suspicious, problems: problems.length },
+    { type: "layer", input, layer: name, crs, reference, featureCount, suspicious, problems: problems.length },
   ];
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
 }

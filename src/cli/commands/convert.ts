@@ -45,6 +45,7 @@ export const convertCommand: Command<ConvertArguments> = {
     "target-crs": outputOptions["target-crs"],
     reproject: outputOptions.reproject,
     accuracy: readingOptions.accuracy,
+    grid: readingOptions.grid,
     ...shapingOptions,
     in: readingOptions.in,
     out: outputOptions.out,

@@ -8,8 +8,10 @@ import { exitStatus, worst } from "../exit.js";
 import { openHost } from "../host.js";
 import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { ProgressDisplay } from "../progress.js";
+import { describeReference } from "../reference.js";
 import { renderError, renderGaps, renderNotices } from "../render.js";
-import { pairs, wholeNumber } from "../values.js";
+import { gridsOf, readingOptions } from "../source-options.js";
+import { numberOf, pairs, wholeNumber } from "../values.js";
 
 export interface InfoArguments extends MapInputArguments {
   readonly inputs: readonly string[];
@@ -17,6 +19,8 @@ export interface InfoArguments extends MapInputArguments {
   readonly layer?: readonly string[];
   readonly in?: readonly string[];
   readonly sourceCrs?: string;
+  readonly accuracy?: string;
+  readonly grid?: readonly string[];
   readonly skipErrors?: boolean;
   readonly workers?: string;
 }
@@ -26,6 +30,8 @@ export const inspectOptions = {
   layer: { type: "string", array: true, requiresArg: true, describe: "Take only these layers: a,b" },
   in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
+  accuracy: readingOptions.accuracy,
+  grid: readingOptions.grid,
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
   workers: { type: "string", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
   ...mapInputOptions,
@@ -43,6 +49,8 @@ export async function inspectInputs(
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
+  const accuracy = numberOf("--accuracy", args.accuracy, 0, false);
+  const grids = gridsOf(args.grid);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
@@ -52,6 +60,8 @@ export async function inspectInputs(
       ...(args.from === undefined ? {} : { from: args.from }),
       ...(args.layer === undefined ? {} : { layers: args.layer }),
       ...(args.sourceCrs === undefined ? {} : { sourceCrs: args.sourceCrs }),
+      ...(accuracy === undefined ? {} : { accuracy }),
+      ...(grids === undefined ? {} : { grids }),
       ...(workers === undefined ? {} : { workers }),
       ...(readerOptions === undefined ? {} : { readerOptions }),
       ...(held === undefined ? {} : { held }),
@@ -90,12 +100,14 @@ function describeField(field: LayerReport["fields"][number], width: number): str
 
 export function describeLayer(layer: LayerReport): string {
   const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "not said";
+  const reference = layer.reference ? describeReference(layer.reference) : [];
   const width = Math.min(40, Math.max(0, ...layer.fields.map((field) => field.name.length)));
   return [
     `${layer.input}: ${layer.layer} (${layer.format})`,
     `  features  ${layer.featureCount.toLocaleString("en")}${layer.nullGeometries > 0 ? `, ${layer.nullGeometries.toLocaleString("en")} without geometry` : ""}`,
     `  geometry  ${describeGeometry(layer)}`,
     `  crs       ${crs}`,
+    ...reference.map(([word, sentence]) => `  ${word.padEnd(9)} ${sentence}`),
     `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
     `  fields    ${layer.fields.length}`,
     ...layer.fields.map((field) => describeField(field, width)),

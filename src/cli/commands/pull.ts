@@ -43,6 +43,7 @@ export const pullCommand: Command<PullArguments> = {
     "target-crs": outputOptions["target-crs"],
     reproject: outputOptions.reproject,
     accuracy: readingOptions.accuracy,
+    grid: readingOptions.grid,
     ...shapingOptions,
     in: readingOptions.in,
     out: outputOptions.out,

@@ -270,13 +270,32 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
     values.map((value) => number(value + 0)).join(","),
   ]);
 }
-// Operations that need a grid: not carried out, but named where they would be better.
+// Operations by a grid. PROJ names the files anew, and some of them are turned round against EPSG's. The cell begins with
+// @ and names every file that does it, the one to be had from PROJ first, each with a - before it where it is used
+// backwards; or it begins with # and names what geoferry does not read.
+const alternatives = new Map(
+  rows("select * from grid_alternatives where proj_method = 'hgridshift'").map((row) => [row.original_grid_name, row]),
+);
+function gridCell({ method_name: method, grid_name: own }) {
+  const known = alternatives.get(own);
+  const turned = known?.inverse_direction ? "-" : "";
+  const theirs = known ? [known.proj_grid_name, known.old_proj_grid_name].filter((name) => name) : [];
+  const names = theirs.map((name) => `${turned}${name}`);
+  if (method === "NTv2" && !names.some((name) => name.toLowerCase() === own.toLowerCase())) names.push(own);
+  return names.length > 0 ? `@${names.join(";")}` : `#${own}`;
+}
+// Superseded by one between the same systems.
+const supersededGrids = new Set(
+  rows(`select superseded_code c from supersession where superseded_table_name = 'grid_transformation'
+    and superseded_auth_name = 'EPSG' and same_source_target_crs = 1`).map((row) => `${row.c}`),
+);
 const seen = new Set();
 for (const row of rows(`select g.*, s.datum_code source, t.datum_code target from grid_transformation g
     join geodetic_crs s on s.auth_name = g.source_crs_auth_name and s.code = g.source_crs_code
     join geodetic_crs t on t.auth_name = g.target_crs_auth_name and t.code = g.target_crs_code
     where g.auth_name = 'EPSG' and g.deprecated = 0 and s.type != 'geographic 3D' and g.accuracy is not null
-    and g.method_name not like '%height%' and g.method_name not like '%geoid%' and g.method_name not like '%vertical%' order by g.code`)) {
+    and g.method_name not like '%height%' and g.method_name not like '%geoid%' and g.method_name not like '%vertical%'
+    and g.method_name not like '%depth%' and g.method_name not like '%motion%' order by g.code`)) {
   const line = [
     `${row.source}`,
     `${row.target}`,
@@ -284,12 +303,62 @@ for (const row of rows(`select g.*, s.datum_code source, t.datum_code target fro
     row.name,
     row.accuracy,
     area("grid_transformation", `${row.code}`),
-    `@${row.grid_name}`,
+    gridCell(row),
   ];
-  if (row.source === row.target || seen.has(line.join())) continue;
+  if (row.source === row.target || supersededGrids.has(`${row.code}`) || seen.has(line.join())) continue;
   seen.add(line.join());
   operations.push(line);
 }
+
+// Operations of several steps, of which a grid is one: the codes of the steps after a &, with a - before those that are
+// gone backwards.
+const linesByCode = new Map(operations.map((line) => [line[2], line]));
+for (const row of rows(`select c.*, s.datum_code source, t.datum_code target,
+    (select group_concat(step_code) from (select step_code from concatenated_operation_step p where p.operation_auth_name
+    = c.auth_name and p.operation_code = c.code order by step_number)) steps from concatenated_operation c
+    join geodetic_crs s on s.auth_name = c.source_crs_auth_name and s.code = c.source_crs_code
+    join geodetic_crs t on t.auth_name = c.target_crs_auth_name and t.code = c.target_crs_code
+    where c.auth_name = 'EPSG' and c.deprecated = 0 and s.type = 'geographic 2D' and t.type = 'geographic 2D'
+    and c.accuracy is not null order by c.code`)) {
+  let at = `${row.source}`;
+  const steps = [];
+  for (const code of row.steps.split(",")) {
+    const step = linesByCode.get(code);
+    const next = step?.[0] === at ? step[1] : step?.[1] === at ? step[0] : null;
+    if (next === null) break;
+    steps.push(step[0] === at ? code : `-${code}`);
+    at = next;
+  }
+  if (steps.length !== row.steps.split(",").length || at !== `${row.target}` || row.source === row.target) continue;
+  if (!steps.some((code) => /^[@#]/.test(linesByCode.get(code.replace("-", ""))[6]))) continue;
+  operations.push([
+    `${row.source}`,
+    `${row.target}`,
+    `${row.code}`,
+    row.name,
+    row.accuracy,
+    area("concatenated_operation", `${row.code}`),
+    `&${steps.join(",")}`,
+  ]);
+}
+
+// What the areas of use are called, for those of one name.
+const extentNames = new Map();
+for (const row of rows(`select u.object_auth_name a, u.object_code c, group_concat(distinct e.name) n, count(distinct e.name) k
+    from usage u join extent e on e.auth_name = u.extent_auth_name and e.code = u.extent_code
+    where u.object_table_name in ('geodetic_crs', 'projected_crs') and u.object_auth_name in ('EPSG', 'ESRI')
+    group by u.object_table_name, a, c`)) {
+  if (row.k !== 1) continue;
+  const code = key(row.a, row.c);
+  if (!extentNames.has(row.n)) extentNames.set(row.n, []);
+  extentNames.get(row.n).push(code);
+}
+const areaNames = [...extentNames]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([name, codes]) => [
+    name.replace(/\.$/, ""),
+    codes.sort((a, b) => a.localeCompare(b, "en", { numeric: true })).join(","),
+  ]);
 
 function write(file, constant, about, lines) {
   const text = lines.map((line) => line.join("|")).join("\n");
@@ -328,9 +397,10 @@ write("units.ts", "unitLines", "code|name|ESRI name|metres or radians", byCode(u
 write(
   "operations.ts",
   "operationLines",
-  "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values or @grid",
+  "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values, @ grids, # grid that is not read, or & steps",
   operations,
 );
+write("area-names.ts", "areaNameLines", "name of an area of use|codes of the systems that are meant for it", areaNames);
 write(
   "replaced-operations.ts",
   "replacedLines",

@@ -1,0 +1,30 @@
+/** What is known of a coordinate reference system, in words for people. */
+import type { Reference } from "../pipeline/reference.js";
+
+/** Better operations that lack a grid and are told one by one; `--json` has all of them. */
+const mostTold = 3;
+
+/** A word and a sentence each; nothing of WGS 84, which says it all. */
+export function describeReference(reference: Reference): [word: string, sentence: string][] {
+  const { axes, unit, datum, area, toWgs84 } = reference;
+  if (!("refused" in toWgs84) && toWgs84.from === "EPSG:4326") return [];
+  const found: [string, string][] = [];
+  const units = unit === null ? "" : ` in ${unit}${/^(degree|metre|kilometre|grad)$/.test(unit) ? "s" : ""}`;
+  found.push(["axes", `x ${axes[0]}, y ${axes[1]}${units}${datum === null ? "" : `, on ${datum}`}`]);
+  if (area) found.push(["area", describeArea(reference)]);
+  if ("refused" in toWgs84) found.push(["to WGS84", toWgs84.refused]);
+  else {
+    const { kind, name, accuracy, better } = toWgs84;
+    if (kind === "transformation")
+      found.push(["to WGS84", `${name}: ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}`]);
+    for (const { sentence } of better.slice(0, mostTold)) found.push(["better", sentence]);
+    if (better.length > mostTold) found.push(["better", `${better.length - mostTold} more need grids, too`]);
+  }
+  return found;
+}
+
+function describeArea({ area, areaName }: Reference): string {
+  const [west, south, east, north] = area!;
+  const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
+  return areaName === null ? bounds : `${areaName}: ${bounds}`;
+}

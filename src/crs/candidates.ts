@@ -1,0 +1,120 @@
+import type { Area } from "./area.js";
+import type { Ellipsoid } from "./definition.js";
+import type { GridFiles } from "./grids/grid-files.js";
+import type { RegisteredOperation } from "./registered-operations.js";
+import type { Registry } from "./registry.js";
+
+export const wgs84Datum = "6326";
+
+/** One shift, as plain data. */
+export interface ShiftStep {
+  readonly code: string | null;
+  readonly name: string;
+  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids. */
+  readonly values: readonly number[];
+  /** Files of grids, of which the first that has a place gives its shift; null stands for no shift. Empty without. */
+  readonly grids: readonly (string | null)[];
+  /** From its target to its source. */
+  readonly inverse: boolean;
+  /** What positions lie on after it. */
+  readonly into: Ellipsoid;
+}
+
+/** What can be done between two datums, with what is known of it. */
+export interface Candidate {
+  readonly name: string;
+  readonly inverse: boolean;
+  /** Metres; null where unknown. */
+  readonly accuracy: number | null;
+  readonly offshore: boolean;
+  readonly area: Area | null;
+  readonly steps: readonly ShiftStep[];
+}
+
+/**
+ * Not in EPSG's dataset, yet sure: systems that follow the ITRF, as WGS84 does, and so agree with it within the 2 m that
+ * EPSG gives the WGS84 ensemble itself. China 2000 is ITRF97 at epoch 2000.0.
+ */
+const aligned: readonly RegisteredOperation[] = [
+  {
+    source: "1043",
+    target: wgs84Datum,
+    code: "CGCS2000",
+    name: "China 2000 to WGS 84, both following the ITRF",
+    accuracy: 2,
+    offshore: false,
+    area: [73.62, 16.7, 134.77, 53.56],
+    values: [0],
+    grids: [],
+    unreadGrid: null,
+    steps: [],
+  },
+];
+
+/** The registered operations in either direction whose grids are at hand. */
+export function candidatesBetween(source: string, target: string, tables: Registry, files: GridFiles): Candidate[] {
+  return operationsBetween(source, target, tables).flatMap(({ operation, inverse }) => {
+    const steps = stepsOf(operation, inverse, tables, files);
+    if (steps === null) return [];
+    const { name, accuracy, offshore, area } = operation;
+    return [{ name, inverse, accuracy, offshore, area, steps }];
+  });
+}
+
+interface Directed {
+  readonly operation: RegisteredOperation;
+  readonly inverse: boolean;
+}
+
+export function operationsBetween(source: string, target: string, tables: Registry): Directed[] {
+  const between = (from: string, to: string, inverse: boolean): Directed[] =>
+    [...tables.operations(from, to), ...aligned.filter((entry) => entry.source === from && entry.target === to)].map(
+      (operation) => ({ operation, inverse }),
+    );
+  return [...between(source, target, false), ...between(target, source, true)];
+}
+
+/** Null where a grid is not at hand. */
+function stepsOf(
+  operation: RegisteredOperation,
+  inverse: boolean,
+  tables: Registry,
+  files: GridFiles,
+): ShiftStep[] | null {
+  const { code, name, values, grids, unreadGrid, steps, source, target } = operation;
+  if (unreadGrid !== null) return null;
+  if (steps.length > 0) {
+    const all = (inverse ? [...steps].reverse() : steps).map((step) => {
+      const found = tables.operation(step.code);
+      return found && stepsOf(found, inverse !== step.inverse, tables, files);
+    });
+    return all.every((step) => step !== null) ? all.flat() : null;
+  }
+  const step = { code, name, values, into: tables.datum(inverse ? source : target).ellipsoid };
+  if (grids.length === 0) return [{ ...step, grids: [], inverse }];
+  for (const choice of grids) {
+    const path = files.find(choice.file);
+    if (path !== null) return [{ ...step, grids: [path], inverse: inverse !== choice.inverse }];
+  }
+  return null;
+}
+
+/** A grid that an operation needs. */
+export interface NeededGrid {
+  /** Any one of these does it; the one that PROJ publishes first. */
+  readonly files: readonly string[];
+  /** Whether geoferry reads grids of its kind. */
+  readonly readable: boolean;
+}
+
+/** The grids of an operation that are not at hand. */
+export function missingGrids(operation: RegisteredOperation, tables: Registry, files: GridFiles): NeededGrid[] {
+  const { grids, unreadGrid, steps } = operation;
+  if (unreadGrid !== null) return [{ files: [unreadGrid], readable: false }];
+  if (grids.length > 0 && !grids.some(({ file }) => files.find(file) !== null))
+    return [{ files: grids.map(({ file }) => file), readable: true }];
+  return steps.flatMap(({ code }) => {
+    const step = tables.operation(code);
+    return step === null ? [] : missingGrids(step, tables, files);
+  });
+}

@@ -1,0 +1,56 @@
+const clear = 256;
+const end = 257;
+const mostCodes = 4096;
+
+/**
+ * Decodes LZW as TIFF has it (TIFF 6.0, section 13): codes of 9 to 12 bits, the highest bit first, each width left one
+ * code early. Gives at most `most` bytes.
+ * @throws Error where a code has no meaning yet
+ */
+export function decodeLzw(bytes: Uint8Array, most: number): Uint8Array {
+  const result = new Uint8Array(most);
+  // What a code stands for has been written before: the text of the code before it and the byte that came next.
+  const starts = new Int32Array(mostCodes);
+  const lengths = new Int32Array(mostCodes);
+  let written = 0;
+  let next = end + 1;
+  let width = 9;
+  let before = -1;
+  let lengthBefore = 0;
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  while (written < most) {
+    while (held < width && at < bytes.length) {
+      bits = ((bits & 0xfff) << 8) | bytes[at++]!;
+      held += 8;
+    }
+    if (held < width) break;
+    held -= width;
+    const code = (bits >>> held) & ((1 << width) - 1);
+    if (code === end) break;
+    if (code === clear) {
+      next = end + 1;
+      width = 9;
+      before = -1;
+      continue;
+    }
+    if (code > next || (code === next && before < 0)) throw new Error(`the code ${code} has no meaning yet`);
+    const begin = written;
+    if (code < clear) result[written++] = code;
+    else {
+      const start = code === next ? before : starts[code]!;
+      const length = code === next ? lengthBefore + 1 : lengths[code]!;
+      for (let k = 0; k < length && written < most; k++) result[written++] = result[start + k]!;
+    }
+    if (before >= 0 && next < mostCodes) {
+      starts[next] = before;
+      lengths[next] = lengthBefore + 1;
+      next++;
+      if (next === (1 << width) - 1 && width < 12) width++;
+    }
+    before = begin;
+    lengthBefore = written - begin;
+  }
+  return result.subarray(0, written);
+}

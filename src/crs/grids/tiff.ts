@@ -1,0 +1,328 @@
+import { inflateSync } from "node:zlib";
+import type { GridBytes } from "./grid-bytes.js";
+import { decodeLzw } from "./tiff-lzw.js";
+import { undoPredictor } from "./tiff-predictor.js";
+
+/** Bytes of a value of each type of TIFF, 16 to 18 being those of BigTIFF. */
+const sizes: Readonly<Record<number, number>> = {
+  1: 1,
+  2: 1,
+  3: 2,
+  4: 4,
+  5: 8,
+  6: 1,
+  7: 1,
+  8: 2,
+  9: 4,
+  10: 8,
+  11: 4,
+  12: 8,
+  13: 4,
+  16: 8,
+  17: 8,
+  18: 8,
+};
+
+export const tag = {
+  subfileType: 254,
+  width: 256,
+  height: 257,
+  bitsPerSample: 258,
+  compression: 259,
+  stripOffsets: 273,
+  samplesPerPixel: 277,
+  rowsPerStrip: 278,
+  stripByteCounts: 279,
+  planarConfiguration: 284,
+  predictor: 317,
+  tileWidth: 322,
+  tileLength: 323,
+  tileOffsets: 324,
+  tileByteCounts: 325,
+  sampleFormat: 339,
+  pixelScale: 33550,
+  tiePoints: 33922,
+  transformation: 34264,
+  geoKeys: 34735,
+  gdalMetadata: 42112,
+  gdalNoData: 42113,
+} as const;
+
+interface Entry {
+  readonly type: number;
+  readonly count: number;
+  readonly view: DataView;
+}
+
+/** An image file directory: what is said of one image. */
+export class Directory {
+  constructor(
+    private readonly entries: ReadonlyMap<number, Entry>,
+    private readonly little: boolean,
+  ) {}
+
+  has(which: number): boolean {
+    return this.entries.has(which);
+  }
+
+  numbers(which: number): number[] {
+    const entry = this.entries.get(which);
+    if (!entry) return [];
+    const { type, count, view } = entry;
+    return Array.from({ length: count }, (_, index) => readNumber(view, index * sizes[type]!, type, this.little));
+  }
+
+  number(which: number, otherwise: number): number {
+    return this.numbers(which)[0] ?? otherwise;
+  }
+
+  text(which: number): string {
+    const { view } = this.entries.get(which) ?? {};
+    if (!view) return "";
+    return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString("utf8").replace(/\0.*$/s, "");
+  }
+}
+
+function readNumber(view: DataView, at: number, type: number, little: boolean): number {
+  switch (type) {
+    case 3:
+      return view.getUint16(at, little);
+    case 8:
+      return view.getInt16(at, little);
+    case 4:
+    case 13:
+      return view.getUint32(at, little);
+    case 9:
+      return view.getInt32(at, little);
+    case 11:
+      return view.getFloat32(at, little);
+    case 12:
+      return view.getFloat64(at, little);
+    case 16:
+    case 18:
+      return Number(view.getBigUint64(at, little));
+    case 17:
+      return Number(view.getBigInt64(at, little));
+    case 6:
+      return view.getInt8(at);
+    default:
+      return view.getUint8(at);
+  }
+}
+
+export interface Tiff {
+  readonly little: boolean;
+  readonly directories: readonly Directory[];
+}
+
+export function isTiff(head: DataView): boolean {
+  if (head.byteLength < 16) return false;
+  const order = head.getUint16(0);
+  return (order === 0x4949 || order === 0x4d4d) && [42, 43].includes(head.getUint16(2, order === 0x4949));
+}
+
+/**
+ * Reads all directories of a TIFF (Adobe, TIFF 6.0, section 2) or BigTIFF.
+ * @throws grid-unusable
+ */
+export async function readTiff(file: GridBytes, most: number): Promise<Tiff> {
+  const head = await file.read(0, 16, "its header");
+  const little = head.getUint16(0) === 0x4949;
+  const big = head.getUint16(2, little) === 43;
+  const directories: Directory[] = [];
+  const visited = new Set<number>();
+  let at = big ? Number(head.getBigUint64(8, little)) : head.getUint32(4, little);
+  while (at !== 0) {
+    if (visited.has(at)) throw file.unusable("its directories follow each other in a circle", at);
+    if (visited.size >= most) throw file.unusable(`it has more than ${most} parts`, at);
+    visited.add(at);
+    const read = await readDirectory(file, at, big, little);
+    directories.push(read.directory);
+    at = read.next;
+  }
+  if (directories.length === 0) throw file.unusable("it has no directory");
+  return { little, directories };
+}
+
+async function readDirectory(
+  file: GridBytes,
+  at: number,
+  big: boolean,
+  little: boolean,
+): Promise<{ directory: Directory; next: number }> {
+  const [countBytes, entryBytes, inlineBytes] = big ? [8, 20, 8] : [2, 12, 4];
+  const head = await file.read(at, countBytes, "a directory");
+  const count = big ? Number(head.getBigUint64(0, little)) : head.getUint16(0, little);
+  if (count > 4096) throw file.unusable(`a directory has ${count} entries`, at);
+  const body = await file.read(at + countBytes, count * entryBytes + inlineBytes, "a directory");
+  const known = new Set<number>(Object.values(tag));
+  const entries = new Map<number, Entry>();
+  for (let i = 0; i < count; i++) {
+    const start = i * entryBytes;
+    const which = body.getUint16(start, little);
+    const type = body.getUint16(start + 2, little);
+    const size = sizes[type];
+    if (!known.has(which) || size === undefined) continue;
+    const values = big ? Number(body.getBigUint64(start + 4, little)) : body.getUint32(start + 4, little);
+    const inline = start + entryBytes - inlineBytes;
+    const where = big ? Number(body.getBigUint64(inline, little)) : body.getUint32(inline, little);
+    const bytes = values * size;
+    const view =
+      bytes <= inlineBytes
+        ? new DataView(body.buffer, body.byteOffset + inline, bytes)
+        : await file.read(where, bytes, `the values of tag ${which}`);
+    entries.set(which, { type, count: values, view });
+  }
+  const last = count * entryBytes;
+  const next = big ? Number(body.getBigUint64(last, little)) : body.getUint32(last, little);
+  return { directory: new Directory(entries, little), next };
+}
+
+/** How the samples of an image lie in its blocks, which are strips or tiles. */
+export interface Raster {
+  readonly width: number;
+  readonly height: number;
+  readonly samples: number;
+  readonly bytesPerSample: number;
+  readonly read: (view: DataView, at: number, little: boolean) => number;
+  readonly separate: boolean;
+  readonly blockWidth: number;
+  readonly blockHeight: number;
+  readonly offsets: readonly number[];
+  readonly byteCounts: readonly number[];
+  readonly tiled: boolean;
+  readonly compression: number;
+  readonly predictor: number;
+}
+
+/** Kinds of numbers: SampleFormat (1 unsigned, 2 signed, 3 floating) and bits. */
+const readers: Readonly<Record<string, Raster["read"]>> = {
+  "1 16": (view, at, little) => view.getUint16(at, little),
+  "2 16": (view, at, little) => view.getInt16(at, little),
+  "1 32": (view, at, little) => view.getUint32(at, little),
+  "2 32": (view, at, little) => view.getInt32(at, little),
+  "3 32": (view, at, little) => view.getFloat32(at, little),
+  "3 64": (view, at, little) => view.getFloat64(at, little),
+};
+
+/** Bytes of a block once it is decompressed: more than any writer makes. */
+const largestBlock = 2 ** 27;
+
+/** @throws grid-unusable */
+export function rasterOf(file: GridBytes, directory: Directory): Raster {
+  const width = directory.number(tag.width, 0);
+  const height = directory.number(tag.height, 0);
+  const samples = directory.number(tag.samplesPerPixel, 1);
+  const bits = directory.numbers(tag.bitsPerSample);
+  const formats = directory.has(tag.sampleFormat) ? directory.numbers(tag.sampleFormat) : [1];
+  if (!(samples >= 1 && samples <= 16)) throw file.unusable(`it has ${samples} values a node`);
+  const mixed = [...bits, bits[0]].some((size) => size !== bits[0]) || formats.some((kind) => kind !== formats[0]);
+  const read = readers[`${formats[0]} ${bits[0]}`];
+  if (!read || mixed) throw file.unusable(`its numbers are of a kind that is not read (${formats}, ${bits} bits)`);
+  const tiled = directory.has(tag.tileWidth);
+  const blockWidth = tiled ? directory.number(tag.tileWidth, 0) : width;
+  const blockHeight = tiled
+    ? directory.number(tag.tileLength, 0)
+    : Math.min(directory.number(tag.rowsPerStrip, height), height);
+  const separate = directory.number(tag.planarConfiguration, 1) === 2;
+  const bytesPerSample = bits[0]! / 8;
+  const blockBytes = blockWidth * blockHeight * bytesPerSample * (separate ? 1 : samples);
+  if (!(blockBytes > 0 && blockBytes <= largestBlock))
+    throw file.unusable(`its blocks have ${blockWidth} by ${blockHeight} nodes`);
+  const blocks = Math.ceil(width / blockWidth) * Math.ceil(height / blockHeight) * (separate ? samples : 1);
+  const offsets = directory.numbers(tiled ? tag.tileOffsets : tag.stripOffsets);
+  const byteCounts = directory.numbers(tiled ? tag.tileByteCounts : tag.stripByteCounts);
+  if (offsets.length !== blocks || byteCounts.length !== blocks)
+    throw file.unusable(`it has ${offsets.length} blocks where ${blocks} are needed`);
+  const compression = directory.number(tag.compression, 1);
+  if (![1, 5, 8, 32946].includes(compression))
+    throw file.unusable(`its compression, ${compression}, is not read; uncompressed, LZW and Deflate are`);
+  const predictor = directory.number(tag.predictor, 1);
+  if (![1, 2, 3].includes(predictor)) throw file.unusable(`its predictor, ${predictor}, is not known`);
+  return {
+    width,
+    height,
+    samples,
+    bytesPerSample,
+    read,
+    separate,
+    blockWidth,
+    blockHeight,
+    offsets,
+    byteCounts,
+    tiled,
+    compression,
+    predictor,
+  };
+}
+
+/**
+ * Gives every value of one sample once: column, row from the top, number.
+ * @throws grid-unusable
+ */
+export async function eachSample(
+  file: GridBytes,
+  raster: Raster,
+  little: boolean,
+  wanted: readonly number[],
+  take: (which: number, column: number, row: number, value: number) => void,
+): Promise<void> {
+  const { width, height, samples, separate, blockWidth, blockHeight, bytesPerSample, read } = raster;
+  const across = Math.ceil(width / blockWidth);
+  const down = Math.ceil(height / blockHeight);
+  for (const plane of separate ? wanted : [0]) {
+    const inBlock = separate ? 1 : samples;
+    for (let block = 0; block < across * down; block++) {
+      const left = (block % across) * blockWidth;
+      const top = Math.floor(block / across) * blockHeight;
+      const rows = Math.min(blockHeight, height - top);
+      const columns = Math.min(blockWidth, width - left);
+      const index = plane * across * down + block;
+      const { view, order } = await readBlock(file, raster, index, rows, little);
+      for (let row = 0; row < rows; row++) {
+        for (let column = 0; column < columns; column++) {
+          const node = (row * blockWidth + column) * inBlock;
+          for (let k = 0; k < wanted.length; k++) {
+            if (separate && wanted[k] !== plane) continue;
+            const at = (node + (separate ? 0 : wanted[k]!)) * bytesPerSample;
+            take(k, left + column, top + row, read(view, at, order));
+          }
+        }
+      }
+    }
+  }
+}
+
+/** A block as its numbers lie in it, and whether they are little-endian. */
+async function readBlock(
+  file: GridBytes,
+  raster: Raster,
+  index: number,
+  rows: number,
+  little: boolean,
+): Promise<{ view: DataView; order: boolean }> {
+  const { blockWidth, blockHeight, samples, separate, bytesPerSample, compression, predictor, tiled } = raster;
+  const rowBytes = blockWidth * bytesPerSample * (separate ? 1 : samples);
+  const needed = rowBytes * (tiled ? blockHeight : rows);
+  const offset = raster.offsets[index]!;
+  const packed = await file.read(offset, raster.byteCounts[index]!, `its block ${index}`);
+  const bytes = new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
+  let unpacked: Uint8Array;
+  try {
+    unpacked = decompress(bytes, compression, rowBytes * blockHeight);
+  } catch (error) {
+    throw file.unusable(`its block ${index} cannot be decompressed: ${(error as Error).message}`, offset);
+  }
+  if (unpacked.byteLength < needed)
+    throw file.unusable(`its block ${index} holds ${unpacked.byteLength} bytes where ${needed} are needed`, offset);
+  const view = new DataView(unpacked.buffer, unpacked.byteOffset, unpacked.byteLength);
+  if (predictor === 1) return { view, order: little };
+  return undoPredictor(view, { predictor, rowBytes, stride: separate ? 1 : samples, bytesPerSample, little });
+}
+
+function decompress(bytes: Uint8Array, compression: number, most: number): Uint8Array {
+  if (compression === 1) return bytes;
+  if (compression === 5) return decodeLzw(bytes, most);
+  const unpacked = inflateSync(bytes, { maxOutputLength: most });
+  return new Uint8Array(unpacked.buffer, unpacked.byteOffset, unpacked.byteLength);
+}

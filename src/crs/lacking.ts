@@ -1,0 +1,76 @@
+import { type Area, commonParts, coverage, sizeOf } from "./area.js";
+import { missingGrids, type NeededGrid, operationsBetween } from "./candidates.js";
+import type { Datum } from "./definition.js";
+import type { GridFiles } from "./grids/grid-files.js";
+import type { Registry } from "./registry.js";
+import { RouteChooser } from "./route-chooser.js";
+import { isGood, type Route } from "./routes.js";
+
+/** A registered operation that would be better than those at hand, but for its grids. */
+export interface Lacking {
+  readonly name: string;
+  /** Metres. */
+  readonly accuracy: number;
+  readonly area: Area | null;
+  readonly missing: readonly NeededGrid[];
+  /** What it is and how to get it: "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid …" */
+  readonly sentence: string;
+}
+
+/** Samples along each side of an area: enough to see whether an operation is better anywhere in it. */
+const fewSamples = 8;
+
+/** Those that are better somewhere than what is chosen there; those that geoferry could use first, the widest of them. */
+export function lackingGrids(
+  a: Datum,
+  b: Datum,
+  tables: Registry,
+  files: GridFiles,
+  area: Area | null,
+  usable: readonly Route[],
+): Lacking[] {
+  if (a.code === null || b.code === null) return [];
+  const chooser = new RouteChooser(usable);
+  const found: { readonly lacking: Lacking; readonly gain: number }[] = [];
+  for (const { operation } of operationsBetween(a.code, b.code, tables)) {
+    const { name, accuracy, area: own } = operation;
+    const missing = accuracy === null ? [] : missingGrids(operation, tables, files);
+    if (accuracy === null || missing.length === 0) continue;
+    const served = own && area ? commonParts(own, area) : [own ?? area ?? everywhere];
+    const isServed = (longitude: number, latitude: number) =>
+      isGood(usable[chooser.choose(longitude, latitude)], accuracy);
+    const gains = served.map((part) => sizeOf(part) * (1 - coverage(part, isServed, fewSamples)));
+    const gain = gains.reduce((sum, part) => sum + part, 0);
+    if (gain === 0) continue;
+    const sentence = `${name}, accurate to ${accuracy} m, ${needs(missing)}`;
+    found.push({ lacking: { name, accuracy, area: own, missing, sentence }, gain });
+  }
+  const isReadable = ({ missing }: Lacking) => missing.every(({ readable }) => readable);
+  return found
+    .sort(
+      (p, q) =>
+        Number(isReadable(q.lacking)) - Number(isReadable(p.lacking)) ||
+        q.gain - p.gain ||
+        p.lacking.accuracy - q.lacking.accuracy,
+    )
+    .map(({ lacking }) => lacking);
+}
+
+const everywhere: Area = [-180, -90, 180, 90];
+
+/** Where PROJ's files are to be had. */
+const published = (file: string): string => (/^[a-z]{2,3}_.*\.tif$/.test(file) ? `https://cdn.proj.org/${file}` : "");
+
+function inWords({ files, readable }: NeededGrid): string {
+  const [first = "", ...others] = files;
+  if (!readable) return `the grid ${first}, which is of a kind that geoferry does not read`;
+  const address = published(first);
+  const also = others.length > 0 ? ` or ${others.join(" or ")}` : "";
+  return `the grid ${first}${also}${address === "" ? "" : ` (${address})`}`;
+}
+
+/** "needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://…): name the file with --grid" */
+function needs(missing: readonly NeededGrid[]): string {
+  const how = missing.every(({ readable }) => readable) ? ": name the file with --grid" : "";
+  return `needs ${missing.map(inWords).join(" and ")}${how}`;
+}

@@ -1,0 +1,116 @@
+import { type Ellipsoid, sameEllipsoid } from "./definition.js";
+import type { Grid } from "./grids/grid.js";
+import { helmert, shift } from "./helmert.js";
+import type { Operation } from "./identity.js";
+import { RouteChooser } from "./route-chooser.js";
+import { hasGrid, isGood, type Route } from "./routes.js";
+
+/**
+ * Moves positions `from`…`to` (longitude and latitude in radians, in place) from one datum to another; `z` has a height
+ * for each, NaN where there is none. What cannot be moved becomes NaN.
+ */
+export type Movement = (xy: Float64Array, z: Float64Array | null, from: number, to: number) => void;
+
+/** The shift between the datums, position by position where routes hold in their areas only; null where nothing moves. */
+export async function movementOf(operation: Operation, from: Ellipsoid, to: Ellipsoid): Promise<Movement | null> {
+  const { routes, everywhere, limit } = operation;
+  if (routes.length === 0) return null;
+  const good = routes.map((route) => isGood(route, limit));
+  // Grids of routes that are never taken are not read.
+  const chains = await Promise.all(
+    routes.map((route, index) => (good[index] ? chainOf(route, from, to, operation) : [])),
+  );
+  if (routes.length === 1 && good[0]) {
+    const [chain] = chains as [Movement[]];
+    if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => follow(chain, xy, z, first, last);
+    const chooser = new RouteChooser(routes);
+    return (xy, z, first, last) => {
+      for (let i = first; i < last; i++) if (routeOf(chooser, xy, i) < 0) xy[2 * i + 1] = Number.NaN;
+      follow(chain, xy, z, first, last);
+    };
+  }
+  return byPosition(routes, good, chains);
+}
+
+function follow(chain: readonly Movement[], xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
+  for (let k = 0; k < chain.length; k++) chain[k]!(xy, z, from, to);
+}
+
+const routeOf = (chooser: RouteChooser, xy: Float64Array, i: number, without: Uint8Array | null = null): number =>
+  chooser.choose((xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI, without);
+
+/** Where the grid of a route has no shift the next best one is taken, as PROJ does. */
+function byPosition(
+  routes: readonly Route[],
+  good: readonly boolean[],
+  chains: readonly (readonly Movement[])[],
+): Movement {
+  const chooser = new RouteChooser(routes);
+  const byGrid = routes.map(hasGrid);
+  const without = new Uint8Array(routes.length);
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      const x = xy[2 * i]!;
+      const y = xy[2 * i + 1]!;
+      let found = routeOf(chooser, xy, i);
+      if (found < 0 || !good[found]) xy[2 * i] = Number.NaN;
+      else follow(chains[found]!, xy, z, i, i + 1);
+      if (found < 0 || !byGrid[found] || !good[found] || !isLost(xy, i)) continue;
+      while (found >= 0 && byGrid[found] && isLost(xy, i)) {
+        without[found] = 1;
+        xy[2 * i] = x;
+        xy[2 * i + 1] = y;
+        found = routeOf(chooser, xy, i, without);
+        if (found < 0 || !good[found]) {
+          xy[2 * i] = Number.NaN;
+          break;
+        }
+        follow(chains[found]!, xy, z, i, i + 1);
+      }
+      without.fill(0);
+    }
+  };
+}
+
+const isLost = (xy: Float64Array, i: number): boolean => Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);
+
+/** GRS80 and WGS84 differ by a tenth of a millimetre in b: an operation of zeros between them moves nothing. */
+function likeEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
+  return (
+    sameEllipsoid(a, b) || (Math.abs(a.a - b.a) < 1e-3 && Math.abs(a.inverseFlattening - b.inverseFlattening) < 1e-5)
+  );
+}
+
+/** No step at all means that longitudes and latitudes stay, whatever the ellipsoids are. */
+async function chainOf(
+  route: Route,
+  from: Ellipsoid,
+  to: Ellipsoid,
+  { grids = {} }: Pick<Operation, "grids">,
+): Promise<Movement[]> {
+  const chain: Movement[] = [];
+  let before = from;
+  for (const [index, step] of route.steps.entries()) {
+    const after = index === route.steps.length - 1 ? to : step.into;
+    if (step.grids.length > 0) chain.push(await throughGrids(step.grids, step.inverse, grids));
+    else if (step.values.some((value) => value !== 0) || !likeEllipsoids(before, after)) {
+      const numbers = helmert(step.values, step.inverse, before, after);
+      chain.push((xy, z, first, last) => shift(numbers, xy, z, first, last));
+    }
+    before = after;
+  }
+  return chain;
+}
+
+async function throughGrids(
+  files: readonly (string | null)[],
+  inverse: boolean,
+  known: Readonly<Record<string, Grid>>,
+): Promise<Movement> {
+  const [{ GridShift }, { loadGrid }] = await Promise.all([import("./grids/grid-shift.js"), import("./grids/load.js")]);
+  const grids = await Promise.all(files.map((file) => (file === null ? null : (known[file] ?? loadGrid(file)))));
+  const shifts = new GridShift(grids, inverse);
+  return (xy, _z, first, last) => {
+    for (let i = first; i < last; i++) shifts.apply(xy, i);
+  };
+}

@@ -1,0 +1,34 @@
+/** What is told of the coordinate reference system of a layer. */
+import { type CrsDescription, crsContext, describeCrs, findOperation } from "../crs/index.js";
+import { GeoferryError } from "../errors.js";
+import type { Crs } from "../model/layer.js";
+import { type OperationReport, operationReport } from "./report.js";
+
+export interface Reference extends CrsDescription {
+  /** How coordinates become longitudes and latitudes in WGS 84. */
+  readonly toWgs84: Omit<OperationReport, "layer"> | { readonly refused: string };
+}
+
+/** @throws grid-missing */
+export async function referenceOf(
+  crs: Crs,
+  {
+    accuracy = 5,
+    grids = [],
+  }: { readonly accuracy?: number | undefined; readonly grids?: readonly string[] | undefined },
+): Promise<Reference> {
+  return { ...(await describeCrs(crs)), toWgs84: await toWgs84(crs, accuracy, grids) };
+}
+
+async function toWgs84(crs: Crs, accuracy: number, grids: readonly string[]): Promise<Reference["toWgs84"]> {
+  try {
+    const { layer: _, ...operation } = operationReport(
+      "",
+      await findOperation(crs, crsContext.wgs84, { accuracy, grids }),
+    );
+    return operation;
+  } catch (error) {
+    if (error instanceof GeoferryError && error.code === "crs-no-operation") return { refused: error.message };
+    throw error;
+  }
+}

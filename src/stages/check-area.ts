@@ -1,0 +1,122 @@
+import { type Area, nearArea } from "../crs/area.js";
+import { buildLocator } from "../crs/transform.js";
+import { fault } from "../errors.js";
+import type { Batch } from "../model/batch.js";
+import { type GeometryColumn, positionRange } from "../model/geometry.js";
+import type { Crs } from "../model/layer.js";
+import type { Settings } from "./settings.js";
+import type { Stage, StageContext } from "./stage.js";
+
+export interface CheckAreaSettings {
+  /** What the coordinates are in. */
+  readonly crs: Crs;
+  /** Where it is meant to be used, and what that is called. */
+  readonly area: Area;
+  readonly areaName: string | null;
+}
+
+/** Degrees beyond the area that are not far: half of what it spans, yet not less nor more than these. */
+const [leastMargin, greatestMargin] = [1, 3];
+
+function marginOf([west, south, east, north]: Area): number {
+  const width = east - west + (east < west ? 360 : 0);
+  return Math.max(leastMargin, Math.min(greatestMargin, width / 2, (north - south) / 2));
+}
+
+/** Corners, middles of the sides and the centre. */
+const samples = [0, 0.5, 1];
+
+/**
+ * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-area`: such
+ * coordinates are distorted or, more likely, in another system.
+ */
+export async function build(settings: Settings, context: StageContext): Promise<Stage> {
+  const { crs, area, areaName } = settings as unknown as CheckAreaSettings;
+  if (typeof crs?.definition !== "string" || !Array.isArray(area))
+    throw fault("internal", { reason: "check-area was given no system or no area" });
+  const locate = await buildLocator(crs);
+  if (locate === null) return { apply: (batch) => batch };
+  const margin = marginOf(area);
+  const isInside = (longitude: number, latitude: number, beyond: number) =>
+    Number.isNaN(longitude + latitude) || nearArea(area, longitude, latitude, beyond);
+  const [west, south, east, north] = area;
+  const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
+  const where = `${crs.id ?? crs.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
+  return {
+    apply(batch: Batch): Batch {
+      const box = boxOf(batch.geometry);
+      // Half the margin makes up for sides that are bent between the samples.
+      if (box === null || isBoxInside(box, locate, (x, y) => isInside(x, y, margin / 2))) return batch;
+      const column = located(batch.geometry, locate);
+      let count = 0;
+      let example = "";
+      for (let row = 0; row < batch.length; row++) {
+        const at = firstOutside(column, batch.geometry, row, (x, y) => isInside(x, y, margin));
+        if (at === null) continue;
+        count++;
+        const [x, y, longitude, latitude] = at;
+        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}`;
+      }
+      if (count > 0) context.notice("outside-area", undefined, example, count);
+      return batch;
+    },
+  };
+}
+
+const round = (angle: number): number => Number(angle.toFixed(4));
+
+type Box = [minX: number, minY: number, maxX: number, maxY: number];
+
+/** Around all positions; null where there are none. */
+function boxOf(column: GeometryColumn, box: Box = [Infinity, Infinity, -Infinity, -Infinity]): Box | null {
+  const { xy, boxes, members } = column;
+  const [values, step] = boxes ? [boxes, 4] : [xy, 2];
+  for (let k = 0; k < values.length; k += step) {
+    const greatest = k + step - 2;
+    if (values[k]! < box[0]) box[0] = values[k]!;
+    if (values[k + 1]! < box[1]) box[1] = values[k + 1]!;
+    if (values[greatest]! > box[2]) box[2] = values[greatest]!;
+    if (values[greatest + 1]! > box[3]) box[3] = values[greatest + 1]!;
+  }
+  if (members) boxOf(members, box);
+  return box[0] <= box[2] ? box : null;
+}
+
+function isBoxInside(
+  [minX, minY, maxX, maxY]: Box,
+  locate: (xy: Float64Array) => void,
+  isInside: (longitude: number, latitude: number) => boolean,
+): boolean {
+  const xy = Float64Array.from(
+    samples.flatMap((u) => samples.flatMap((v) => [minX + (maxX - minX) * u, minY + (maxY - minY) * v])),
+  );
+  locate(xy);
+  for (let k = 0; k < xy.length; k += 2) if (Number.isNaN(xy[k]!) || !isInside(xy[k]!, xy[k + 1]!)) return false;
+  return true;
+}
+
+function located(column: GeometryColumn, locate: (xy: Float64Array) => void): GeometryColumn {
+  const xy = column.xy.slice();
+  locate(xy);
+  return { ...column, xy, boxes: null, members: column.members && located(column.members, locate) };
+}
+
+/** The first position of a row that lies outside: as it is given, then in degrees; null where none does. */
+function firstOutside(
+  column: GeometryColumn,
+  given: GeometryColumn,
+  row: number,
+  isInside: (longitude: number, latitude: number) => boolean,
+): readonly [number, number, number, number] | null {
+  const [from, to] = positionRange(column, row);
+  for (let k = from; k < to; k++) {
+    const [longitude, latitude] = [column.xy[2 * k]!, column.xy[2 * k + 1]!];
+    if (!isInside(longitude, latitude)) return [given.xy[2 * k]!, given.xy[2 * k + 1]!, longitude, latitude];
+  }
+  if (!column.members || !column.memberOffsets) return null;
+  for (let k = column.memberOffsets[row]!; k < column.memberOffsets[row + 1]!; k++) {
+    const found = firstOutside(column.members, given.members!, k, isInside);
+    if (found !== null) return found;
+  }
+  return null;
+}

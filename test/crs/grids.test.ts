@@ -1,0 +1,282 @@
+/** Shifts by grids are held against PROJ, which is given the same files under the names that it looks for. */
+import { rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { crsContext, findOperation } from "../../src/crs/index.js";
+import { shareGrids } from "../../src/crs/share-grids.js";
+import { buildTransform } from "../../src/crs/transform.js";
+import { needsProj } from "./proj-tools.js";
+import { cs2cs, gridFolder } from "./proj-with-grids.js";
+import { type GeoTiffOptions, ntv2, type SyntheticPart, writeGeoTiff } from "./synthetic-grids.js";
+
+const { parse } = crsContext;
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(dirname(folder), { recursive: true, force: true });
+});
+
+function newFolder(name = "grids"): string {
+  const folder = gridFolder(name);
+  folders.push(folder);
+  return folder;
+}
+
+async function through(folder: string, from: string, to: string, positions: readonly number[], accuracy = 5) {
+  const operation = await findOperation(await parse(from), await parse(to), { accuracy, grids: [folder] });
+  const xy = Float64Array.from(positions);
+  (await buildTransform(operation))(xy, null);
+  return [...xy];
+}
+
+/** Metres between positions in degrees, the greatest; NaN where one side has no number. */
+function farthest(mine: readonly number[], theirs: readonly number[]): number {
+  let greatest = mine.length === theirs.length ? 0 : Number.NaN;
+  for (let i = 0; i < mine.length; i += 2) {
+    const east = (mine[i]! - theirs[i]!) * Math.cos((theirs[i + 1]! * Math.PI) / 180);
+    const north = mine[i + 1]! - theirs[i + 1]!;
+    greatest = Math.max(greatest, Math.hypot(east, north) * 111_320);
+  }
+  return greatest;
+}
+
+const conus: SyntheticPart = { name: "conus", west: -131, south: 20, columns: 273, rows: 121, step: 0.25 };
+const nested: readonly SyntheticPart[] = [
+  conus,
+  { name: "dense", parent: "conus", west: -100, south: 30, columns: 41, rows: 41, step: 0.1, bias: 0.3 },
+  { name: "densest", parent: "dense", west: -99, south: 31, columns: 21, rows: 31, step: 0.05, bias: 0.7 },
+  // Beside the dense one, so that the way back crosses from one to the other.
+  { name: "beside", parent: "conus", west: -96, south: 30, columns: 41, rows: 41, step: 0.1, bias: -0.2 },
+];
+
+/** Everywhere in the contiguous states, on nodes and edges of all parts, and just beside them. */
+const american: number[] = [];
+for (let x = -124; x <= -67; x += 1.37) for (let y = 25.1; y <= 49; y += 1.13) american.push(x, y);
+for (const [x, y] of [
+  [-100, 30],
+  [-96, 34],
+  [-99, 31],
+  [-98, 32.5],
+  [-96, 31.7],
+  [-110.25, 40.5],
+] as const) {
+  for (const off of [-2e-4, -1e-7, 0, 1e-7, 2e-4]) american.push(x + off, y, x, y + off, x + off, y + off);
+}
+
+const geoTiffs: Readonly<Record<string, GeoTiffOptions>> = {
+  "uncompressed strips": {},
+  "Deflate with the floating predictor, in tiles": {
+    creation: ["COMPRESS=DEFLATE", "PREDICTOR=3", "TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=32"],
+  },
+  "LZW with horizontal differences": { creation: ["COMPRESS=LZW", "PREDICTOR=2"] },
+  "LZW in blocks of a band each": { creation: ["COMPRESS=LZW", "INTERLEAVE=BAND"] },
+  "big-endian LZW with horizontal differences": { creation: ["ENDIANNESS=BIG", "COMPRESS=LZW", "PREDICTOR=2"] },
+  "double precision in degrees, west positive": {
+    type: "Float64",
+    unit: "degree",
+    positive: "west",
+    creation: ["COMPRESS=DEFLATE", "PREDICTOR=3"],
+  },
+  "double precision in radians with horizontal differences": {
+    type: "Float64",
+    unit: "radian",
+    creation: ["COMPRESS=LZW", "PREDICTOR=2"],
+  },
+  "whole numbers with a scale and an offset": {
+    type: "Int16",
+    scale: 2e-4,
+    offset: 0.5,
+    creation: ["COMPRESS=DEFLATE", "PREDICTOR=2"],
+  },
+  "BigTIFF, nodes as areas": { creation: ["BIGTIFF=YES"], metadata: { AREA_OR_POINT: "Area" } },
+};
+
+describe.skipIf(needsProj)("NAD27 to WGS 84 by us_noaa_conus.tif, equal to PROJ within a millimetre", () => {
+  for (const [kind, options] of Object.entries(geoTiffs)) {
+    it(`${kind}, there and back`, async () => {
+      const folder = newFolder();
+      await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested, options);
+      const mine = await through(folder, "EPSG:4267", "EPSG:4326", american);
+      const theirs = await cs2cs(folder, "EPSG:4267", "EPSG:4326", american);
+      expect(farthest(mine, theirs)).toBeLessThan(1e-3);
+      const back = await through(folder, "EPSG:4326", "EPSG:4267", mine);
+      expect(farthest(back, await cs2cs(folder, "EPSG:4326", "EPSG:4267", mine))).toBeLessThan(1e-3);
+      // That both only did nothing would be a millimetre, too.
+      expect(farthest(mine, american)).toBeGreaterThan(10);
+    });
+  }
+});
+
+/** Canada in two sheets that touch, with parts inside parts. */
+const canada: readonly SyntheticPart[] = [
+  { name: "CAwest", west: -142, south: 40, columns: 163, rows: 181, step: 0.25 },
+  { name: "CAeast", west: -101.5, south: 40, columns: 223, rows: 181, step: 0.25, bias: 0.05 },
+  { name: "ALberta", parent: "CAwest", west: -120, south: 49, columns: 101, rows: 111, step: 0.1, bias: 0.2 },
+  { name: "ALcalga", parent: "ALberta", west: -115, south: 50, columns: 41, rows: 41, step: 0.05, bias: 0.4 },
+];
+const canadian: number[] = [];
+for (let x = -140; x <= -48; x += 1.71) for (let y = 41; y <= 83; y += 1.31) canadian.push(x, y);
+for (const [x, y] of [
+  [-101.5, 55],
+  [-120, 49],
+  [-110, 60],
+  [-115, 50],
+  [-113, 51],
+] as const) {
+  for (const off of [-3e-4, -1e-7, 0, 1e-7, 3e-4]) canadian.push(x + off, y, x, y + off);
+}
+
+describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
+  for (const bigEndian of [false, true]) {
+    it(`NAD27 to WGS 84 by ntv2_0.gsb, ${bigEndian ? "big" : "little"}-endian, there and back`, async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "ntv2_0.gsb"), ntv2(canada, { bigEndian }));
+      const mine = await through(folder, "EPSG:4267", "EPSG:4326", canadian);
+      expect(farthest(mine, await cs2cs(folder, "EPSG:4267", "EPSG:4326", canadian))).toBeLessThan(1e-3);
+      const back = await through(folder, "EPSG:4326", "EPSG:4267", mine);
+      expect(farthest(back, await cs2cs(folder, "EPSG:4326", "EPSG:4267", mine))).toBeLessThan(1e-3);
+      expect(farthest(mine, canadian)).toBeGreaterThan(10);
+    });
+  }
+
+  it("British National Grid to UTM by one operation to ETRS89, not by way of WGS 84", async () => {
+    const folder = newFolder();
+    const part = { name: "OSTN15", west: -9, south: 49, columns: 111, rows: 121, step: 0.1 };
+    writeFileSync(join(folder, "OSTN15_NTv2_OSGBtoETRS.gsb"), ntv2([part]));
+    const positions = [400000, 300000, 530000, 180000, 250000, 650000, 120000, 900000];
+    const operation = await findOperation(await parse("EPSG:27700"), await parse("EPSG:25830"), { grids: [folder] });
+    const xy = Float64Array.from(positions);
+    (await buildTransform(operation))(xy, null);
+    const theirs = await cs2cs(folder, "EPSG:27700", "EPSG:25830", positions, [false, false]);
+    for (let i = 0; i < xy.length; i++) expect(Math.abs(xy[i]! - theirs[i]!)).toBeLessThan(1e-3);
+    expect(operation.routes.find((route) => route.steps.some((step) => step.grids.length > 0))).toMatchObject({
+      accuracy: 0.03,
+      steps: [{ code: "7709" }],
+    });
+  });
+
+  it("a file that PROJ turned round: RGF93 to NTF by that of NTF to RGF93", async () => {
+    const folder = newFolder();
+    await writeGeoTiff(join(folder, "fr_ign_ntf_r93.tif"), [
+      { name: "FRANCE", west: -6, south: 40, columns: 181, rows: 131, step: 0.1 },
+    ]);
+    const positions = [2.35, 48.85, -4, 48, 7.7, 48.5, 3, 43];
+    for (const [from, to] of [
+      ["EPSG:4171", "EPSG:4275"],
+      ["EPSG:4275", "EPSG:4171"],
+    ] as const) {
+      const mine = await through(folder, from, to, positions);
+      expect(farthest(mine, await cs2cs(folder, from, to, positions)), from).toBeLessThan(1e-3);
+      expect(farthest(mine, positions)).toBeGreaterThan(10);
+    }
+  });
+
+  it("two grids after each other: NAD27 to NAD83(HARN) by way of NAD83", async () => {
+    const folder = newFolder();
+    await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested);
+    const alabama = { name: "alhpgn", west: -89, south: 29, columns: 50, rows: 70, step: 0.1, bias: -1.6 };
+    await writeGeoTiff(join(folder, "us_noaa_alhpgn.tif"), [alabama]);
+    const positions = [-86.8, 33.5, -88, 30.8, -85.5, 34.6];
+    for (const [from, to] of [
+      ["EPSG:4267", "EPSG:4152"],
+      ["EPSG:4152", "EPSG:4267"],
+      ["EPSG:4267", "EPSG:4326"],
+    ] as const) {
+      const mine = await through(folder, from, to, positions);
+      expect(farthest(mine, await cs2cs(folder, from, to, positions)), `${from} ${to}`).toBeLessThan(1e-3);
+    }
+  });
+
+  it("beyond the grid, but in its operation's area, by the next best operation, or not at all", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "ntv2_0.gsb"), ntv2([{ ...canada[0]!, rows: 41 }]));
+    const [inside, beyond] = [
+      [-110, 49.5],
+      [-110, 55],
+    ] as const;
+    const mine = await through(folder, "EPSG:4267", "EPSG:4326", [...inside, ...beyond], 20);
+    expect(farthest(mine, await cs2cs(folder, "EPSG:4267", "EPSG:4326", [...inside, ...beyond]))).toBeLessThan(1e-3);
+    expect((await through(folder, "EPSG:4267", "EPSG:4326", [...inside, ...beyond])).slice(2)).toEqual([NaN, NaN]);
+  });
+});
+
+describe.skipIf(needsProj)("grids that a definition asks for", () => {
+  let folder = "";
+  beforeAll(() => {
+    folder = newFolder();
+    writeFileSync(join(folder, "ntv2_0.gsb"), ntv2(canada));
+  });
+  const asks = (grids: string) => `+proj=longlat +ellps=clrk66 +nadgrids=${grids} +no_defs +type=crs`;
+
+  it("are taken in their order, those with an @ as far as they are there", async () => {
+    for (const grids of ["ntv2_0.gsb", "@conus,@alaska,@ntv2_0.gsb", "@nowhere,ntv2_0.gsb,null"]) {
+      const mine = await through(folder, asks(grids), "EPSG:4326", canadian);
+      // As an argument that begins with + it would be taken for an option.
+      const said = asks(grids).replaceAll("+", "");
+      const theirs = await cs2cs(folder, said, "EPSG:4326", canadian, [false, true]);
+      expect(farthest(mine, theirs), grids).toBeLessThan(1e-3);
+      const back = await through(folder, "EPSG:4326", asks(grids), mine);
+      expect(farthest(back, await cs2cs(folder, "EPSG:4326", said, mine, [true, false])), grids).toBeLessThan(1e-3);
+    }
+  });
+
+  it("have the accuracy of EPSG's operation with that file; what `null` stands for has none", async () => {
+    const operation = await findOperation(await parse(asks("@ntv2_0.gsb,null")), await parse("EPSG:4326"), {
+      grids: [folder],
+    });
+    expect(operation.accuracy).toBe(2);
+    expect(await through(folder, asks("@ntv2_0.gsb,null"), "EPSG:4326", [10, 50])).toEqual([NaN, NaN]);
+    expect(await through(folder, asks("@ntv2_0.gsb,null"), "EPSG:4326", [10, 50], 999)).toEqual([10, 50]);
+  });
+
+  it("are asked for by name where they are not there", async () => {
+    for (const grids of ["nowhere.gsb", "nowhere.gsb,ntv2_0.gsb", "@nowhere.gsb"])
+      await expect(through(folder, asks(grids), "EPSG:4326", [-110, 55])).rejects.toThrow(
+        /shift grid nowhere\.gsb, which is not at hand: name the file with --grid/,
+      );
+  });
+});
+
+describe("what is said of grids", () => {
+  const between = async (from: string, to: string, grids: readonly string[]) =>
+    findOperation(await parse(from), await parse(to), { grids });
+
+  it("names one that would do better, how much, and how to get it", async () => {
+    const { notice, better } = await between("EPSG:27700", "EPSG:4326", []);
+    expect(notice).toContain(
+      "needs the grid uk_os_OSTN15_NTv2_OSGBtoETRS.tif or OSTN15_NTv2_OSGBtoETRS.gsb (https://cdn.proj.org/uk_os_OSTN15_NTv2_OSGBtoETRS.tif): name the file with --grid",
+    );
+    expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
+  });
+
+  it("refuses NAD27 without one, naming them", async () => {
+    await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toThrow(/us_noaa_conus\.tif/);
+  });
+
+  it("tells a file that was named and is not used", async () => {
+    const folder = newFolder();
+    const path = join(folder, "mine.gsb");
+    writeFileSync(path, ntv2(canada));
+    expect((await between("EPSG:4314", "EPSG:4326", [path])).notice).toContain("the grid mine.gsb is not used");
+    expect((await between("EPSG:4314", "EPSG:4326", [folder])).notice).not.toContain("mine.gsb");
+    await expect(between("EPSG:4314", "EPSG:4326", [join(folder, "none.gsb")])).rejects.toMatchObject({
+      code: "grid-missing",
+    });
+  });
+
+  it("finds a file by its name in any case", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "NTV2_0.GSB"), ntv2(canada));
+    expect(await through(folder, "EPSG:4267", "EPSG:4326", [-110, 55])).not.toContain(NaN);
+  });
+});
+
+it("shares one copy of a grid among threads", async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "ntv2_0.gsb"), ntv2(canada));
+  const found = await findOperation(await parse("EPSG:4267"), await parse("EPSG:4326"), { grids: [folder] });
+  const [grid] = Object.values((await shareGrids(found)).grids!);
+  expect(grid!.values.buffer).toBeInstanceOf(SharedArrayBuffer);
+  const clone = structuredClone(grid!);
+  grid!.values[0] = 42;
+  expect(clone.values[0]).toBe(42);
+});
