@@ -22,17 +22,21 @@ export function keyStatements(
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
 > {
   return {
+    // OFFSET 0 keeps what is in the brackets together: without it PostgreSQL, which knows little of a map that was filled
+    // a minute ago, takes few keys for the field's, and goes through all of them for a list.
     findByKeys: async (field, digests) =>
       digests.length === 0
         ? []
         : tx.rows<Match>(
             `SELECT n.place - 1 AS of, k.seq, f.id
-            FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS n (map, digest, place)
-              JOIN feature_keys k ON k.map = n.map AND k.field = $3 AND k.digest = n.digest
-              JOIN features f ON f.map = n.map AND f.seq = k.seq
+            FROM unnest($1::bytea[]) WITH ORDINALITY AS n (digest, place)
+              CROSS JOIN LATERAL (
+                SELECT seq FROM feature_keys WHERE map = $2 AND field = $3 AND feature_keys.digest = n.digest OFFSET 0
+              ) k
+              CROSS JOIN LATERAL (SELECT id FROM features WHERE map = $2 AND features.seq = k.seq OFFSET 0) f
             ORDER BY n.place, k.seq`,
-            each(locked.number, digests),
             hexArray(digests),
+            locked.number,
             field,
           ),
     async addKeyField(map, { name, used }) {

@@ -133,6 +133,12 @@ const migrations: readonly string[] = [
   CREATE INDEX outcomes_by_time ON outcomes (at);
   `,
   "ALTER TABLE key_fields ADD COLUMN read bigint",
+  // Behind the map comes what tells keys apart. With the field there, the index led to all keys of a field, and was taken
+  // for it where one was to be removed: as good as the primary key, for who has no statistics yet.
+  `
+  DROP INDEX IF EXISTS feature_keys_by_digest, feature_keys_map_field_digest_idx;
+  CREATE INDEX feature_keys_by_digest ON feature_keys (map, digest, field);
+  `,
 ];
 
 /**

@@ -1,0 +1,78 @@
+/** How SQLite goes about the statements of a write and of a page: by an index, whatever the size of the map. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Connection, connect } from "../../../../src/service/store/sqlite/connection.js";
+import { readPage } from "../../../../src/service/store/sqlite/pages.js";
+import { writeTransaction } from "../../../../src/service/store/sqlite/write-transaction.js";
+import { write } from "../../../../src/service/store/write.js";
+import { numbered, writing } from "../subject.js";
+
+const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
+const map = randomUUID();
+let db: Connection;
+const statements = new Set<string>();
+
+/** What SQLite says of a statement, a line for each step (sqlite.org/eqp.html). */
+function planOf(sql: string): string[] {
+  const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
+  const values = [...sql.matchAll(/\?/g)].map(() => null);
+  const explain = db.database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
+  return explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : values)).map(({ detail }) => detail);
+}
+
+type Asked = Parameters<typeof writing> extends [string, ...infer Rest] ? Rest : never;
+
+beforeAll(async () => {
+  db = connect(join(folder, "plans.db"), "writer");
+  const account = randomUUID();
+  db.run("INSERT INTO accounts VALUES (?, 'a', 'a', '', 0)", account);
+  db.run("INSERT INTO maps (id, owner, name, private, created) VALUES (?, ?, 'a', 0, 0)", map, account);
+  const prepare = db.database.prepare.bind(db.database);
+  db.database.prepare = (sql: string) => {
+    statements.add(sql);
+    return prepare(sql);
+  };
+  const tx = writeTransaction(db, 100);
+  const ask = (...request: Asked) => write(tx, writing(map, ...request));
+  const byRef = { remoteField: "ref" };
+  await ask("create", numbered(300));
+  while ((await ask("upsert", numbered(150, 200), byRef)).kind === "reading-keys");
+  const idempotency = { scope: "a", key: "b", fingerprint: new Uint8Array(32) };
+  await ask("update", [{ properties: { ref: 7, more: true } }], { ...byRef, idempotency });
+  await ask("update", [{ id: randomUUID(), properties: {} }]);
+  await ask("delete", [{ properties: { ref: 8 } }], byRef);
+  await ask("synchronise", numbered(150, 100), byRef);
+  readPage(db, { map, size: 10, page: 2 });
+  readPage(db, { map, size: 10, after: 3 });
+  db.database.prepare = prepare;
+});
+afterAll(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("keys are looked up by the index of their heads, and what they lead to by its place", () => {
+  const [lookUp] = [...statements].filter((sql) => sql.includes("feature_keys_by_head"));
+  expect(planOf(lookUp!)).toEqual([
+    expect.stringMatching(/^SCAN n VIRTUAL TABLE/),
+    "SEARCH k USING INDEX feature_keys_by_head (field=? AND <expr>=?)",
+    "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+    expect.stringMatching(/^SCALAR SUBQUERY/),
+    "SEARCH key_fields USING INTEGER PRIMARY KEY (rowid=?)",
+  ]);
+});
+
+/** To go through the rows of a request, or of what was found, is all right; through those of a table is not. */
+const beyond = /^SCAN (?!n VIRTUAL TABLE|\d+-ROW VALUES CLAUSE|CONSTANT ROW|\(subquery)/;
+
+test("no statement goes through a table", () => {
+  const plans = [...statements].map((sql) => [sql, planOf(sql)] as const);
+  // Of every kind that a write and a page have, at least.
+  expect(plans.length).toBeGreaterThan(25);
+  for (const [sql, plan] of plans) {
+    for (const step of plan) expect(step, sql.slice(0, 300)).not.toMatch(beyond);
+  }
+});
