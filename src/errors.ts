@@ -5,6 +5,7 @@
 
 import { databaseErrors } from "./errors/database.js";
 import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
+import { jobErrors } from "./errors/jobs.js";
 import { remoteErrors } from "./errors/remote.js";
 import { syncErrors } from "./errors/sync.js";
 import { nearestName } from "./nearest-name.js";
@@ -310,6 +311,7 @@ export const registry = {
   ...databaseErrors,
   ...remoteErrors,
   ...syncErrors,
+  ...jobErrors,
 } as const satisfies Record<string, Entry<never>>;
 
 export type ErrorCode = keyof typeof registry;

@@ -17,12 +17,14 @@ import { planCommand } from "../src/cli/commands/plan.js";
 import { pullCommand } from "../src/cli/commands/pull.js";
 import { pushCommand } from "../src/cli/commands/push.js";
 import { restoreCommand } from "../src/cli/commands/restore.js";
+import { runCommand } from "../src/cli/commands/run.js";
 import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
 import { exitStatus } from "../src/cli/exit.js";
 import { serviceOptions } from "../src/cli/service-options.js";
 import { storeOptions } from "../src/cli/store-location.js";
 import { type ErrorCode, registry } from "../src/errors.js";
+import { jobFile, jobSchema, mapTarget, serviceFile, stepFile } from "../src/jobs/job-file.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
 import { Desk } from "./support/document.js";
@@ -142,6 +144,7 @@ describe("docs/command-line.md", () => {
       delete: flags(withoutService(deleteCommand.options)),
       verify: flags(withoutService(verifyCommand.options)),
       restore: flags(withoutService(restoreCommand.options)),
+      run: flags(withoutService(runCommand.options)),
       login: flags(loginCommand.options as Record<string, Flag>),
       service: flags(serviceOptions),
       serve: flags(serveCommand.options as Record<string, Flag>),
@@ -159,12 +162,67 @@ describe("docs/command-line.md", () => {
     "docs/formats.md",
     "docs/service.md",
     "docs/sync.md",
+    "docs/jobs.md",
   ])("knows every flag that %s speaks of", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
     const spoken = [...text.matchAll(/(?<=^|[\s`(])--([a-z][a-z-]+)/gm)].map((match) => match[1]!);
     const ofOthers = ["help", "version", "no-reproject", "test"];
     expect(spoken.filter((flag) => !known.includes(flag) && !ofOthers.includes(flag))).toEqual([]);
+  });
+});
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly pattern?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+function takes(schema: Schema): string {
+  const { anyOf, items, type, properties } = schema;
+  if (anyOf)
+    return anyOf
+      .filter(({ pattern }) => pattern !== "\\$\\{")
+      .map(takes)
+      .join(" or ");
+  if (schema.enum) return schema.enum.map((choice) => `\`${choice}\``).join(" ");
+  if (items) return `list of ${items.properties ? "steps" : `${takes(items)}s`}`;
+  if (properties) return "its own members";
+  if (type === "object") return "names with values";
+  if (type === "boolean") return "`true` `false`";
+  if (type === "integer") return `whole number from ${schema.minimum}`;
+  return type === "string" ? "text" : String(type);
+}
+
+const members = ({ schema }: { readonly schema: unknown }): string => {
+  const { properties = {}, required = [] } = schema as Schema;
+  const rows = Object.entries(properties).map(([name, member]) => [
+    `\`${name}\`${required.includes(name) ? " (needed)" : ""}`,
+    takes(member),
+    member.description ?? "",
+  ]);
+  return table(["member", "takes", ""], rows);
+};
+
+describe("docs/jobs.md", () => {
+  test("has the members that a job file has, and so has its schema", async () => {
+    const markdown = page("jobs.md");
+    const parts = {
+      job: members(jobFile),
+      service: members(serviceFile),
+      step: members(stepFile),
+      target: members(mapTarget),
+    };
+    expect(namesOfParts(markdown).sort()).toEqual(Object.keys(parts).sort());
+    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/jobs.md");
+    await expect(`${JSON.stringify(jobSchema, null, 2)}\n`).toMatchFileSnapshot("../docs/job.schema.json");
   });
 });
 
@@ -281,7 +339,7 @@ describe("losses, notes and rejects", () => {
     expect(unused).toEqual([]);
   });
 
-  test("has every code that conversions of the samples bring about", async () => {
+  test("has every code that conversions of the samples bring about", { timeout: 240_000 }, async () => {
     const desk = new Desk();
     const met = new Set<string>();
     try {

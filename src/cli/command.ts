@@ -12,6 +12,7 @@ import { planCommand } from "./commands/plan.js";
 import { pullCommand } from "./commands/pull.js";
 import { pushCommand } from "./commands/push.js";
 import { restoreCommand } from "./commands/restore.js";
+import { runCommand } from "./commands/run.js";
 import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
@@ -88,6 +89,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   logout: logoutCommand,
   whoami: whoamiCommand,
   maps: mapsCommand,
+  run: runCommand,
   serve: serveCommand,
   ...userCommands,
   ...mapCommands,

@@ -17,6 +17,8 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
   readonly url?: string;
   readonly profile?: string;
   readonly insecureHttp?: boolean;
+  /** Of a job file: no flag gives them. */
+  readonly credentials?: Pick<Wish, "clientId" | "clientSecret">;
 }
 
 const text = { type: "string", requiresArg: true } as const;
@@ -78,12 +80,13 @@ export function trafficFrom(args: TrafficArguments): Traffic {
 /** Variables of the environment that no flag stands for: secrets are on no command line. */
 export function wishFrom(args: ServiceArguments, environment: NodeJS.ProcessEnv): Wish {
   const of = (name: string) => environment[`GEOFERRY_${name}`] || undefined;
+  const fromEnvironment = { clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") };
+  const isSet = Object.values(fromEnvironment).some((value) => value !== undefined);
   return {
     url: args.url,
     profile: args.profile,
     insecureHttp: args.insecureHttp,
-    clientId: of("CLIENT_ID"),
-    clientSecret: of("CLIENT_SECRET"),
+    ...(isSet ? fromEnvironment : args.credentials),
     apiPath: of("API_PATH"),
     tokenPath: of("TOKEN_PATH"),
   };

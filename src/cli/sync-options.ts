@@ -1,6 +1,14 @@
 /** What the commands that compare an input with a map are told: flags, and the request that they make. */
 import { fault } from "../errors.js";
-import { type Limit, type Mode, modes, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
+import {
+  type Limit,
+  type Mode,
+  modes,
+  parseLimit,
+  type SourceRequest,
+  type SyncRequest,
+  usualSettings,
+} from "../sync/request.js";
 import type { RestoreRequest } from "../sync/restore.js";
 import { unprotect } from "./arguments.js";
 import { type Flag, grouped } from "./command.js";
@@ -174,13 +182,10 @@ function oneOf<T extends string>(option: string, value: string | undefined, choi
 /** `100` or `5%`. @throws option-invalid */
 export function limitOf(option: string, value: string | undefined): Limit | null {
   if (value === undefined) return null;
-  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(value.trim()) ?? [];
-  const number = Number(digits);
-  const valid = digits !== undefined && (percent === "%" ? number <= 100 : Number.isSafeInteger(number));
-  if (!valid) throw fault("option-invalid", { option, value, expected: "a number like 100 or a share like 5%" });
-  return percent === "%"
-    ? { text: value, count: Number.POSITIVE_INFINITY, share: number / 100 }
-    : { text: value, count: number, share: 1 };
+  const limit = parseLimit(value);
+  if (limit === null)
+    throw fault("option-invalid", { option, value, expected: "a number like 100 or a share like 5%" });
+  return limit;
 }
 
 function scopeOf(value: string | undefined): SyncRequest["scope"] {

@@ -6,16 +6,18 @@ import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import type { Registry } from "../plugin/registry.js";
 import { openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
-import type { Executor } from "./executor.js";
 import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
 import { splitExtension, writable } from "./outputs.js";
-import type { ConvertReport } from "./report.js";
+import { type ConvertReport, nothingToDo } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
 /** What became of one input of many. */
 export type Outcome =
   | { readonly input: string; readonly output: string; readonly report: ConvertReport; readonly error?: undefined }
   | { readonly input: string; readonly output: string; readonly error: GeoferryError; readonly report?: undefined };
+
+/** See `convertMany`. */
+export type Decide = (request: ConvertRequest) => Promise<ConvertRequest | null>;
 
 /** Whether the output is meant as a folder: it is one, or is written as one. */
 export function isFolder(output: string): boolean {
@@ -31,12 +33,14 @@ function meansFolder(request: ConvertRequest, host: Host): boolean {
 /**
  * Converts, into one file or, where the output is a folder, every input into a file of its own there.
  * @param onOutcome told as soon as an input is done or has failed
+ * @param decide what to ask of one conversion of them, just before it begins; null leaves its output as it is
  * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
  */
 export async function convertMany(
   request: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
+  decide: Decide = async (one) => one,
 ): Promise<Outcome[]> {
   const expanded = await expandInputs(request.inputs, host.registry);
   const single = !isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined);
@@ -57,7 +61,11 @@ export async function convertMany(
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(async () => {
-        const outcome = await attempt({ ...request, inputs, output }, host, executor, claims, !single);
+        const run = async (one: ConvertRequest) => {
+          const decided = await decide(one);
+          return decided === null ? nothingToDo(one) : convert(decided, host, executor, claims);
+        };
+        const outcome = await attempt({ ...request, inputs, output }, host, run, !single);
         onOutcome(outcome);
         return outcome;
       }),
@@ -90,8 +98,7 @@ function withoutOutputs(inputs: readonly ExpandedInput[], output: string, regist
 async function attempt(
   request: ConvertRequest,
   host: Host,
-  executor: Executor | undefined,
-  claims: Set<string>,
+  run: (request: ConvertRequest) => Promise<ConvertReport>,
   folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
@@ -99,7 +106,7 @@ async function attempt(
   try {
     host.signal.throwIfAborted();
     if (folder) await mkdir(dirname(output), { recursive: true });
-    return { input, output, report: await convert(request, host, executor, claims) };
+    return { input, output, report: await run(request) };
   } catch (error) {
     return { input, output, error: host.signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error) };
   }

@@ -11,7 +11,7 @@ import { openInputs } from "./inputs.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
 import { parseRejectLimit, RejectsFile } from "./rejects.js";
-import { type ConvertReport, describeGap, describeLoss, Gathered } from "./report.js";
+import { type ConvertReport, describeGap, describeLoss, Gathered, nothingToDo } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
 import { openUpdate, updatesInPlace } from "./update.js";
@@ -91,20 +91,4 @@ export async function convert(
   } finally {
     await owned?.[Symbol.asyncDispose]();
   }
-}
-
-function nothingToDo(request: ConvertRequest): ConvertReport {
-  return {
-    inputs: request.inputs,
-    outputs: [],
-    read: 0,
-    written: 0,
-    rejected: 0,
-    gaps: [],
-    losses: [],
-    notices: [],
-    operations: [],
-    rejects: null,
-    upToDate: true,
-  };
 }

@@ -5,6 +5,7 @@ import type { Gap, Loss } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./context.js";
 import { absolute } from "./rejects.js";
+import type { ConvertRequest } from "./request.js";
 
 export interface OutputReport {
   readonly path: string;
@@ -71,8 +72,25 @@ export interface ConvertReport {
   readonly operations: readonly OperationReport[];
   /** The file with the rejected features, where there is one. */
   readonly rejects: string | null;
-  /** True where `--update` found nothing to do. */
+  /** True where there was nothing to do. */
   readonly upToDate: boolean;
+}
+
+/** Of a conversion that left its output as it is. */
+export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertReport {
+  return {
+    inputs: request.inputs,
+    outputs: [],
+    read: 0,
+    written: 0,
+    rejected: 0,
+    gaps: [],
+    losses: [],
+    notices: [],
+    operations: [],
+    rejects: null,
+    upToDate: true,
+  };
 }
 
 /** Gathers what every thread found. */

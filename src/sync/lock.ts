@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 
 /** Who has the lock: told to those who come second. */
@@ -17,14 +17,17 @@ interface Holder {
 const damaged = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
 
 /**
- * One run at a time for one map. The lock is SQLite's on a file in the map's folder, which the system takes back when
- * the process ends, however it ends; a second file says who has it.
+ * One run at a time for one folder of state. The lock is SQLite's on a file in it, which the system takes back when the
+ * process ends, however it ends; a second file says who has it.
  */
-export class MapLock implements Disposable {
+export class FolderLock implements Disposable {
   private constructor(private readonly database: Database) {}
 
-  /** @param folder of the map (`mapFolder`) @throws map-locked where another process has it; output-failed */
-  static async acquire(folder: string, names: { readonly service: string; readonly map: string }): Promise<MapLock> {
+  /**
+   * @param held what is thrown where another process has it; of that one null is known a moment after it took it
+   * @throws what `held` gives; output-failed
+   */
+  static async acquire(folder: string, held: (holder: string | null) => GeoferryError): Promise<FolderLock> {
     const { default: Sqlite } = await import("better-sqlite3");
     const holderPath = join(folder, "lock.json");
     let database: Database | undefined;
@@ -33,11 +36,11 @@ export class MapLock implements Disposable {
       database.exec("BEGIN EXCLUSIVE");
       const holder: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
       writeFileSync(holderPath, JSON.stringify(holder), { mode: 0o600 });
-      return new MapLock(database);
+      return new FolderLock(database);
     } catch (error) {
       database?.close();
       const { code } = error as { code?: string };
-      if (code?.startsWith("SQLITE_BUSY")) throw fault("map-locked", { ...names, holder: describeHolder(holderPath) });
+      if (code?.startsWith("SQLITE_BUSY")) throw held(describeHolder(holderPath));
       const cure = damaged.some((damage) => code?.startsWith(damage))
         ? " (it keeps nothing but the lock: remove it)"
         : "";
@@ -50,6 +53,12 @@ export class MapLock implements Disposable {
     this.database.close();
   }
 }
+
+/** @param folder of the map (`mapFolder`) @throws map-locked where another process has it; output-failed */
+export const lockMap = (
+  folder: string,
+  names: { readonly service: string; readonly map: string },
+): Promise<FolderLock> => FolderLock.acquire(folder, (holder) => fault("map-locked", { ...names, holder }));
 
 /** Null where nothing can be read: it was taken a moment ago. */
 function describeHolder(path: string): string | null {

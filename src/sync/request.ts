@@ -34,6 +34,15 @@ export interface Limit {
   readonly share: number;
 }
 
+/** Of `100` or `5%`; null where it is neither. */
+export function parseLimit(text: string): Limit | null {
+  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
+  if (digits === undefined) return null;
+  const number = Number(digits);
+  if (percent === "%") return number <= 100 ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : null;
+  return Number.isSafeInteger(number) ? { text, count: number, share: 1 } : null;
+}
+
 export interface Guards {
   /** Null: 10 % of maps over 10 features, and any number of smaller ones. */
   readonly maxDelete: Limit | null;

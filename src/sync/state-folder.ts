@@ -22,15 +22,8 @@ export const plainAddress = (service: string): string => {
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 };
 
-/**
- * The folder of one map, which is made where it is missing and is for its user alone.
- * @throws output-failed
- */
-export function mapFolder(root: string, service: string, map: string): string {
-  const name = createHash("sha256")
-    .update(`${plainAddress(service)}\n${map.toLowerCase()}`)
-    .digest("hex");
-  const folder = join(root, name.slice(0, 24));
+/** Makes a folder, where it is missing, that is for its user alone. @returns it @throws output-failed */
+export function ownFolder(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
@@ -38,4 +31,12 @@ export function mapFolder(root: string, service: string, map: string): string {
     throw fault("output-failed", { output: folder, reason: `${systemReason(error)} (--state names another)` }, error);
   }
   return folder;
+}
+
+/** The folder of one map. @throws output-failed */
+export function mapFolder(root: string, service: string, map: string): string {
+  const name = createHash("sha256")
+    .update(`${plainAddress(service)}\n${map.toLowerCase()}`)
+    .digest("hex");
+  return ownFolder(join(root, name.slice(0, 24)));
 }

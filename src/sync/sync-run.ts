@@ -3,7 +3,7 @@ import type { Host } from "../pipeline/request.js";
 import type { MapClient, ServiceClient, Traffic } from "../remote/map-client.js";
 import type { SnapshotProgress } from "../remote/snapshot.js";
 import type { ApplyProgress } from "./apply-tools.js";
-import { MapLock } from "./lock.js";
+import { type FolderLock, lockMap } from "./lock.js";
 import { MapState } from "./state.js";
 import { mapFolder } from "./state-folder.js";
 
@@ -31,7 +31,7 @@ export class SyncRun implements AsyncDisposable {
     readonly client: MapClient,
     /** Of the map's state, journal and lock. */
     readonly folder: string,
-    private readonly lock: MapLock,
+    private readonly lock: FolderLock,
     readonly state: MapState,
   ) {}
 
@@ -39,7 +39,7 @@ export class SyncRun implements AsyncDisposable {
   static async open(tools: SyncTools, map: string): Promise<SyncRun> {
     const client = tools.service.map(map);
     const folder = mapFolder(tools.stateRoot, client.url, client.id);
-    const lock = await MapLock.acquire(folder, { service: client.url, map: client.id });
+    const lock = await lockMap(folder, { service: client.url, map: client.id });
     try {
       const { state, notice } = await MapState.open(folder);
       if (notice !== null) tools.onNotice(notice);

@@ -116,12 +116,12 @@ async function consoleBlock(block: Block): Promise<string> {
   return desk.shown(text);
 }
 
-describe.each(["README.md", "docs/command-line.md", "docs/sync.md"])("%s", (page) => {
+describe.each(["README.md", "docs/command-line.md", "docs/sync.md", "docs/jobs.md"])("%s", (page) => {
   const markdown = readFileSync(join(root, page), "utf8");
   const blocks = blocksOf(markdown);
 
   test("has only blocks that a test looks at", () => {
-    const known = ["sh", "sh no-run", "console", "ts"];
+    const known = ["sh", "sh no-run", "console", "ts", "yaml"];
     expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
     const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
     expect(lines.filter((line) => !Object.hasOwn(notRun, line))).toEqual([]);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { MapLock } from "../../src/sync/lock.js";
+import { FolderLock, lockMap } from "../../src/sync/lock.js";
 import { Compiled } from "../support/compiled.js";
 
 const names = { service: "https://maps.example.org", map: "m" };
@@ -28,8 +28,8 @@ afterEach(() => {
 async function holder(): Promise<ChildProcess> {
   const script = compiled.script(
     "hold.js",
-    `import { MapLock } from ${JSON.stringify(compiled.url("src/sync/lock.js"))};
-     globalThis.lock = await MapLock.acquire(process.argv[2], ${JSON.stringify(names)});
+    `import { FolderLock, lockMap } from ${JSON.stringify(compiled.url("src/sync/lock.js"))};
+     globalThis.lock = await lockMap(process.argv[2], ${JSON.stringify(names)});
      process.stdout.write("held");
      setInterval(() => {}, 1000);`,
   );
@@ -41,7 +41,7 @@ async function holder(): Promise<ChildProcess> {
 
 test("one run at a time has it", async () => {
   const child = await holder();
-  await expect(MapLock.acquire(folder, names)).rejects.toMatchObject({
+  await expect(lockMap(folder, names)).rejects.toMatchObject({
     code: "map-locked",
     kind: "locked",
     message: expect.stringMatching(
@@ -54,7 +54,7 @@ test("one run at a time has it", async () => {
 
 test("a file that is damaged is told, and that it can be removed", async () => {
   writeFileSync(join(folder, "lock.db"), "garbage".repeat(200));
-  await expect(MapLock.acquire(folder, names)).rejects.toMatchObject({
+  await expect(lockMap(folder, names)).rejects.toMatchObject({
     code: "output-failed",
     message: expect.stringMatching(/lock\.db: .*not a database \(it keeps nothing but the lock: remove it\)/),
   });
@@ -64,18 +64,18 @@ test("the system gives it back when its process dies", async () => {
   const child = await holder();
   child.kill("SIGKILL");
   await once(child, "exit");
-  using lock = await MapLock.acquire(folder, names);
-  expect(lock).toBeInstanceOf(MapLock);
+  using lock = await lockMap(folder, names);
+  expect(lock).toBeInstanceOf(FolderLock);
 }, 30_000);
 
 test("it is given back when the run ends, and holds within a process too", async () => {
-  const first = await MapLock.acquire(folder, names);
-  await expect(MapLock.acquire(folder, names)).rejects.toMatchObject({ code: "map-locked" });
+  const first = await lockMap(folder, names);
+  await expect(lockMap(folder, names)).rejects.toMatchObject({ code: "map-locked" });
   first[Symbol.dispose]();
-  using second = await MapLock.acquire(folder, names);
-  expect(second).toBeInstanceOf(MapLock);
+  using second = await lockMap(folder, names);
+  expect(second).toBeInstanceOf(FolderLock);
 });
 
 test("where it cannot be written, that is said", async () => {
-  await expect(MapLock.acquire(join(folder, "missing"), names)).rejects.toMatchObject({ code: "output-failed" });
+  await expect(lockMap(join(folder, "missing"), names)).rejects.toMatchObject({ code: "output-failed" });
 });

@@ -1,0 +1,43 @@
+import { namesOf } from "../arguments.js";
+import type { Command, CommonArguments } from "../command.js";
+import type { ServiceArguments } from "../service-options.js";
+import { flag, several, text } from "../source-options.js";
+import { onMap } from "../sync-options.js";
+import { wholeNumber } from "../values.js";
+
+export interface JobArguments extends ServiceArguments, CommonArguments {
+  readonly job: string;
+  readonly only?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly wait?: string;
+  readonly report?: string;
+  readonly page?: string;
+  readonly metrics?: string;
+  readonly onFailure?: string;
+  readonly state?: string;
+}
+
+export const runCommand: Command<JobArguments> = {
+  usage: "run <job>",
+  summary: "Do what a job file says, step by step: convert what has changed, keep maps equal to their sources",
+  positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true } },
+  options: onMap({
+    only: { ...several, describe: "Run only these steps: a,b" },
+    "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
+    wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },
+    report: { ...text, describe: "Write the report of the run as JSON; it replaces what is there" },
+    page: { ...text, describe: "Write a web page of this run and those before it; it replaces what is there" },
+    metrics: { ...text, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
+    "on-failure": { ...text, describe: "Command for the shell where the run does not end with 0" },
+  }),
+  examples: [
+    ["run nightly.yaml", "do all steps"],
+    ["run nightly.yaml --dry-run", "check the file, and show what would be done"],
+    ["run nightly.yaml --only places --page runs.html", "one step, and a page of all runs"],
+  ],
+  async run(args) {
+    const wait = wholeNumber("--wait", args.wait, 0) ?? 0;
+    const { runJobFile } = await import("../run-job.js");
+    return runJobFile(args, namesOf("--only", args.only) ?? null, wait * 1000);
+  },
+};

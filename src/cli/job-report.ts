@@ -1,0 +1,63 @@
+/** A job's steps and its end, in words for people and records for programs. */
+import type { Counts, ItemReport, RunReport, StepReport } from "../jobs/run-report.js";
+import type { CommonArguments } from "./command.js";
+
+const number = (count: number): string => count.toLocaleString("en");
+
+/** "read 20, written 19, rejected 1" */
+export const describeCounts = (counts: Counts): string =>
+  Object.entries(counts)
+    .filter(([name, count]) => count > 0 || name === "read" || name === "written")
+    .map(([name, count]) => `${name} ${number(count)}`)
+    .join(", ");
+
+export const describeSeconds = (seconds: number): string => {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+
+/** So many items of a step are named, of those that have nothing wrong with them. */
+const mostItems = 20;
+
+function describeItem({ source, target, result, counts, error }: ItemReport): string {
+  if (error) return `  ${source} → ${target}: ${error.message}\n`;
+  const told = describeCounts(counts);
+  return `  ${source} → ${target}: ${result}${told ? `, ${told}` : ""}\n`;
+}
+
+export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {
+  const { name, result, seconds, tries, items, counts, error } = step;
+  if (args.json) {
+    process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
+    return;
+  }
+  if (args.quiet && result !== "failed") return;
+  const words = args.dryRun && result === "done" ? "to do" : result;
+  const again = tries > 1 ? `, tried ${tries} times` : "";
+  const told = describeCounts(counts);
+  let text = `${name}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
+  const wrong = items.filter(({ error }) => error !== null);
+  const right = items.filter(({ error }) => error === null);
+  if (items.length === 0 && error) text += `  ${error.message}\n`;
+  if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item);
+  if (!args.quiet && right.length > mostItems) text += `  and ${number(right.length - mostItems)} more\n`;
+  for (const item of wrong) text += describeItem(item);
+  process.stderr.write(text);
+}
+
+export function renderRun(report: RunReport, status: number, args: CommonArguments): void {
+  const { job, result, seconds, steps, dryRun } = report;
+  if (args.json) {
+    process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun })}\n`);
+    return;
+  }
+  if (args.quiet) return;
+  const counts = (["done", "unchanged", "rejects", "failed", "skipped"] as const)
+    .map((name) => [name, steps.filter((step) => step.result === name).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name === "rejects" ? "with rejects" : name}`);
+  process.stderr.write(`${job}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`);
+}

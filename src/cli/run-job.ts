@@ -1,0 +1,113 @@
+/** `geoferry run`: a job, what is told of it meanwhile, and its report. */
+import { dirname, resolve } from "node:path";
+import { createSink } from "../io/sink.js";
+import type { Job, OnFailure, Reports } from "../jobs/job.js";
+import { readJobFile } from "../jobs/read-job.js";
+import { pastRuns, runJob } from "../jobs/run-job.js";
+import type { RunReport } from "../jobs/run-report.js";
+import { stateRoot } from "../sync/state-folder.js";
+import type { JobArguments } from "./commands/run.js";
+import { exitStatus, worst } from "./exit.js";
+import { openHost } from "./host.js";
+import { renderRun, renderStep } from "./job-report.js";
+import { tell } from "./say.js";
+import { serviceFrom, trafficFrom } from "./service-options.js";
+import { interrupted } from "./signals.js";
+
+/** So many runs are on the page. */
+const shownRuns = 100;
+
+/** @param wait milliseconds @returns the exit status @throws what stops it before its first step */
+export async function runJobFile(asked: JobArguments, only: readonly string[] | null, wait: number): Promise<number> {
+  const file = resolve(asked.job);
+  const job = await readJobFile(asked.job, process.env);
+  const args = { ...asked, ...serviceOf(job, asked) };
+  const root = stateRoot(args.state, process.env);
+  const reports = reportsOf(job, args);
+  const host = await openHost(args);
+  // Paths in the file are relative to it: a scheduler starts programs anywhere.
+  process.chdir(dirname(file));
+  const tools = {
+    host,
+    service: (signal: AbortSignal) => serviceFrom(args, signal),
+    traffic: trafficFrom(args),
+    stateRoot: root,
+    dryRun: args.dryRun ?? false,
+    onNotice: (sentence: string) => tell(args, sentence),
+  };
+  const report = await runJob(job, { file, only, wait }, tools, { onStep: (step) => renderStep(step, args) });
+  const status = statusOf(report);
+  renderRun(report, status, args);
+  if (!tools.dryRun) await publish(report, status, reports, root);
+  if (status !== 0 && !tools.dryRun && !interrupted.aborted) await tellOthers(job, report, status, args);
+  return status;
+}
+
+/** The worst of its steps; what was skipped for another has that one's. */
+export const statusOf = ({ steps }: RunReport): number =>
+  worst(
+    steps.map(({ result, error }) =>
+      result === "skipped" ? 0 : error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0,
+    ),
+  );
+
+/** What flags and environment do not say, the file does. */
+function serviceOf({ service }: Job, args: JobArguments): Partial<JobArguments> {
+  const { url, profile, insecureHttp, clientId, clientSecret } = service;
+  return {
+    url: args.url ?? url,
+    profile: args.profile ?? (args.url === undefined ? profile : undefined),
+    insecureHttp: args.insecureHttp ?? insecureHttp,
+    credentials: { clientId, clientSecret },
+  };
+}
+
+/** Flags are relative to where the command was given, the file's own names to the file. */
+function reportsOf({ reports }: Job, args: JobArguments): Reports {
+  const at = (flag: string | undefined, own: string | undefined) =>
+    flag !== undefined ? resolve(flag) : own === undefined ? undefined : resolve(dirname(resolve(args.job)), own);
+  return {
+    json: at(args.report, reports.json),
+    html: at(args.page, reports.html),
+    metrics: at(args.metrics, reports.metrics),
+  };
+}
+
+async function publish(
+  report: RunReport,
+  status: number,
+  { json, html, metrics }: Reports,
+  root: string,
+): Promise<void> {
+  const runs = html !== undefined || metrics !== undefined ? await pastRuns(report.file, root, shownRuns) : [];
+  if (json !== undefined) await write(json, `${JSON.stringify({ ...report, status }, null, 2)}\n`);
+  if (metrics !== undefined) {
+    const { metricsOf } = await import("../jobs/job-metrics.js");
+    const success = runs.findLast((run) => statusOf(run) === 0);
+    await write(metrics, await metricsOf(report, status, success ? new Date(success.began) : null));
+  }
+  if (html !== undefined) {
+    const { jobPage } = await import("./job-page/page.js");
+    await write(html, jobPage(runs));
+  }
+}
+
+/** Whole, or not at all: others read it at any time. @throws output-failed */
+async function write(path: string, text: string): Promise<void> {
+  await using sink = await createSink(path, { overwrite: true });
+  const file = await sink.create();
+  await file.write(Buffer.from(text));
+  await sink.commit();
+}
+
+async function tellOthers(job: Job, report: RunReport, status: number, args: JobArguments): Promise<void> {
+  const { onFailure: command } = args;
+  const onFailure: OnFailure | null = command !== undefined ? { ...job.onFailure, command } : job.onFailure;
+  if (onFailure === null) return;
+  const { Spool } = await import("../io/spool.js");
+  const { tellFailure } = await import("../jobs/tell-failure.js");
+  await using spool = new Spool();
+  const file = resolve(spool.folder(), "report.json");
+  await write(file, JSON.stringify({ ...report, status }));
+  for (const sentence of await tellFailure(onFailure, report, status, file)) process.stderr.write(`${sentence}\n`);
+}

@@ -1,0 +1,118 @@
+/** Whether sources are as they were when an earlier run converted them. */
+import { createHash } from "node:crypto";
+import { createReadStream, readdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Registry } from "../plugin/registry.js";
+
+/** One file of a source, or one address. */
+export interface Mark {
+  readonly name: string;
+  /** What the system, or the server, says of it: where that is the same, so is the content. */
+  readonly stamp: string;
+  /** Of the content, hexadecimal; null where it was not read. */
+  readonly digest: string | null;
+}
+
+const isWeb = (input: string): boolean => /^https?:\/\//i.test(input);
+const isScheme = (input: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(input) && !/^[a-z]:[\\/]/i.test(input);
+
+/** Milliseconds that a server may take to say what it has. */
+const patience = 30_000;
+
+/**
+ * What the inputs of a conversion are now.
+ * @param digests whether files are read, too
+ * @returns null where it cannot be told: of maps, databases, and addresses whose server names no versions
+ */
+export async function marksOf(
+  inputs: readonly string[],
+  registry: Registry,
+  signal: AbortSignal,
+  digests: boolean,
+): Promise<Mark[] | null> {
+  const marks: Mark[] = [];
+  for (const input of inputs) {
+    if (isWeb(input)) {
+      const stamp = await versionOf(input, signal);
+      if (stamp === null) return null;
+      marks.push({ name: input, stamp, digest: null });
+    } else if (input === "-" || isScheme(input)) return null;
+    else {
+      const files = filesOf(input, registry);
+      if (files === null) return null;
+      for (const file of files) marks.push(await markOf(file, digests, signal));
+    }
+  }
+  return marks;
+}
+
+/** Whether nothing has changed: files whose times did are read to see. */
+export async function isUnchanged(
+  before: readonly Mark[],
+  now: readonly Mark[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (before.length !== now.length || now.some(({ name }, index) => before[index]!.name !== name)) return false;
+  for (const [index, { name, stamp }] of now.entries()) {
+    const { stamp: earlier, digest } = before[index]!;
+    if (stamp === earlier) continue;
+    if (digest === null || (await digestOf(name, signal)) !== digest) return false;
+  }
+  return true;
+}
+
+/** Size, times and number of a file: every write changes one of them. Null where it is not there. */
+export function stampOf(path: string): string | null {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}` : null;
+}
+
+async function markOf(path: string, digests: boolean, signal: AbortSignal): Promise<Mark> {
+  // Before the content: what is written meanwhile is seen the next time.
+  const stamp = stampOf(path) ?? "";
+  return { name: path, stamp, digest: digests ? await digestOf(path, signal) : null };
+}
+
+async function digestOf(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash, { signal });
+  return hash.digest("hex");
+}
+
+/** The file and what belongs to it (`.dbf`, `.prj` …); all of a folder; null where there is nothing to look at. */
+function filesOf(input: string, registry: Registry): string[] | null {
+  try {
+    if (statSync(input).isDirectory()) return allWithin(input);
+    const [folder, stem] = [dirname(input), basename(input, extname(input)).toLowerCase()];
+    const beside = readdirSync(folder).filter(
+      (name) => name !== basename(input) && name.toLowerCase().startsWith(`${stem}.`) && registry.isCompanion(name),
+    );
+    return [input, ...beside.sort().map((name) => join(folder, name))];
+  } catch {
+    // The conversion says what is wrong with it.
+    return null;
+  }
+}
+
+const allWithin = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+/** What a server calls the version of what it has (RFC 9110, 8.8); null where it does not say. */
+async function versionOf(address: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const response = await fetch(address, {
+      method: "HEAD",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+    });
+    const [tag, modified] = [response.headers.get("etag"), response.headers.get("last-modified")];
+    if (!response.ok || (tag === null && modified === null)) return null;
+    return [tag, modified, response.headers.get("content-length")].join(" ");
+  } catch {
+    // Whoever downloads it says why it cannot be reached.
+    return null;
+  }
+}

@@ -1,0 +1,128 @@
+/** What a job file may say: the tables that its reading, its JSON schema and its documentation are made of. */
+import { modes } from "../sync/request.js";
+import {
+  box,
+  casts,
+  choice,
+  duration,
+  flag,
+  limit,
+  listOf,
+  member,
+  names,
+  object,
+  placed,
+  positiveNumber,
+  required,
+  settings,
+  text,
+  textOr,
+  texts,
+  wholeNumber,
+} from "./kinds.js";
+
+/** Usual where neither the step nor the job says otherwise. */
+export const usualRetries = { retries: 2, retryDelay: 10_000 } as const;
+
+const patience = {
+  retries: member(wholeNumber(0), "Tries after the first, where a server, a lock or the network was in the way; 2"),
+  retryDelay: member(duration, "Time before the second try, twice as long before each further one; 10s"),
+  timeout: member(duration, "Time that all tries together may take"),
+} as const;
+
+export const mapTarget = object("a map as target", {
+  map: required(text, "Id of the map"),
+  mode: member(choice(modes), "incremental: create and update; full: delete the rest, too; append: create everything"),
+  remoteField: member(text, "Property that identifies a feature on both sides, or auto"),
+  match: member(choice(["id"]), "id: features are known by the ids of the service"),
+  scope: member(text, "Look only at features with this value of a property: source=cadastre"),
+  precision: member(wholeNumber(0), "Decimals of longitude and latitude; 7"),
+  replaceProperties: member(flag, "Drop properties that only the map has"),
+  keepUnmanaged: member(flag, "Leave features of the map that have no key"),
+  deleteUnmanaged: member(flag, "Delete features of the map that have no key"),
+  deleteExcluded: member(flag, "Full: delete features of the map, too, that where, bbox or geometryType leave out"),
+  updateWith: member(choice(["patch", "delete-create"]), "delete-create where the service cannot patch (ids change)"),
+  onDuplicate: member(
+    choice(["refuse", "first", "last"]),
+    "Of source features with one key take the first or the last",
+  ),
+  onMissingKey: member(choice(["refuse", "reject"]), "reject: features without a key are rejected"),
+  trustPages: member(flag, "Read the map once"),
+  settle: member(duration, "Quiet before it is looked what became of a request without an answer; 2s"),
+  maxDelete: member(limit, "Stop where more would be deleted: 100 or 5%; 10%"),
+  maxUpdate: member(limit, "Stop where more would be updated: 100 or 5%"),
+  allowNullGeometry: member(flag, "Let features of the map lose their geometry"),
+  allowEmpty: member(flag, "Let an empty source empty the map"),
+  backup: member(text, "Where features are kept that are changed or deleted"),
+});
+
+export const stepFile = object("a step", {
+  name: required(text, "What the step is called, in reports and in needs"),
+  source: required(texts, "Files, folders, patterns, zips, http(s) addresses or map:ID"),
+  target: required(placed(textOr(text, mapTarget)), "A file, a folder with a / at its end, or a map"),
+  needs: member(texts, "Steps before this one, without whose success it is not begun"),
+  from: member(text, "Format of the source, where content and extension shall not decide"),
+  to: member(text, "Format of the target, where the extension shall not decide"),
+  layer: member(texts, "Take only these layers"),
+  layerName: member(text, "Name of the layer in the target"),
+  sourceCrs: member(text, "What the coordinates of the source are in: EPSG:25832, WKT, PROJ string"),
+  targetCrs: member(text, "What the coordinates of the target shall be in; WGS84"),
+  reproject: member(flag, "false carries the coordinates untouched"),
+  accuracy: member(positiveNumber, "Worst accuracy of a reprojection, in metres; 5"),
+  select: member(texts, "Keep only these fields"),
+  rename: member(names, "Rename fields: {old: new}"),
+  cast: member(casts, "Change types of fields: {name: text}"),
+  where: member(text, "Keep only features that meet a condition"),
+  bbox: member(box, "Keep only features in the box: [minX, minY, maxX, maxY]"),
+  limit: member(wholeNumber(0), "Stop after so many features"),
+  geometryType: member(text, "Keep one kind of geometry, or promote: point, line, polygon, multi"),
+  makeValid: member(flag, "Repair invalid geometries"),
+  swapXy: member(flag, "Swap x and y of every position"),
+  in: member(settings, "Options of the reader"),
+  out: member(settings, "Options of the writer"),
+  rejects: member(text, "Where rejected features go"),
+  maxRejects: member(limit, "Fail where more features are rejected: 100 or 5%"),
+  strict: member(flag, "Suspicions and losses are failures"),
+  skipErrors: member(flag, "Read past damage of the source"),
+  append: member(flag, "Add to the target"),
+  overwrite: member(flag, "Replace a target that an earlier run of this step did not write"),
+  replaceLayer: member(flag, "Replace this layer of the target"),
+  allowEmpty: member(flag, "Let an empty source replace a target that is not"),
+  always: member(flag, "Convert sources that have not changed, too"),
+  maxInput: member(wholeNumber(1), "Largest download, in bytes"),
+  workers: member(wholeNumber(1), "Threads"),
+  ...patience,
+});
+
+export const serviceFile = object("a service", {
+  url: member(text, "Address of the Map Features Service"),
+  profile: member(text, "What geoferry login kept under this name"),
+  clientId: member(text, "Client id; usually ${GEOFERRY_CLIENT_ID}"),
+  clientSecret: member(text, "Secret, as a reference to a variable of the environment: ${NAME}"),
+  insecureHttp: member(flag, "Let secrets cross the network without https"),
+});
+
+export const jobFile = object("a job", {
+  name: required(text, "What the job is called, in reports and metrics"),
+  steps: required(listOf(placed(stepFile), "a list of steps"), "What is done, in this order"),
+  service: member(serviceFile, "Where the maps of the job are; else GEOFERRY_URL or a profile says it"),
+  parallel: member(wholeNumber(1), "Steps at a time; 1"),
+  ...patience,
+  onFailure: member(
+    object("onFailure", {
+      command: member(text, "For the shell, with GEOFERRY_JOB, GEOFERRY_STATUS and GEOFERRY_REPORT in its environment"),
+      webhook: member(text, "An http(s) address that the report is posted to as JSON"),
+    }),
+    "Who is told of a run that did not end well",
+  ),
+  report: member(text, "File for the report of the run, as JSON"),
+  page: member(text, "File for the report with its charts, as a web page"),
+  metrics: member(text, "File for the metrics of the run, for Prometheus' textfile collector"),
+});
+
+/** For editors: JSON Schema, draft 2020-12. */
+export const jobSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "A job of geoferry",
+  ...jobFile.schema,
+};

@@ -1,0 +1,219 @@
+/** The kinds of values that a job file has: how each is read, and what an editor is told of it. */
+import type { FieldType } from "../model/field.js";
+import { fieldTypes } from "../model/field.js";
+import { nearestName } from "../nearest-name.js";
+import { type Limit, parseLimit } from "../sync/request.js";
+import type { Place } from "./places.js";
+
+/** JSON Schema, draft 2020-12, as far as it is used here. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Kind<T> {
+  readonly schema: Schema;
+  /** @throws job-invalid */
+  read(place: Place): T;
+}
+
+const kind = <T>(schema: Schema, read: (place: Place) => T): Kind<T> => ({ schema, read });
+
+/** What is not a text may come from a variable of the environment. */
+const orReference = (schema: Schema): Schema => ({ anyOf: [schema, { type: "string", pattern: "\\$\\{" }] });
+
+/** Numbers may come as text, from variables of the environment. */
+const numeric = (value: unknown): number =>
+  typeof value === "number" ? value : typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
+
+export const text: Kind<string> = kind({ type: "string", minLength: 1 }, (place) => {
+  const { value } = place;
+  if (typeof value === "number" || typeof value === "boolean")
+    throw place.says(`${String(value)} would be read as a ${typeof value}; write it in quotes`);
+  if (typeof value !== "string") throw place.isNot("a text");
+  if (value === "") throw place.says("is empty; is a variable not set?");
+  return value;
+});
+
+export const flag: Kind<boolean> = kind(orReference({ type: "boolean" }), (place) => {
+  const { value } = place;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw place.isNot("true or false");
+});
+
+export const choice = <const T extends string>(choices: readonly T[]): Kind<T> =>
+  kind({ enum: choices }, (place) => {
+    const found = choices.find((one) => one === place.value);
+    if (found !== undefined) return found;
+    throw place.isNot(`one of ${choices.join(", ")}`);
+  });
+
+export const wholeNumber = (least: number): Kind<number> =>
+  kind(orReference({ type: "integer", minimum: least }), (place) => {
+    const value = numeric(place.value);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw place.isNot(`a whole number from ${least}`);
+  });
+
+export const positiveNumber: Kind<number> = kind(orReference({ type: "number", exclusiveMinimum: 0 }), (place) => {
+  const value = numeric(place.value);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw place.isNot("a number above 0");
+});
+
+/** A text, or a list of texts. */
+export const texts: Kind<readonly string[]> = kind(
+  { anyOf: [text.schema, { type: "array", items: text.schema, minItems: 1 }] },
+  (place) => {
+    if (!Array.isArray(place.value)) return [text.read(place)];
+    if (place.value.length === 0) throw place.says("is an empty list");
+    return place.value.map((item, index) => text.read(place.at(index, item)));
+  },
+);
+
+function membersOf(place: Place): [string, Place][] {
+  const { value } = place;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw place.isNot("a list of names with values");
+  return Object.entries(value).map(([key, item]) => [key, place.at(key, item)]);
+}
+
+/** Names with texts; numbers and flags count as their text. */
+export const settings: Kind<Readonly<Record<string, string>>> = kind(
+  { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } },
+  (place) =>
+    Object.fromEntries(
+      membersOf(place).map(([name, member]) => {
+        const { value } = member;
+        return [name, typeof value === "number" || typeof value === "boolean" ? String(value) : text.read(member)];
+      }),
+    ),
+);
+
+export const names: Kind<Readonly<Record<string, string>>> = kind(
+  { type: "object", additionalProperties: text.schema },
+  (place) => Object.fromEntries(membersOf(place).map(([name, member]) => [name, text.read(member)])),
+);
+
+const fieldType = choice(fieldTypes);
+
+export const casts: Kind<Readonly<Record<string, FieldType>>> = kind(
+  { type: "object", additionalProperties: fieldType.schema },
+  (place) => Object.fromEntries(membersOf(place).map(([name, member]) => [name, fieldType.read(member)])),
+);
+
+const isBox = (list: readonly number[]): list is [number, number, number, number] =>
+  list.length === 4 && list.every(Number.isFinite) && list[1]! <= list[3]!;
+
+/** [least x, least y, greatest x, greatest y], or a text with commas. */
+export const box: Kind<readonly [number, number, number, number]> = kind(
+  { anyOf: [text.schema, { type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 }] },
+  (place) => {
+    const { value } = place;
+    const list = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [];
+    const numbers = list.map(numeric);
+    if (isBox(numbers)) return numbers;
+    throw place.isNot("a list of least x, least y, greatest x, greatest y");
+  },
+);
+
+/** `100` or `5%`. */
+export const limit: Kind<Limit> = kind(
+  {
+    anyOf: [
+      { type: "integer", minimum: 0 },
+      { type: "string", pattern: "^\\d+(\\.\\d+)?%?$" },
+    ],
+  },
+  (place) => {
+    const found = parseLimit(String(place.value));
+    if (found) return found;
+    throw place.isNot("a number like 100 or a share like 5%");
+  },
+);
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds, from `500ms`, `30s`, `5m`, `2h`, or a number of seconds. */
+export const duration: Kind<number> = kind(
+  {
+    anyOf: [
+      { type: "number", minimum: 0 },
+      { type: "string", pattern: "^\\d+(\\.\\d+)?(ms|s|m|h|d)?$" },
+    ],
+  },
+  (place) => {
+    const [, digits, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(place.value).trim()) ?? [];
+    if (digits !== undefined) return Math.round(Number(digits) * units[unit]!);
+    throw place.isNot("a time like 30s, 5m or 2h");
+  },
+);
+
+/** A member of an object. */
+export interface Member<T> {
+  readonly kind: Kind<T>;
+  readonly describe: string;
+  readonly required?: true;
+}
+
+export const member = <T>(of: Kind<T>, describe: string): Member<T> => ({ kind: of, describe });
+export const required = <T>(of: Kind<T>, describe: string): Member<T> & { required: true } => ({
+  kind: of,
+  describe,
+  required: true,
+});
+
+type Members = Readonly<Record<string, Member<unknown>>>;
+type ValueOf<M> = M extends Member<infer T> ? T : never;
+
+/** What an object of these members is read as; what is not given is undefined. */
+export type Read<M extends Members> = {
+  readonly [K in keyof M]: M[K] extends { required: true } ? ValueOf<M[K]> : ValueOf<M[K]> | undefined;
+};
+
+/** @param called what it is, for messages: "a step" */
+export function object<M extends Members>(called: string, members: M): Kind<Read<M>> {
+  const entries = Object.entries(members);
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(
+      entries.map(([name, { kind, describe }]) => [name, { ...kind.schema, description: describe }]),
+    ),
+    required: entries.filter(([, { required }]) => required).map(([name]) => name),
+    additionalProperties: false,
+  };
+  return kind(schema, (place) => {
+    const given = new Map(membersOf(place));
+    for (const name of given.keys())
+      if (!Object.hasOwn(members, name)) throw place.keyFault(name, unknownMember(called, name, members));
+    const read = entries.map(([name, { kind, required }]) => {
+      const found = given.get(name);
+      if (found !== undefined) return [name, kind.read(found)];
+      if (required) throw place.says(`${called} needs "${name}"`);
+      return [name, undefined];
+    });
+    return Object.fromEntries(read) as Read<M>;
+  });
+}
+
+function unknownMember(called: string, name: string, members: Members): string {
+  const known = Object.keys(members);
+  const nearest = nearestName(name, known);
+  return nearest === null
+    ? `${called} has no "${name}"; it has ${known.join(", ")}`
+    : `${called} has no "${name}"; did you mean "${nearest}"?`;
+}
+
+export const listOf = <T>(of: Kind<T>, called: string): Kind<readonly T[]> =>
+  kind({ type: "array", items: of.schema, minItems: 1 }, (place) => {
+    if (!Array.isArray(place.value) || place.value.length === 0) throw place.isNot(called);
+    return place.value.map((item, index) => of.read(place.at(index, item)));
+  });
+
+/** One kind where a value is a text, another where it is not. */
+export const textOr = <A, B>(ofText: Kind<A>, other: Kind<B>): Kind<A | B> =>
+  kind({ anyOf: [ofText.schema, other.schema] }, (place) =>
+    typeof place.value === "object" && place.value !== null ? other.read(place) : ofText.read(place),
+  );
+
+/** A value with the line where it stands. */
+export const placed = <T>(of: Kind<T>): Kind<{ readonly value: T; readonly place: Place }> =>
+  kind(of.schema, (place) => ({ value: of.read(place), place }));

@@ -1,0 +1,193 @@
+/** A job file into a job. */
+import { readFile } from "node:fs/promises";
+import { fault } from "../errors.js";
+import { systemReason } from "../io/source.js";
+import { mapIdIn } from "../pipeline/expand.js";
+import type { ConvertRequest } from "../pipeline/request.js";
+import { type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
+import type { Job, Step } from "./job.js";
+import { jobFile, type mapTarget, type stepFile, usualRetries } from "./job-file.js";
+import type { Kind } from "./kinds.js";
+import { type Place, placesOf } from "./places.js";
+import { isReference, withReferences } from "./references.js";
+
+type ValueOf<K> = K extends Kind<infer T> ? T : never;
+type StepSays = ValueOf<typeof stepFile>;
+type TargetSays = ValueOf<typeof mapTarget>;
+type JobSays = ValueOf<typeof jobFile>;
+
+/** @throws input-missing, input-unreadable, job-invalid with line and column */
+export async function readJobFile(file: string, environment: NodeJS.ProcessEnv): Promise<Job> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") throw fault("input-missing", { source: file }, error);
+    throw fault("input-unreadable", { source: file, reason: systemReason(error) }, error);
+  }
+  return readJob(text, file, environment);
+}
+
+/** @param text YAML @param file for messages @throws job-invalid */
+export function readJob(text: string, file: string, environment: NodeJS.ProcessEnv): Job {
+  const written = placesOf(text, file);
+  refuseSecrets(written);
+  const says = jobFile.read(withReferences(written, environment));
+  const seen = new Set<string>();
+  const steps = says.steps.map(({ value, place }) => {
+    const step = stepOf(value, place, says);
+    if (seen.has(step.name)) throw place.says(`there is a step "${step.name}" before it; names are used once`);
+    const missing = step.needs.find((need) => !seen.has(need));
+    if (missing !== undefined) throw place.says(`needs "${missing}", which is no step before it`);
+    seen.add(step.name);
+    return step;
+  });
+  const { service, onFailure, report, page, metrics } = says;
+  return {
+    name: says.name,
+    service: given({ ...service }),
+    parallel: says.parallel ?? 1,
+    steps,
+    onFailure: onFailure ? given(onFailure) : null,
+    reports: given({ json: report, html: page, metrics }),
+  };
+}
+
+/** Job files lie in repositories and on shared disks. */
+function refuseSecrets(job: Place): void {
+  const service = (job.value as { service?: unknown } | null)?.service;
+  const secret = (service as { clientSecret?: unknown } | null | undefined)?.clientSecret;
+  if (secret === undefined || isReference(secret)) return;
+  const place = job.at("service", service).at("clientSecret", "…");
+  throw place.says("a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
+}
+
+function stepOf(says: StepSays, place: Place, job: JobSays): Step {
+  const { value: target, place: at } = says.target;
+  const base = {
+    name: says.name,
+    needs: says.needs ?? [],
+    retries: says.retries ?? job.retries ?? usualRetries.retries,
+    retryDelay: says.retryDelay ?? job.retryDelay ?? usualRetries.retryDelay,
+    timeout: says.timeout ?? job.timeout ?? null,
+    line: place.line,
+  };
+  if (says.source.includes("-")) throw place.says("a job has no stdin; name a file");
+  if (typeof target !== "string") {
+    refuseMembers(says, ofFiles, place, "are for files, and the target is a map");
+    const request = synchronisationOf(says, target, at);
+    return { ...base, kind: "synchronisation", request, backup: target.backup ?? null };
+  }
+  if (mapIdIn(target) !== null) throw at.says(`a map as target is written {map: ${mapIdIn(target)}, mode: …}`);
+  const chosen = (["append", "overwrite", "replaceLayer"] as const).filter((name) => says[name]);
+  if (chosen.length > 1) throw place.says(`${chosen.join(" and ")} exclude each other: choose one`);
+  if (says.reproject === false && says.targetCrs) throw place.says("reproject: false and targetCrs exclude each other");
+  if (target === "-") throw at.says("a job has no stdout; name a file");
+  return { ...base, kind: "conversion", request: conversionOf(says, target), always: says.always ?? false };
+}
+
+const ofFiles = [
+  "to",
+  "layerName",
+  "targetCrs",
+  "reproject",
+  "out",
+  "append",
+  "overwrite",
+  "replaceLayer",
+  "allowEmpty",
+  "always",
+] as const;
+
+function refuseMembers(says: StepSays, members: readonly (keyof StepSays)[], place: Place, why: string): void {
+  const [first] = members.filter((name) => says[name] !== undefined);
+  if (first !== undefined) throw place.keyFault(first, `${first} and the like ${why}`);
+}
+
+function sourceOf(says: StepSays): SourceRequest {
+  const { source, layer, in: readerOptions, maxRejects, maxInput } = says;
+  const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = says;
+  const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers } = says;
+  return given({
+    inputs: source,
+    from,
+    layers: layer,
+    sourceCrs,
+    accuracy,
+    select,
+    rename,
+    cast,
+    where,
+    bbox,
+    limit,
+    geometryType,
+    makeValid,
+    swapXy,
+    readerOptions,
+    rejects,
+    maxRejects: maxRejects?.text,
+    strict,
+    skipErrors,
+    workers,
+    maxInputBytes: maxInput,
+  });
+}
+
+function conversionOf(says: StepSays, target: string): ConvertRequest {
+  const { to, layerName, targetCrs, reproject, out: writerOptions, append, overwrite, replaceLayer, allowEmpty } = says;
+  const output = given({
+    to,
+    layerName,
+    targetCrs,
+    reproject,
+    writerOptions,
+    append,
+    overwrite,
+    replaceLayer,
+    allowEmpty,
+  });
+  return { ...sourceOf(says), ...output, output: target };
+}
+
+function synchronisationOf(says: StepSays, target: TargetSays, at: Place): SyncRequest {
+  const { keepUnmanaged, deleteUnmanaged, scope, match, remoteField, mode = usualSettings.mode } = target;
+  if (keepUnmanaged && deleteUnmanaged) throw at.says("keepUnmanaged and deleteUnmanaged exclude each other");
+  if (match !== undefined && remoteField !== undefined) throw at.says("match and remoteField exclude each other");
+  if (mode === "append" && remoteField !== undefined)
+    throw at.says("mode append matches nothing: leave remoteField away");
+  return {
+    source: sourceOf(says),
+    map: target.map.replace(/^map:/, ""),
+    mode,
+    matching:
+      match === "id" ? { by: "id" } : { by: "property", name: remoteField === "auto" ? null : (remoteField ?? null) },
+    scope: scope === undefined ? null : scopeOf(scope, at),
+    precision: target.precision ?? usualSettings.precision,
+    replaceProperties: target.replaceProperties ?? usualSettings.replaceProperties,
+    unmanaged: keepUnmanaged ? "keep" : deleteUnmanaged ? "delete" : usualSettings.unmanaged,
+    deleteExcluded: target.deleteExcluded ?? usualSettings.deleteExcluded,
+    updateWith: target.updateWith ?? usualSettings.updateWith,
+    onDuplicate: target.onDuplicate ?? usualSettings.onDuplicate,
+    onMissingKey: target.onMissingKey ?? usualSettings.onMissingKey,
+    trustPages: target.trustPages ?? usualSettings.trustPages,
+    settle: target.settle ?? usualSettings.settle,
+    guards: {
+      maxDelete: target.maxDelete ?? null,
+      maxUpdate: target.maxUpdate ?? null,
+      allowNullGeometry: target.allowNullGeometry ?? false,
+      allowEmpty: target.allowEmpty ?? false,
+    },
+    strict: says.strict ?? usualSettings.strict,
+  };
+}
+
+function scopeOf(text: string, at: Place): SyncRequest["scope"] {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw at.says(`scope: "${text}" is not of the form property=value`);
+  return { property: text.slice(0, equals), value: text.slice(equals + 1) };
+}
+
+/** Members that may be undefined, without those that are. */
+function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}

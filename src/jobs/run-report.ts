@@ -1,0 +1,79 @@
+/** What a run of a job did: kept from run to run, written as JSON, and shown on a page. */
+import { asGeoferryError, type ErrorKind, fault, type GeoferryError } from "../errors.js";
+
+/** `unchanged`: there was nothing to do. `rejects`: done, but for features that could not be carried. */
+export type Result = "done" | "unchanged" | "rejects" | "failed" | "skipped";
+
+export interface ErrorReport {
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly message: string;
+}
+
+/** Features by what became of them; only those that apply. */
+export interface Counts {
+  readonly read?: number;
+  readonly written?: number;
+  readonly rejected?: number;
+  readonly created?: number;
+  readonly updated?: number;
+  readonly deleted?: number;
+}
+
+/** One input of a step and its output, or its map. */
+export interface ItemReport {
+  readonly source: string;
+  readonly target: string;
+  readonly result: Result;
+  readonly counts: Counts;
+  readonly error: ErrorReport | null;
+}
+
+export interface StepReport {
+  readonly name: string;
+  readonly result: Result;
+  /** The worst of its items. */
+  readonly error: ErrorReport | null;
+  readonly tries: number;
+  /** ISO 8601, UTC. */
+  readonly began: string;
+  readonly seconds: number;
+  readonly counts: Counts;
+  readonly items: readonly ItemReport[];
+}
+
+export interface RunReport {
+  readonly job: string;
+  /** The job's file. */
+  readonly file: string;
+  readonly geoferry: string;
+  readonly began: string;
+  readonly seconds: number;
+  /** Nothing was written: the steps tell what would be. */
+  readonly dryRun: boolean;
+  readonly result: Result;
+  readonly steps: readonly StepReport[];
+}
+
+export const errorReport = (error: GeoferryError): ErrorReport => ({
+  code: error.code,
+  kind: error.kind,
+  message: error.message,
+});
+
+/** Anything thrown; where everything is being stopped, that. */
+export const thrown = (error: unknown, signal: AbortSignal): GeoferryError =>
+  signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error);
+
+/** From the best to the worst. */
+const order: readonly Result[] = ["skipped", "unchanged", "done", "rejects", "failed"];
+
+export const worstResult = (results: readonly Result[]): Result =>
+  results.reduce((a, b) => (order.indexOf(b) > order.indexOf(a) ? b : a), "unchanged");
+
+/** All of them together. */
+export function sumOf(counts: readonly Counts[]): Counts {
+  const sum: Record<string, number> = {};
+  for (const one of counts) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}

@@ -1,0 +1,37 @@
+/** A step whose target is a map. */
+
+import { isUnchanged, type Prepared } from "../sync/prepare.js";
+import { rehearse, synchronise } from "../sync/sync.js";
+import { SyncRun } from "../sync/sync-run.js";
+import type { SynchronisationStep } from "./job.js";
+import { type Counts, errorReport, type ItemReport } from "./run-report.js";
+import type { JobTools } from "./run-step.js";
+
+/** Nobody is asked: guards alone decide. @throws what stops it before the first write */
+export async function synchroniseStep({ request, backup }: SynchronisationStep, tools: JobTools): Promise<ItemReport> {
+  const { host, traffic, stateRoot, onNotice, dryRun } = tools;
+  const service = await tools.service(host.signal);
+  await using run = await SyncRun.open({ host, service, traffic, stateRoot, backup, onNotice }, request.map);
+  const source = request.source.inputs.join(", ");
+  const item = { source, target: `map:${request.map}` };
+  if (dryRun) {
+    const found = await rehearse(request, request.mode, run, () => {});
+    return { ...item, ...planned(found), error: null };
+  }
+  const { found, applied } = await synchronise(request, request.mode, run, { onPlan() {}, confirm: async () => true });
+  const rejected = found.source.rejects.count;
+  const isPartial = rejected > 0 || found.source.gaps.length > 0;
+  if (isUnchanged(found) || applied === null)
+    return { ...item, result: isPartial ? "rejects" : "unchanged", counts: { rejected }, error: null };
+  const { created, updated, deleted, failed, ending } = applied;
+  const counts: Counts = { created, updated, deleted, rejected: rejected + failed };
+  if (ending) return { ...item, result: "failed", counts, error: errorReport(ending) };
+  return { ...item, result: isPartial || failed > 0 ? "rejects" : "done", counts, error: null };
+}
+
+function planned({ plan: { counts }, source: { rejects, gaps } }: Prepared): Pick<ItemReport, "result" | "counts"> {
+  const { create: created, update: updated, delete: deleted } = counts;
+  const result =
+    rejects.count > 0 || gaps.length > 0 ? "rejects" : created + updated + deleted > 0 ? "done" : "unchanged";
+  return { result, counts: { created, updated, deleted, rejected: rejects.count } };
+}

@@ -1,0 +1,447 @@
+/** Job files as people run them, against real files and the real service. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { RunReport, StepReport } from "../../src/jobs/run-report.js";
+import { main, root, samples } from "../support/command.js";
+import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+
+const [sqlite] = await worldKinds();
+let world: SyncWorld;
+beforeAll(async () => {
+  world = await sqlite!.start();
+});
+
+let folder: string;
+const servers: Server[] = [];
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "geoferry-run-"));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (name: string) => join(folder, name);
+const put = (name: string, text: string) => writeFileSync(at(name), text);
+const csv = (...names: readonly string[]) => `name,lon,lat\n${names.map((name, n) => `${name},${n},50`).join("\n")}\n`;
+
+interface Ran {
+  readonly status: number | null;
+  readonly stderr: string;
+  readonly report: RunReport & { readonly status: number };
+}
+
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly watch?: (child: ChildProcess) => void;
+}
+
+/** Runs the job with a report, in an environment that knows the world's service. */
+async function run(job: string, flags: readonly string[] = [], { env = {}, watch }: RunOptions = {}): Promise<Ran> {
+  const report = at("report.json");
+  rmSync(report, { force: true });
+  const child = spawn(process.execPath, [main, "run", at(job), "--report", report, ...flags], {
+    cwd: tmpdir(),
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      XDG_STATE_HOME: at("state"),
+      GEOFERRY_URL: world.url,
+      GEOFERRY_CLIENT_ID: world.ada.clientId,
+      GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
+      ...env,
+    },
+  });
+  children.push(child);
+  watch?.(child);
+  let stderr = "";
+  child.stderr.on("data", (piece) => {
+    stderr += piece;
+  });
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, stderr, report: existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : null };
+}
+
+const results = ({ steps }: RunReport) => Object.fromEntries(steps.map(({ name, result }) => [name, result]));
+const errors = ({ steps }: RunReport) =>
+  Object.fromEntries(steps.flatMap(({ name, error }) => (error ? [[name, error.code]] : [])));
+const stepOf = ({ steps }: RunReport, name: string): StepReport => steps.find((step) => step.name === name)!;
+
+async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const server = createServer(answer!);
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A port where nobody listens. */
+async function silence(): Promise<string> {
+  const address = await serve(() => {});
+  const server = servers.pop()!;
+  server.close();
+  await once(server, "close");
+  return address;
+}
+
+test("of twenty sources, one corrupt, one out of reach, one unchanged and one that would empty half a map, the others are done", async () => {
+  const map = await world.newMap();
+  await world.fill(
+    map,
+    Array.from({ length: 20 }, (_, n) => place(n + 1)),
+  );
+  const before = await world.features(map);
+  put(
+    "half.geojson",
+    JSON.stringify({
+      type: "FeatureCollection",
+      features: before.slice(0, 10).map(({ geometry, properties }) => ({ type: "Feature", geometry, properties })),
+    }),
+  );
+  put("corrupt.geojson", '{"type":"FeatureCollection","features":[{"type":"Feature",');
+  put("calm.csv", csv("a", "b"));
+  const steps = [
+    "  - {name: corrupt, source: corrupt.geojson, target: corrupt.gpkg}",
+    `  - {name: silent, source: ${await silence()}/a.geojson, target: silent.gpkg, retries: 1, retryDelay: 10ms}`,
+    "  - {name: calm, source: calm.csv, target: calm.gpkg}",
+    `  - {name: half, source: half.geojson, target: {map: ${map}, mode: full, remoteField: ref}}`,
+  ];
+  for (let n = 0; n < 16; n++) {
+    put(`s${n}.csv`, csv(`p${n}`, `q${n}`));
+    steps.splice(n % 4, 0, `  - {name: s${n}, source: s${n}.csv, target: s${n}.geojson}`);
+  }
+  put("job.yaml", `name: twenty\nsteps:\n${steps.join("\n")}\n`);
+  await run("job.yaml", ["--only", "calm"]);
+
+  const { status, report, stderr } = await run("job.yaml");
+  expect(report.steps).toHaveLength(20);
+  for (let n = 0; n < 16; n++) {
+    expect(stepOf(report, `s${n}`)).toMatchObject({ result: "done", counts: { read: 2, written: 2 } });
+    expect(JSON.parse(readFileSync(at(`s${n}.geojson`), "utf8")).features).toHaveLength(2);
+  }
+  expect(results(report)).toMatchObject({ corrupt: "failed", silent: "failed", calm: "unchanged", half: "failed" });
+  expect(errors(report)).toEqual({ corrupt: "input-truncated", silent: "input-unavailable", half: "guard-sync" });
+  expect(stepOf(report, "silent").tries).toBe(2);
+  // 8 (out of reach) is worse than 3 (corrupt) and 7 (a guard).
+  expect({ status, told: report.status }).toEqual({ status: 8, told: 8 });
+  expect(await world.features(map)).toEqual(before);
+  expect(["corrupt.gpkg", "silent.gpkg"].filter((name) => existsSync(at(name)))).toEqual([]);
+  expect(stderr).toContain("twenty: 16 done, 1 unchanged, 3 failed");
+});
+
+describe("a file is converted", () => {
+  const job = "name: n\nsteps:\n  - {name: a, source: in, target: out/, to: geojson}\n";
+  const one = async () => stepOf((await run("job.yaml")).report, "a");
+  const became = async () => Object.fromEntries((await one()).items.map(({ source, result }) => [source, result]));
+
+  beforeEach(async () => {
+    mkdirSync(at("in"));
+    put("in/a.csv", csv("a"));
+    put("in/b.csv", csv("b"));
+    put("job.yaml", job);
+    expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "done" });
+    expect(await became()).toEqual({ "in/a.csv": "unchanged", "in/b.csv": "unchanged" });
+  });
+
+  test("when its content has changed, and not when only its time has", async () => {
+    const later = new Date(Date.now() + 60_000);
+    utimesSync(at("in/a.csv"), later, later);
+    put("in/b.csv", csv("b", "c"));
+    expect(await became()).toEqual({ "in/a.csv": "unchanged", "in/b.csv": "done" });
+    expect(JSON.parse(readFileSync(at("out/b.geojson"), "utf8")).features).toHaveLength(2);
+  });
+
+  test("when a file that belongs to it has come", async () => {
+    put(
+      "in/a.prj",
+      'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]',
+    );
+    expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "unchanged" });
+  });
+
+  test("when its output is gone, or the step says something else", async () => {
+    rmSync(at("out/a.geojson"));
+    expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "unchanged" });
+    put("job.yaml", job.replace("to: geojson", "to: geojson, limit: 1"));
+    expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "done" });
+  });
+
+  test("but not over what somebody else has written", async () => {
+    put("out/a.geojson", "mine");
+    put("in/b.csv", csv("x"));
+    const step = await one();
+    expect(step.items.map(({ source, result, error }) => [source, result, error?.code])).toEqual([
+      ["in/a.csv", "failed", "output-exists"],
+      ["in/b.csv", "done", undefined],
+    ]);
+    expect(readFileSync(at("out/a.geojson"), "utf8")).toBe("mine");
+  });
+});
+
+test("a source at an address is downloaded when its server names another version", async () => {
+  let [version, downloads] = ['"1"', 0];
+  const address = await serve((request, response) => {
+    if (!request.url!.endsWith("/a.geojson")) return void response.writeHead(404).end();
+    if (request.method === "GET") downloads++;
+    response.setHeader("etag", version);
+    response.end('{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{"a":1}}]}');
+  });
+  put("job.yaml", `name: n\nsteps:\n  - {name: a, source: ${address}/a.geojson, target: a.gpkg}\n`);
+  const once = async () => results((await run("job.yaml")).report).a;
+  expect([await once(), await once(), downloads]).toEqual(["done", "unchanged", 1]);
+  version = '"2"';
+  expect([await once(), downloads]).toEqual(["done", 2]);
+});
+
+test("a step is tried again where the network was in the way, and those that need it wait for it", async () => {
+  let asked = 0;
+  const address = await serve((request, response) => {
+    if (!request.url!.endsWith("/a.csv")) return void response.writeHead(404).end();
+    if (request.method === "GET" && ++asked < 3) response.writeHead(503).end();
+    else response.end(csv("a"));
+  });
+  put(
+    "job.yaml",
+    `name: n\nparallel: 2\nretryDelay: 10ms\nsteps:\n  - {name: first, source: ${address}/a.csv, target: a.geojson}\n  - {name: second, source: a.geojson, target: b.csv, needs: first}\n`,
+  );
+  const { status, report } = await run("job.yaml");
+  expect({ status, results: results(report), tries: stepOf(report, "first").tries }).toEqual({
+    status: 0,
+    results: { first: "done", second: "done" },
+    tries: 3,
+  });
+});
+
+test("what needs a step that failed is skipped, and has its exit status", async () => {
+  put("a.csv", csv("a"));
+  put(
+    "job.yaml",
+    "name: n\nsteps:\n  - {name: a, source: none.csv, target: a.gpkg}\n  - {name: b, needs: a, source: a.csv, target: b.gpkg}\n  - {name: c, needs: b, source: a.csv, target: c.gpkg}\n",
+  );
+  const { status, report } = await run("job.yaml");
+  expect({ status, results: results(report) }).toEqual({
+    status: 3,
+    results: { a: "failed", b: "skipped", c: "skipped" },
+  });
+  expect(readdirSync(folder).filter((name) => name.endsWith(".gpkg"))).toEqual([]);
+});
+
+test("a dry run tells what would be done, and writes nothing", async () => {
+  const map = await world.newMap();
+  put("a.csv", csv("a", "b"));
+  put(
+    "job.yaml",
+    `name: n\nsteps:\n  - {name: file, source: a.csv, target: a.gpkg}\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,
+  );
+  const dry = await run("job.yaml", ["--dry-run"]);
+  expect(dry.stderr).toContain("file: to do");
+  expect(dry.stderr).toContain("map: to do, created 2");
+  expect({ status: dry.status, file: existsSync(at("a.gpkg")), map: await world.features(map) }).toEqual({
+    status: 0,
+    file: false,
+    map: [],
+  });
+  expect(results((await run("job.yaml")).report)).toEqual({ file: "done", map: "done" });
+  expect(await world.features(map)).toHaveLength(2);
+  expect(results((await run("job.yaml")).report)).toEqual({ file: "unchanged", map: "unchanged" });
+});
+
+test("a map is compared even where its source has not changed", async () => {
+  const map = await world.newMap();
+  put("a.csv", csv("a", "b"));
+  put(
+    "job.yaml",
+    `name: n\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, mode: full, remoteField: name}}\n`,
+  );
+  await run("job.yaml");
+  await world.fill(map, [place(9, { name: "drifted" })]);
+  const { report } = await run("job.yaml", [], {});
+  // One of three is more than a tenth, and the map has no more than ten.
+  expect(stepOf(report, "map").counts).toMatchObject({ deleted: 1 });
+  expect((await world.features(map)).map(({ properties }) => properties.name).sort()).toEqual(["a", "b"]);
+});
+
+describe("two runs of one job at once", () => {
+  /** A job that waits for its source until `release` is called. */
+  async function held(): Promise<{ begun: Promise<unknown>; release: () => void }> {
+    let [begin, release] = [() => {}, () => {}];
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const open = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const address = await serve(async (request, response) => {
+      if (!request.url!.endsWith("/a.csv")) return void response.writeHead(404).end();
+      begin();
+      await open;
+      response.end(csv("a"));
+    });
+    put("job.yaml", `name: held\nsteps:\n  - {name: a, source: ${address}/a.csv, target: a.geojson}\n`);
+    return { begun, release };
+  }
+
+  test("the second ends with 11", async () => {
+    const { begun, release } = await held();
+    const first = run("job.yaml");
+    await begun;
+    const second = await run("job.yaml");
+    release();
+    expect(second.status).toBe(11);
+    expect(second.stderr).toMatch(/job held: another run of it is at work \(process \d+ on /);
+    expect((await first).status).toBe(0);
+  });
+
+  test("or waits, if asked to", async () => {
+    const { begun, release } = await held();
+    const first = run("job.yaml");
+    await begun;
+    const second = run("job.yaml", ["--wait", "60"]);
+    await pause(1500);
+    release();
+    expect([(await first).status, (await second).status]).toEqual([0, 0]);
+  });
+
+  test("an interrupted one ends with 130, leaves nothing half-written, and the next does what is left", async () => {
+    const { begun, release } = await held();
+    const first = run("job.yaml", [], { watch: (child) => void begun.then(() => child.kill("SIGINT")) });
+    const { status, report } = await first;
+    expect({ status, errors: errors(report), left: existsSync(at("a.geojson")) }).toEqual({
+      status: 130,
+      errors: { a: "interrupted" },
+      left: false,
+    });
+    release();
+    expect((await run("job.yaml")).status).toBe(0);
+  });
+});
+
+test("a step that takes too long is ended, and says so", async () => {
+  const address = await serve(() => {});
+  put("job.yaml", `name: n\nsteps:\n  - {name: a, source: ${address}/a.csv, target: a.geojson, timeout: 1s}\n`);
+  const { status, report } = await run("job.yaml");
+  expect({ status, errors: errors(report) }).toEqual({ status: 8, errors: { a: "step-timeout" } });
+});
+
+describe("a run is told of", () => {
+  test("by a command and an address where it fails, and not where it does not", async () => {
+    const posted: string[] = [];
+    const address = await serve((request, response) => {
+      let body = "";
+      request.on("data", (piece) => {
+        body += piece;
+      });
+      request.on("end", () => {
+        posted.push(body);
+        response.end();
+      });
+    });
+    put("a.csv", csv("a"));
+    const job = (source: string) =>
+      `name: telling\nonFailure:\n  webhook: ${address}\n  command: cp "$GEOFERRY_REPORT" ${at("copy.json")}; echo "$GEOFERRY_JOB $GEOFERRY_RESULT $GEOFERRY_STATUS" > ${at("told")}\nsteps:\n  - {name: a, source: ${source}, target: a.geojson}\n`;
+    put("job.yaml", job("a.csv"));
+    await run("job.yaml");
+    expect({ posted, told: existsSync(at("told")) }).toEqual({ posted: [], told: false });
+    put("job.yaml", job("none.csv"));
+    const { report } = await run("job.yaml");
+    expect(readFileSync(at("told"), "utf8")).toBe("telling failed 3\n");
+    expect(JSON.parse(readFileSync(at("copy.json"), "utf8"))).toEqual(report);
+    expect(posted.map((body) => JSON.parse(body))).toEqual([report]);
+  });
+
+  test("on a page and in metrics, of which names cannot become markup or other labels", async () => {
+    put("a.csv", csv("a", "b", "c"));
+    put(
+      "job.yaml",
+      `name: "<b>&\\"night"\npage: runs.html\nmetrics: m.prom\nsteps:\n  - {name: "</script>", source: a.csv, target: a.geojson}\n  - {name: none, source: none.csv, target: n.geojson}\n`,
+    );
+    for (let n = 0; n < 2; n++) {
+      put("a.csv", csv("a", "b", `c${n}`));
+      await run("job.yaml");
+    }
+    const page = readFileSync(at("runs.html"), "utf8");
+    expect(page).toContain("<h1>&lt;b&gt;&amp;&quot;night</h1>");
+    expect(page).toContain("The last 2 runs");
+    expect(page).not.toContain("</script>");
+    expect(page.match(/<rect class="a"/g)?.length).toBeGreaterThanOrEqual(4);
+    const metrics = readFileSync(at("m.prom"), "utf8");
+    expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",became="written"} 3');
+    expect(metrics).toContain('geoferry_job_exit_status{job="<b>&\\"night"} 3');
+    expect(metrics).not.toContain("last_success");
+  });
+});
+
+test("the job file's own service and credentials are used, those of the environment before them", async () => {
+  const map = await world.newMap();
+  put("a.csv", csv("a"));
+  put(
+    "job.yaml",
+    `name: n\nservice: {url: "${world.url}", clientId: "${world.ada.clientId}", clientSecret: "\${SECRET}"}\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,
+  );
+  const own = { GEOFERRY_URL: "", GEOFERRY_CLIENT_ID: "", GEOFERRY_CLIENT_SECRET: "" };
+  expect((await run("job.yaml", [], { env: { ...own, SECRET: world.ada.clientSecret } })).status).toBe(0);
+  expect((await run("job.yaml", [], { env: { ...own, SECRET: "wrong" } })).status).toBe(9);
+  expect((await run("job.yaml", [], { env: { SECRET: "wrong" } })).status).toBe(0);
+});
+
+describe("the examples for schedulers", () => {
+  const text = (name: string) => readFileSync(join(samples, "jobs", name), "utf8");
+  /** Words of a shell, of those without quotes. */
+  const commandIn = (line: string): string[] => line.slice(line.indexOf("geoferry run")).trim().split(/\s+/).slice(1);
+
+  test.each([
+    [
+      "crontab",
+      () =>
+        text("crontab")
+          .split("\n")
+          .find((line) => line.includes("geoferry run"))!,
+    ],
+    ["systemd", () => /^ExecStart=(.*)$/m.exec(text("geoferry-nightly.service"))![1]!],
+    [
+      "Kubernetes",
+      () => {
+        const [cronJob] = parseAllDocuments(text("kubernetes-cronjob.yaml"));
+        return (cronJob!.toJS().spec.jobTemplate.spec.template.spec.containers[0].args as string[]).join(" ");
+      },
+    ],
+  ])("%s calls what works", async (_, line) => {
+    put("a.csv", csv("a"));
+    put("nightly.yaml", "name: n\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
+    const [command, , ...flags] = commandIn(line());
+    expect(command).toBe("run");
+    const own = flags.map((word, n) =>
+      flags[n - 1] === "--metrics" ? at("m.prom") : flags[n - 1] === "--state" ? at("s") : word,
+    );
+    expect((await run("nightly.yaml", own)).status).toBe(0);
+    expect(existsSync(at("a.geojson"))).toBe(true);
+  });
+
+  test("the timer and its unit have what systemd asks for", () => {
+    expect(text("geoferry-nightly.timer")).toMatch(/\[Timer\]\nOnCalendar=/);
+    expect(text("geoferry-nightly.service")).toMatch(/\[Service\]\nType=oneshot/);
+  });
+});
+
+test("is among the commands that the checkout's samples show", () => {
+  expect(existsSync(join(root, "samples/jobs/nightly.yaml"))).toBe(true);
+});
