@@ -31,6 +31,8 @@ export function normaliseProjection(
     name === "Equidistant_Cylindrical" ? "equidistantcylindricalspherical" : ofSphere(plain(name), parameters);
   const method = decide(key, values, extra, proj4Extension);
   if (method === null) return unknown;
+  // ESRI writes angles beyond a half turn as negative ones.
+  for (const key of ["azimuth", "gamma"] as const) if ((values[key] ?? 0) < 0) values[key] = values[key]! + 360;
   // A parameter that the method does not have, and that would do something, is one that is not understood.
   for (const value of extra.values()) if (value !== 0) return unknown;
   const wanted = new Set(methodOf(method).parameters.map(([key]) => key));
@@ -82,14 +84,14 @@ const equatorial: Rule = (values, _extra, name) => {
 
 const byAzimuth: Rule = (values, _extra, name) => {
   values.gamma ??= values.azimuth;
-  return normalAzimuth(values, methodByName(name));
+  return turned(values, methodByName(name));
 };
 
 /** ESRI tells the turn of the axes apart. */
 const rectified: Rule = (values, extra, name) => {
   values.gamma = extra.get("xyplanerotation");
   extra.delete("xyplanerotation");
-  return normalAzimuth(values, methodByName(name));
+  return turned(values, methodByName(name));
 };
 
 const stereographicPole: Rule = (values) => {
@@ -227,10 +229,5 @@ function krovak(extra: Map<string, number>): MethodId | null {
   return x === 1 && y === 1 && rotation === 0 ? "krovak" : null;
 }
 
-/** ESRI writes azimuths beyond a half turn as negative ones. */
-function normalAzimuth(values: Values, method: MethodId | null): MethodId | null {
-  if (values.azimuth === undefined || values.gamma === undefined) return null;
-  if (values.azimuth < 0) values.azimuth += 360;
-  if (values.gamma < 0) values.gamma += 360;
-  return method;
-}
+const turned = (values: Values, method: MethodId | null): MethodId | null =>
+  values.azimuth === undefined || values.gamma === undefined ? null : method;

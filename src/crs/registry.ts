@@ -11,7 +11,7 @@ import {
   type Unit,
 } from "./definition.js";
 import { methodByCode } from "./method-names.js";
-import { methodOf } from "./methods.js";
+import { type MethodId, methodOf } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
 import { plain } from "./plain-name.js";
 import { isShift, operationsIn, type RegisteredOperation, readArea, sameShift } from "./registered-operations.js";
@@ -43,6 +43,14 @@ const renamedMethods: Readonly<Record<string, string>> = {
   1111: "9807",
   9834: "9835",
 };
+
+/** A Mercator that is true on the equator has two names. */
+function trueOnEquator(parameters: Partial<Record<ParameterKey, number>>): MethodId {
+  if (parameters.lat1 !== 0) return "mercator-b";
+  delete parameters.lat1;
+  Object.assign(parameters, { lat0: 0, k: 1 });
+  return "mercator-a";
+}
 
 /** Gusterberg and St. Stephen Grid, whose axes point south and west though their method says nothing of it. */
 const southWest: ReadonlySet<string> = new Set(["8044", "8045"]);
@@ -101,13 +109,14 @@ export class Registry {
     const [, , , , , , base, unit, methodCode, values] = cells;
     const baseLine = this.line(base!);
     if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
-    const method = methodByCode(renamedMethods[methodCode!] ?? methodCode!);
+    const named = methodByCode(renamedMethods[methodCode!] ?? methodCode!);
     const numbers = values === "" ? [] : values!.split(",").map(Number);
     const parameters: Partial<Record<ParameterKey, number>> = {};
-    if (method !== null)
-      methodOf(method).parameters.forEach(([key], index) => {
+    if (named !== null)
+      methodOf(named).parameters.forEach(([key], index) => {
         parameters[key] = numbers[index]!;
       });
+    const method = named === "mercator-b" ? trueOnEquator(parameters) : named;
     return {
       id,
       name,

@@ -89,7 +89,8 @@ function readProjected(tree: WktNode, id: string | null, name: string, registry:
     parameters.set(key, rounded(value));
   }
   const extension = proj4Extension(tree);
-  const projection = southWestKrovak(tree, normaliseProjection(textAt(method, 0), parameters, csUnit, extension));
+  const read = southWestKrovak(tree, normaliseProjection(textAt(method, 0), parameters, csUnit, extension));
+  const projection = geodetic.datum.ellipsoid.inverseFlattening === 0 ? ofSphere(read) : read;
   return {
     id,
     name,
@@ -119,6 +120,12 @@ function southWestKrovak(tree: WktNode, projection: Projection): Projection {
   return projection.method === "krovak-north" && turned ? { ...projection, method: "krovak" } : projection;
 }
 
+/** WKT1 calls both equidistant cylinders by one name; on a sphere they are one. */
+const ofSphere = (projection: Projection): Projection =>
+  projection.method === "equidistant-cylindrical"
+    ? { ...projection, method: "equidistant-cylindrical-spherical" }
+    : projection;
+
 /** South- and west-pointing axes belong to a few methods, and to polar maps; anywhere else they would be guessed at. */
 function axisObstacle(tree: WktNode, projection: Projection): string | null {
   if (/south|west|krovak|polar|stereographic|azimuthal/.test(projection.method ?? "")) return null;
@@ -138,7 +145,7 @@ function readGeodetic(tree: WktNode, registry: Registry): Geodetic | null {
   if (!(a > 0) || !(inverse >= 0)) return null;
   const ellipsoid: Ellipsoid = { name: textAt(ellipsoidNode, 0).replaceAll("_", " "), a, inverseFlattening: inverse };
   const unit = angularUnit(tree);
-  const meridian = readMeridian(child(tree, "PRIMEM", "PRIMEMERIDIAN"), unit);
+  const meridian = readMeridian(child(tree, "PRIMEM", "PRIMEMERIDIAN"), unit, registry);
   if (!meridian) return null;
   return {
     code: codeOf(tree),
@@ -172,7 +179,6 @@ function knownDatum(
   system: string,
   registry: Registry,
 ): string | null {
-  if (/unknown|unspecified|not.specified/i.test(name)) return null;
   const named = [
     ...registry.datumsNamed(name),
     ...registry.datumsNamed(
@@ -197,7 +203,7 @@ function knownDatum(
   return epsg.length === 1 ? epsg[0]! : null;
 }
 
-function readMeridian(node: WktNode | null, unit: Unit): Meridian | null {
+function readMeridian(node: WktNode | null, unit: Unit, registry: Registry): Meridian | null {
   if (!node) return greenwich;
   const own = child(node, "ANGLEUNIT", "UNIT");
   const name = textAt(node, 0);
@@ -206,6 +212,8 @@ function readMeridian(node: WktNode | null, unit: Unit): Meridian | null {
   if (own) return { name, degrees: rounded((value * numberAt(own, 1)) / degree.size) };
   // WKT1 in grads: GDAL and ESRI give the meridian in degrees all the same, others follow OGC 01-009.
   if (plain(name) === "paris") return { name, degrees: 2.33722917 };
+  const known = registry.meridianNamed(name.replaceAll("_", " "));
+  if (known && Math.abs(known.degrees - value) < 1e-7) return { name, degrees: known.degrees };
   return { name, degrees: unit.name === "grad" ? rounded((value * unit.size) / degree.size) : value };
 }
 

@@ -68,18 +68,29 @@ async function ours({ crsContext, findOperation, buildTransform }, from, to, pos
 
 /** What becomes of the positions one way: how many are compared, how many refused, and how far off the worst is. */
 function weigh(mine, theirs, distance) {
-  const found = { compared: 0, refused: 0, ballpark: 0, worst: 0, at: null };
+  const found = { compared: 0, refused: 0, worst: 0 };
   for (const [index, [x, y, kind]] of theirs.entries()) {
-    if (kind !== "") found.ballpark++;
-    else if (Number.isNaN(mine[index][0])) found.refused++;
+    if (kind !== "") continue;
+    if (Number.isNaN(mine[index][0])) found.refused++;
     else {
       found.compared++;
       const off = distance(mine[index], [x, y]);
-      if (!(off <= found.worst)) Object.assign(found, { worst: off, at: index });
+      if (!(off <= found.worst)) found.worst = off;
     }
   }
   return found;
 }
+
+/**
+ * The way back without the positions from which PROJ itself does not come back: there it took one operation and takes
+ * another now, by a rectangle of projected coordinates around an area, which is wider than the area.
+ */
+const withoutOwnWays = (theirs, distance) =>
+  theirs.back.map(([x, y, kind], index) =>
+    kind === "" && theirs.there[index][2] === "" && distance([x, y], theirs.from[index]) > 0.001
+      ? [x, y, "own way"]
+      : [x, y, kind],
+  );
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);
 const onGlobe = (degrees) => (a, b) =>
@@ -88,9 +99,15 @@ const onGlobe = (degrees) => (a, b) =>
 const onMap = (metres) => (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) * metres;
 
 /**
- * @returns {{id, method, verdict, worst, why?}} `verdict` is one of `agree` (1 mm), `close` (1 cm), `off`, `refused`,
- * `partly` (agrees, but positions are refused), `ballpark`, `grid` (PROJ has none but a ballpark and lacks a grid),
- * `none` (PROJ has no coordinates)
+ * @returns {{id, method, verdict, worst, why?}} `verdict` is one of
+ * - `agree`: every position within a millimetre, both ways
+ * - `own way`: as `agree`, but for positions from which PROJ does not come back itself
+ * - `partly`: as `agree`, but positions are refused
+ * - `close`: within a centimetre
+ * - `off`: by more
+ * - `refused`: though PROJ has an operation
+ * - `ballpark`, `grid`: PROJ has none but a ballpark; for want of a grid
+ * - `none`: PROJ has no coordinates
  */
 export async function compareSystem(engine, proj, id, points = 20) {
   const theirs = await proj.ask({ crs: id, points });
@@ -101,39 +118,29 @@ export async function compareSystem(engine, proj, id, points = 20) {
   const { projection, geodetic } = definition;
   const row = { id, method: projection ? projection.methodName : "geographic", worst: 0 };
   if (theirs.error) return { ...row, verdict: "none", why: theirs.error };
-  const registered = [...theirs.there, ...theirs.back].filter(([, , kind]) => kind === "");
-  let there;
-  let back;
-  let why;
+  const kinds = new Set([...theirs.there, ...theirs.back].map(([, , kind]) => kind));
+  if (!kinds.has("")) {
+    return { ...row, verdict: !kinds.has("ballpark") ? "none" : theirs.grids ? "grid" : "ballpark" };
+  }
   try {
     if (definition.error) throw definition.error;
-    [there, back] = [
-      await ours(engine, "EPSG:4326", id, theirs.from),
-      await ours(engine, id, "EPSG:4326", theirs.there),
-    ];
+    const there = await ours(engine, "EPSG:4326", id, theirs.from);
+    const back = await ours(engine, id, "EPSG:4326", theirs.there);
+    const distance = projection ? onMap(projection.unit.size) : onGlobe((geodetic.unit.size * 180) / Math.PI);
+    return { ...row, ...verdictOf({ there, back }, theirs, distance) };
   } catch (error) {
-    why = error.message;
+    return { ...row, verdict: "refused", why: error.message };
   }
-  if (registered.length === 0) {
-    const isBallpark = theirs.there.some(([, , kind]) => kind === "ballpark");
-    const served = there?.some(([x]) => !Number.isNaN(x));
-    return { ...row, verdict: !isBallpark ? "none" : theirs.grids ? "grid" : "ballpark", served, why };
-  }
-  if (why !== undefined) return { ...row, verdict: "refused", why };
-  const distance = projection ? onMap(projection.unit.size) : onGlobe((geodetic.unit.size * 180) / Math.PI);
-  const forward = weigh(there, theirs.there, distance);
-  const inverse = weigh(back, theirs.back, onGlobe(1));
-  const worst = Math.max(forward.worst, inverse.worst);
-  const refused = forward.refused + inverse.refused;
-  const verdict =
-    worst > 0.01 || Number.isNaN(worst)
-      ? "off"
-      : worst > 0.001
-        ? "close"
-        : forward.compared + inverse.compared === 0
-          ? "refused"
-          : refused > 0
-            ? "partly"
-            : "agree";
-  return { ...row, verdict, worst, refused, forward, inverse, theirs, mine: { there, back } };
+}
+
+function verdictOf(mine, theirs, distance) {
+  const forward = weigh(mine.there, theirs.there, distance);
+  const wholly = weigh(mine.back, theirs.back, onGlobe(1));
+  const sameWay = weigh(mine.back, withoutOwnWays(theirs, onGlobe(1)), onGlobe(1));
+  const worst = Math.max(forward.worst, wholly.worst);
+  if (forward.compared + wholly.compared === 0) return { verdict: "refused", worst, why: "no position is served" };
+  const least = Math.max(forward.worst, sameWay.worst);
+  if (!(least <= 0.001)) return { verdict: least <= 0.01 ? "close" : "off", worst: least };
+  if (forward.refused + sameWay.refused > 0) return { verdict: "partly", worst };
+  return { verdict: worst <= 0.001 ? "agree" : "own way", worst };
 }
