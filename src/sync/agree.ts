@@ -137,11 +137,17 @@ class ReadBack {
   }
 
   private onUpdate({ id, before, feature, agreement }: ActionOf<"update">): NewAgreement | null {
-    const row = this.byId.get(id);
+    const row = this.byId.get(id) ?? this.createdAnew(agreement);
     const digest = this.digest(before);
     if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
     return this.agreement(row, () => feature, agreement, null);
+  }
+
+  /** What was deleted to be created anew has another id, and its key. */
+  private createdAnew({ name }: Agreement): HeldRow | undefined {
+    const row = this.created ? undefined : this.rowsByName([name]).get(name);
+    return row && this.byId.get(row.id!);
   }
 
   /** @param sent the feature, asked for only where its digest does not tell */

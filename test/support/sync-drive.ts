@@ -4,7 +4,7 @@ import { asGeoferryError } from "../../src/errors.js";
 import type { Traffic } from "../../src/remote/map-client.js";
 import { openService, usualTraffic } from "../../src/remote/service.js";
 import type { ApplyReport } from "../../src/sync/apply-tools.js";
-import { type SyncRequest, usualSettings } from "../../src/sync/request.js";
+import { type SourceRequest, type SyncRequest, usualSettings } from "../../src/sync/request.js";
 import { synchronise } from "../../src/sync/sync.js";
 import { SyncRun } from "../../src/sync/sync-run.js";
 import { testHost } from "./host.js";
@@ -35,6 +35,8 @@ export interface Drive {
   /** Path of a file. */
   readonly source: string;
   readonly request?: Partial<SyncRequest>;
+  /** Of the source, beside its path. */
+  readonly reading?: Partial<SourceRequest>;
   readonly traffic?: Partial<Traffic>;
   readonly signal?: AbortSignal;
 }
@@ -49,14 +51,24 @@ export interface Driven {
 let runs = 0;
 
 /** @throws internal errors, which are bugs and no answer to what happened */
-export async function drive({ url, as, folder, map, source, request, traffic, signal }: Drive): Promise<Driven> {
+export async function drive({
+  url,
+  as,
+  folder,
+  map,
+  source,
+  request,
+  reading,
+  traffic,
+  signal,
+}: Drive): Promise<Driven> {
   const host = testHost(signal);
   const run = `${map}-${runs++}`;
   const patience = { ...usualTraffic, retries: 2, firstWait: 1, timeout: 5000, ...traffic };
   const asked: SyncRequest = {
     ...usualRequest,
     map,
-    source: { inputs: [source], workers: 1, rejects: join(folder, `${run}-rejects.geojsonl`) },
+    source: { inputs: [source], workers: 1, rejects: join(folder, `${run}-rejects.geojsonl`), ...reading },
     ...request,
   };
   try {

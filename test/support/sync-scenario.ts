@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { canonicalFeature } from "../../src/remote/canonical.js";
 import type { WireFeature } from "../../src/remote/wire.js";
+import type { SyncRequest } from "../../src/sync/request.js";
 import * as faults from "./chaos-faults.js";
 import type { Fault } from "./chaos-proxy.js";
 import { type Place, place } from "./sync-world.js";
@@ -35,6 +36,9 @@ export interface Scenario {
   /** On the map at the beginning. */
   readonly held: readonly Place[];
   readonly source: readonly Place[];
+  /** Of another job, with the same keys; then the synchronisation has a scope. */
+  readonly twins: readonly Place[];
+  readonly scope: SyncRequest["scope"];
   readonly seed: number;
   /** Of requests that something happens to. */
   readonly share: number;
@@ -83,19 +87,32 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
     disturbed: fc.integer({ min: 1, max: 3 }),
     concurrency: fc.constantFrom(1, 4),
     intrusion: fc.option(intrusion, { nil: null, freq: 4 }),
+    isShared: fc.constantFrom(false, false, true),
   })
-  .map(({ fates, size, ...rest }) => {
+  .map(({ fates, size, isShared, ...rest }) => {
     const many = fates.flatMap((one) => Array<Fate>(size).fill(one));
     const pick = (wanted: readonly Fate[], v: number) =>
-      many.flatMap((one, n) => (wanted.includes(one) ? [version(n, v)] : []));
+      many.flatMap((one, n) => (wanted.includes(one) ? [isShared ? of("ours", version(n, v)) : version(n, v)] : []));
     return {
       ...rest,
+      // By a key another writer would mean both of two twins.
+      intrusion: isShared ? null : rest.intrusion,
+      twins: isShared ? many.map((_, n) => of("theirs", version(n, 0))) : [],
+      scope: isShared ? { property: "job", value: "ours" } : null,
       held: pick(["same", "changed", "gone"], 0),
       source: [...pick(["same"], 0), ...pick(["changed", "new"], 1)],
     };
   })
   // An empty source, and one that matches nearly nothing, are stopped by guards, which have tests of their own.
   .filter(({ held, source }) => source.length > 0 && matched(held, source) >= Math.min(held.length, source.length) / 2);
+
+const of = (job: "ours" | "theirs", { properties, ...rest }: Place): Place => ({
+  ...rest,
+  properties: { ...properties, job },
+});
+
+/** Whether a feature is another job's. */
+export const isTwin = ({ properties }: Pick<Place, "properties">): boolean => properties.job === "theirs";
 
 const refOf = ({ properties }: Pick<Place, "properties">): unknown => properties.ref;
 

@@ -9,10 +9,9 @@ import { asGeoferryError } from "../../src/errors.js";
 import { openService, usualTraffic } from "../../src/remote/service.js";
 import { byChance, stripped } from "../support/chaos-faults.js";
 import { ChaosProxy } from "../support/chaos-proxy.js";
+import { scenarioRuns } from "../support/scenario-runs.js";
 import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
 import { Target } from "./applying.js";
-
-const runs = Number(process.env.GEOFERRY_TEST_RUNS ?? 25);
 
 interface Scenario {
   readonly count: number;
@@ -82,7 +81,7 @@ describe.each(await worldKinds())("on $name", (kind) => {
   });
 
   test("nothing is created twice, and nothing is missing unsaid", { timeout: 3_600_000 }, async () => {
-    const numRuns = Math.ceil(runs * (kind.name === "SQLite" ? 1 : 0.4));
+    const numRuns = scenarioRuns(25, kind.name);
     await fc.assert(
       fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),
       { numRuns, endOnFailure: true },

@@ -11,6 +11,7 @@ import { openService } from "../../src/remote/service.js";
 import type { WireFeature } from "../../src/remote/wire.js";
 import { byChance, passingFaults } from "../support/chaos-faults.js";
 import { ChaosProxy, type Choice } from "../support/chaos-proxy.js";
+import { scenarioRuns } from "../support/scenario-runs.js";
 import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
 
 const [sqlite] = await worldKinds();
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => proxy[Symbol.asyncDispose]());
 
 const traffic = { timeout: 5000, retries: 3, rate: null, concurrency: 4, firstWait: 1 };
-const runs = Number(process.env.GEOFERRY_TEST_RUNS ?? 60);
+const runs = scenarioRuns(60);
 
 const version = (title: number) => ["a", "b"].map((ref) => place(ref, { title }));
 const texts = (title: number) => version(title).map((one) => JSON.stringify(one));

@@ -8,18 +8,18 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { WireFeature } from "../../src/remote/wire.js";
 import { byChance, meanwhile } from "../support/chaos-faults.js";
 import { ChaosProxy } from "../support/chaos-proxy.js";
+import { scenarioRuns } from "../support/scenario-runs.js";
 import { drive, unguarded } from "../support/sync-drive.js";
 import {
   complaintsAfter,
   complaintsMeanwhile,
   type Intrusion,
+  isTwin,
   manners,
   type Scenario,
   scenarios,
 } from "../support/sync-scenario.js";
 import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
-
-const runs = Number(process.env.GEOFERRY_TEST_RUNS ?? 25);
 
 /** Keys of what the other writer did. */
 interface Others {
@@ -49,17 +49,23 @@ const idsByKey = (features: readonly WireFeature[]): Map<unknown, string> =>
   new Map(features.map(({ id, properties }) => [properties.ref, id]));
 
 async function play(world: SyncWorld, scenario: Scenario): Promise<void> {
-  const { mode, source, held, share, disturbed, concurrency, intrusion } = scenario;
+  const { mode, source, held, twins, scope, share, disturbed, concurrency, intrusion } = scenario;
   const map = await world.newMap();
-  await world.fill(map, held);
+  await world.fill(map, [...twins, ...held]);
   const path = world.source(source);
-  const ids = idsByKey(await world.features(map));
+  /** Features of the map, but for the twins, which are as they were. */
+  const features = async () => {
+    const all = await world.features(map);
+    expect(all.filter(isTwin).map(({ properties }) => properties)).toEqual(twins.map(({ properties }) => properties));
+    return all.filter((one) => !isTwin(one));
+  };
+  const ids = idsByKey(await features());
   await using proxy = (await ChaosProxy.start(world.url)).always(...manners[scenario.manner]!);
   const others: Others = { keys: new Set() };
   const once = async () => {
     const { end } = await drive({
       ...{ url: proxy.url, as: world.ada, folder: world.folder, map, source: path },
-      request: { mode, guards: unguarded },
+      request: { mode, guards: unguarded, scope },
       traffic: { concurrency },
     });
     return end;
@@ -71,18 +77,18 @@ async function play(world: SyncWorld, scenario: Scenario): Promise<void> {
     if (act) proxy.on(intrusion!.method, intrusion!.nth, act);
     told.push(await once());
     await proxy.quiet();
-    expect(complaintsMeanwhile(scenario, await world.features(map), others.keys), told.join()).toEqual([]);
+    expect(complaintsMeanwhile(scenario, await features(), others.keys), told.join()).toEqual([]);
   }
   proxy.calm();
   for (let run = 0; run < 3 && (run === 0 || told.at(-1) !== "done"); run++) told.push(await once());
   expect(told.at(-1), told.join()).toBe("done");
-  const after = await world.features(map);
+  const after = await features();
   expect(complaintsAfter(scenario, after, ids, others.keys), told.join()).toEqual([]);
 
   proxy.calm();
   told.push(await once());
   expect([told.at(-1), proxy.writes]).toEqual(["done", 0]);
-  expect(await world.features(map)).toEqual(after);
+  expect(await features()).toEqual(after);
 }
 
 describe.each(await worldKinds())("on $name", (kind) => {
@@ -91,7 +97,7 @@ describe.each(await worldKinds())("on $name", (kind) => {
     world = await kind.start();
   });
   test("every scenario ends well", { timeout: 3_600_000 }, async () => {
-    const numRuns = Math.ceil(runs * (kind.name === "SQLite" ? 1 : 0.4));
+    const numRuns = scenarioRuns(25, kind.name);
     await fc.assert(
       fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),
       { numRuns, endOnFailure: true },

@@ -88,6 +88,16 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
     expect(writes()).toHaveLength(sent);
   });
 
+  test("a second run after features were deleted to be created anew writes nothing", async () => {
+    const { sync, writes } = await begin(places(0, 30), manners);
+    const source = [...places(0, 25), ...places(25, 35, "new")];
+    const request = { updateWith: "delete-create" } as const;
+    expect((await sync(source, request)).end).toBe("done");
+    const sent = writes().length;
+    expect((await sync(source, request)).end).toBe("done");
+    expect(writes()).toHaveLength(sent);
+  });
+
   test.skipIf(manners.upsertBy)("append creates everything once", async () => {
     const { sync, shown } = await begin(places(0, 3), manners);
     const { end } = await sync(places(0, 1100), { mode: "append", matching: { by: "property", name: null } });

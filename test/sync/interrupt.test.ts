@@ -1,0 +1,116 @@
+/**
+ * geoferry interrupted (SIGINT, as by Ctrl+C) while a request that writes is under way: it lets that one end, sends no
+ * more, and ends with 130; the next run goes on from there, and the one after it has nothing to do.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noPatch } from "../support/chaos-faults.js";
+import { ChaosProxy, type Fault } from "../support/chaos-proxy.js";
+import { type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+
+const [sqlite] = await worldKinds();
+let world: SyncWorld;
+let proxy: ChaosProxy;
+let withoutPatch: ChaosProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await ChaosProxy.start(world.url);
+  withoutPatch = (await ChaosProxy.start(world.url)).always(noPatch(405));
+});
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await withoutPatch[Symbol.asyncDispose]();
+});
+
+const held = Array.from({ length: 1300 }, (_, n) => place(`k${n}`, { title: "old", note: "of the map" }));
+/** Five go, more change than one request takes, and five are new. */
+const changed = (n: number): Place => place(`k${n}`, { title: n < 1290 ? "new" : "old" });
+const source = Array.from({ length: 1300 }, (_, n) => changed(n + 5));
+
+const shown = (all: readonly Pick<Place, "properties">[]): readonly string[] =>
+  all.map(({ properties: { ref, title, note } }) => `${ref} ${title} ${note ?? "-"}`).sort();
+
+interface Story {
+  readonly name: string;
+  readonly behind: () => ChaosProxy;
+  readonly args: readonly string[];
+  /** The request during which it is interrupted. */
+  readonly method: string;
+  readonly nth: number;
+  /** What of the map's own stays on features that are updated. */
+  readonly note: string | null;
+}
+
+const full = ["--mode", "full", "--max-delete", "10"];
+const recreating = [...full, "--update-with", "delete-create"];
+const stories: readonly Story[] = [
+  { name: "at the first update", behind: () => proxy, args: full, method: "PATCH", nth: 1, note: "of the map" },
+  { name: "between two updates", behind: () => proxy, args: full, method: "PATCH", nth: 2, note: "of the map" },
+  {
+    name: "at an update that drops what only the map has",
+    behind: () => proxy,
+    args: [...full, "--replace-properties"],
+    method: "PATCH",
+    nth: 2,
+    note: null,
+  },
+  {
+    name: "when features are deleted to be created anew",
+    behind: () => withoutPatch,
+    args: recreating,
+    method: "DELETE",
+    nth: 1,
+    note: "of the map",
+  },
+  {
+    name: "when features are created anew",
+    behind: () => withoutPatch,
+    args: recreating,
+    // The first one creates what is new.
+    method: "POST",
+    nth: 2,
+    note: "of the map",
+  },
+];
+
+describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }) => {
+  test("it ends, and the next run goes on", async () => {
+    const through = behind();
+    const map = await world.newMap();
+    await world.fill(map, held);
+    const line = ["push", world.source(source), "--map", map, "--remote-field", "ref", "--settle", "50"];
+    line.push("--concurrency", "1", ...args);
+    through.calm();
+    const first = await world.geoferry(line, {
+      url: through.url,
+      watch: (child) => {
+        const interrupt: Fault = {
+          name: "interrupted",
+          async around(request, upstream) {
+            child.kill("SIGINT");
+            // The process hears of it before it has its answer.
+            await sleep(500);
+            return upstream.send(request);
+          },
+        };
+        through.on(method, nth, interrupt);
+      },
+    });
+    expect(first.status, first.stderr).toBe(130);
+    expect(first.stderr).toMatch(/interrupted; what was sent to map .* stays: run it again, and it goes on from there/);
+    expect(through.count(method)).toBe(nth);
+    const wanted = source.map(({ properties }) => ({
+      properties: { ...properties, note: Number(String(properties.ref).slice(1)) < 1300 ? note : null },
+    }));
+    expect(shown(await world.features(map))).not.toEqual(shown(wanted));
+
+    through.calm();
+    const second = await world.geoferry(line, { url: through.url });
+    expect(second.status, second.stderr).toBe(0);
+    expect(shown(await world.features(map))).toEqual(shown(wanted));
+
+    through.calm();
+    expect((await world.geoferry(line, { url: through.url })).status).toBe(0);
+    expect(through.writes).toBe(0);
+  });
+});
