@@ -11,6 +11,7 @@ import { newId } from "./new-id.js";
 import { describeRoutes, serveDescription } from "./openapi.js";
 import { makePages } from "./pages/index.js";
 import { defaultSettings, type Settings } from "./settings.js";
+import { cutSlowReaders } from "./slow-readers.js";
 import type { Store } from "./store/contract.js";
 import { strictTransport } from "./strict-transport.js";
 
@@ -50,6 +51,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
   app.decorateRequest("bytes", null);
+  cutSlowReaders(app, settings.sendSeconds);
   const transport = strictTransport(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", ...transport(request) });

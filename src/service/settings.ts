@@ -10,6 +10,8 @@ export interface Settings {
   readonly headerSeconds: number;
   /** Seconds until the whole request must have arrived. */
   readonly requestSeconds: number;
+  /** Seconds after which a client is cut off that takes nothing of its answer. */
+  readonly sendSeconds: number;
   /** Seconds that a connection is kept open between requests. */
   readonly idleSeconds: number;
   /** Requests a minute that one account may send to the API, to each process of the service. */
@@ -40,6 +42,7 @@ export const defaultSettings: Settings = {
   headerBytes: 16 * 1024,
   headerSeconds: 20,
   requestSeconds: 120,
+  sendSeconds: 60,
   idleSeconds: 70,
   requestsPerMinute: 100_000,
   tokensPerMinute: 1000,
@@ -62,6 +65,7 @@ const greatest: Partial<Settings> = {
   bodyDepth: 1000,
   headerSeconds: 2_147_483,
   requestSeconds: 2_147_483,
+  sendSeconds: 2_147_483,
   idleSeconds: 2_147_483,
   endSeconds: 2_147_483,
 };

@@ -1,7 +1,8 @@
 /** What arrives at the port, and is no request that the service could answer. */
+import { type AddressInfo, connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { rawRequest } from "./listening.js";
-import { onEveryStore } from "./service.js";
+import { onEveryStore, point } from "./service.js";
 
 describe("a connection", () => {
   onEveryStore(
@@ -33,6 +34,25 @@ describe("a connection", () => {
         expect(problemOf(answer)).toBe("request-timeout");
       });
 
+      test("whose answer nobody takes is closed", async () => {
+        const { app } = service();
+        // More than what systems keep for a connection on both sides.
+        for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));
+        if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
+        const connections = () =>
+          new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+        await expect.poll(connections, { timeout: 60_000 }).toBe(0);
+        const answered = new Promise<void>((resolve) =>
+          app.server.once("request", (_, answer) => answer.once("close", resolve)),
+        );
+        const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").pause();
+        const head = [`GET ${service().path} HTTP/1.1`, "Host: localhost", authorization(), "", ""];
+        socket.write(head.join("\r\n"));
+        await answered;
+        await expect.poll(connections, { timeout: 60_000 }).toBe(0);
+        socket.destroy();
+      });
+
       test("with headers that are too large is closed", async () => {
         const answer = await send(
           `GET ${service().path} HTTP/1.1`,
@@ -59,6 +79,6 @@ describe("a connection", () => {
         expect(answer).toMatch(/^connection: close\r$/im);
       });
     },
-    { headerSeconds: 1, requestSeconds: 1 },
+    { headerSeconds: 1, requestSeconds: 1, sendSeconds: 1 },
   );
 });

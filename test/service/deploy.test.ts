@@ -167,6 +167,12 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
   }, 60_000);
   afterAll(() => void nginx?.kill("SIGKILL"));
 
+  function knowsHttp2(): boolean {
+    const { stderr } = spawnSync("nginx", ["-v"], { encoding: "utf8" });
+    const [major, minor, patch] = /nginx\/(\d+)\.(\d+)\.(\d+)/.exec(stderr)!.slice(1).map(Number);
+    return major! > 1 || minor! > 25 || (minor === 25 && patch! >= 1);
+  }
+
   async function freePort(): Promise<number> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -188,6 +194,8 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const text = sample("compose/nginx.conf")
       .replace(/service-(\d):8080/g, (_, number: string) => `127.0.0.1:${inside[Number(number) - 1]}`)
       .replace("listen 80;", `listen 127.0.0.1:${ports.http};`)
+      // How it was said before nginx 1.25.1.
+      .replace(/listen 443 ssl;\s+http2 on;/, (now) => (knowsHttp2() ? now : "listen 443 ssl http2;"))
       .replace("listen 443", `listen 127.0.0.1:${ports.https}`)
       .replace("http {\n", `http {\n${own.join("\n")}\n`);
     writeFileSync(join(place, "nginx.conf"), text);
@@ -225,8 +233,8 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const plain = await fetch(`http://127.0.0.1:${ports.http}/readyz`, { redirect: "manual" });
     expect(plain.status).toBe(301);
     expect((await ask("/metrics")).status).toBe(404);
-    const { headers } = await ask("/sign-in");
-    expect(headers["strict-transport-security"]).toBe("max-age=31536000");
+    // geoferry alone says whether others are to come by https only, and does not for a name of this machine.
+    expect((await ask("/sign-in")).headers["strict-transport-security"]).toBeUndefined();
   });
 
   test("carries thousands of features to a map, and back page by page from either process", async () => {

@@ -34,7 +34,7 @@ export function auditTable(entries: readonly AuditEntry[], emails: ReadonlyMap<s
   const rows = entries.map(
     ({ at, account, action, detail, address }) => html`<tr>
 <th scope="row">${timeOf(at)}</th>
-<td data-label="What">${actionText(action)}</td>
+<td class="short" data-label="What">${actionText(action)}</td>
 <td data-label="Details"><bdi>${detailText(detail)}</bdi></td>
 ${emails && html`<td data-label="By">${account === null ? "unknown" : named(emails.get(account) ?? "a removed account")}</td>`}
 <td data-label="From">${address}</td>

@@ -13,12 +13,15 @@ export async function featureList(visit: VisitOfMember, map: StoredMap): Promise
   const number = pageNumber(visit.query.get("page"));
   const page = await visit.site.store.page({ map: map.id, size: featuresOnPage, page: number });
   if (page === null || (page.count === 0 && number > 1)) throw notFound();
-  if (page.count === 0) return html`<p class="quiet">There are none yet.</p>`;
+  if (page.count === 0) return noFeatures(map.owner === visit.visitor.account);
   const first = (number - 1) * featuresOnPage + 1;
   return html`<p class="quiet">${numberText(first)} to ${numberText(first + page.count - 1)} of ${numberText(map.features)}, in the order of their creation</p>
 <ol class="features" start="${first}">${featuresOf(page).map(featureItem)}</ol>
 ${pageLinks(number, Math.ceil(map.features / featuresOnPage), page.more)}`;
 }
+
+const noFeatures = (own: boolean): Html =>
+  html`<p class="quiet">There are none yet.${own && html` Programs add them: <a href="#programs">below</a> is what they need.`}</p>`;
 
 function pageNumber(text: string | null): number {
   if (text === null) return 1;

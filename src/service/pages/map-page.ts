@@ -50,7 +50,7 @@ function drawnMap({ site: { assets } }: VisitOfMember, map: StoredMap): Html {
 <div class="frame"><div id="canvas"></div><div id="cross" aria-hidden="true"></div></div>
 <div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
 <p id="map-status" role="status" class="quiet"></p>
-<p id="map-help" class="quiet">Keys on the map: arrows move it, + and − zoom, Enter shows the feature nearest to the middle and then the next, Escape closes it.
+<p id="map-help" class="quiet"><span class="keys">Keys on the map: arrows move it, + and − zoom, Enter shows the feature nearest to the middle and then the next, Escape closes it.</span>
 <a href="${assets.address("licences.txt")}">Licences</a></p>
 </div>
 </section>`;

@@ -25,7 +25,7 @@ export const privateBox = (checked: boolean): Html => html`<div class="tick">
 function settingsPage(visit: VisitOfMember, map: StoredMap, errors: FieldErrors = new Map(), name = map.name): Page {
   const hidden = errors.size > 0 ? visit.form.has("private") : map.private;
   const body = html`${errorSummary(errors)}
-<p class="back"><a href="/maps/${map.id}">Back to ${named(map.name)}</a></p>
+<p class="back"><a href="/maps/${map.id}">Back to the map</a></p>
 <h1>Settings of ${named(map.name)}</h1>
 <form method="post" action="/maps/${map.id}/settings" class="stack" novalidate>
   ${visit.formToken()}

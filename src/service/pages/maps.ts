@@ -21,7 +21,7 @@ async function mapsPage(visit: VisitOfMember, name: string, errors: FieldErrors)
   const body = html`${errorSummary(errors)}
 <h1>Maps</h1>
 <section aria-labelledby="own"><h2 id="own">Your maps</h2>
-${own.length > 0 ? mapTable(own, "Who reads it", readersOf) : html`<p class="quiet">There are none yet.</p>`}
+${own.length > 0 ? mapTable(own, "Who reads it", readersOf) : html`<p class="quiet">There are none yet. Make the first one below.</p>`}
 </section>
 ${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${mapTable(others, "Owner", ({ ownerEmail }) => named(ownerEmail))}</section>`}
 <section aria-labelledby="new"><h2 id="new">New map</h2>
@@ -39,7 +39,7 @@ function mapTable(maps: readonly StoredMap[], label: string, fact: (map: StoredM
     (map) => html`<tr>
 <th scope="row"><a href="/maps/${map.id}">${named(map.name)}</a></th>
 <td class="number" data-label="Features">${numberText(map.features)}</td>
-<td data-label="${label}">${fact(map)}</td>
+<td class="short" data-label="${label}">${fact(map)}</td>
 </tr>`,
   );
   return html`<table class="cards">

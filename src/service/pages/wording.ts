@@ -10,9 +10,11 @@ export const numberText = (value: number): string => numberFormat.format(value);
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${numberText(count)} ${count === 1 ? one : many}`;
 
-/** "21 Nov 2026, 21:35 UTC" */
-export const timeOf = (milliseconds: number): Html =>
-  html`<time datetime="${new Date(milliseconds).toISOString()}">${timeFormat.format(milliseconds)} UTC</time>`;
+/** "21 Nov 2026, 21:35 UTC", on two lines at most: the date and the time are each kept together. */
+export function timeOf(milliseconds: number): Html {
+  const text = `${timeFormat.format(milliseconds)} UTC`.replaceAll(" ", "\u00a0").replace(",\u00a0", ", ");
+  return html`<time datetime="${new Date(milliseconds).toISOString()}">${text}</time>`;
+}
 
 /** A name that people gave: its direction of writing does not spill over. */
 export const named = (name: string): Html => html`<bdi>${name}</bdi>`;

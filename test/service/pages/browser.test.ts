@@ -123,6 +123,8 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     for (const colour of ["#e6edf0", "#fafaf5", "#0b5773"])
       expect([colour, pixels.get(colour) ?? 0]).toSatisfy(([, n]) => n > 2000);
 
+    const scale = () => page.locator(".maplibregl-ctrl-scale").innerText();
+    const ofAll = await scale();
     await page.locator(".features summary").nth(3).click();
     await page.getByRole("button", { name: "Show on the map" }).click();
     const panel = page.getByRole("region", { name: "Selected feature" });
@@ -142,6 +144,9 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(facts).toMatch(/height\s+13/);
     // Light 3 stands at 0.3° E, 50° N: nothing else within a click.
     expect(await panel.getByText("Point at 50° N, 0.3° E").count()).toBe(1);
+    expect(await scale()).not.toBe(ofAll);
+    await page.getByRole("button", { name: "Show all features" }).click();
+    await expect.poll(scale, { timeout: 60_000 }).toBe(ofAll);
     expect(complaints).toEqual([]);
   });
 

@@ -65,7 +65,8 @@ export function linkList(map: DrawnMap, features: readonly WireFeature[], select
     const button = element("button", "Show on the map");
     button.className = "second";
     button.addEventListener("click", () => {
-      map.fitBounds(box, { maxZoom: Math.max(map.getZoom(), 9), padding: 40 });
+      // Not so near that nothing but the feature is left to tell where it is.
+      map.fitBounds(box, { maxZoom: Math.max(map.getZoom(), 7), padding: 40 });
       selection.choose(index!);
       map.getContainer().scrollIntoView({ block: "nearest" });
     });

@@ -5,6 +5,7 @@ import { letChoose, linkList } from "./choosing.js";
 import { boxOf, Extent } from "./extent.js";
 import { featurePages } from "./feature-pages.js";
 import { Selection } from "./selection.js";
+import { ShowAll } from "./show-all.js";
 import { layers, style } from "./style.js";
 
 type DrawnFeature = NonNullable<Parameters<GeoJSONSource["updateData"]>[0]["add"]>[number];
@@ -83,10 +84,11 @@ async function load(map: DrawnMap, features: WireFeature[]): Promise<void> {
     }
     const first = drawn === 0;
     if (waiting.length >= Math.max(1, drawn)) await draw();
-    if (first) showAll(map, extent);
+    if (first && !movedByHand) showAll(map, extent);
   }
   await draw();
-  showAll(map, extent);
+  if (!movedByHand) showAll(map, extent);
+  if (extent.box()) map.addControl(new ShowAll(() => showAll(map, extent)));
   status.textContent = summary(features.length, drawn);
 }
 
@@ -94,7 +96,7 @@ let movedByHand = false;
 
 function showAll(map: DrawnMap, extent: Extent): void {
   const box = extent.box();
-  if (box && !movedByHand) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
+  if (box) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
 }
 
 function summary(fetched: number, drawn: number): string {

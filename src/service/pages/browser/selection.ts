@@ -41,9 +41,13 @@ export class Selection {
   #described(feature: WireFeature): HTMLElement[] {
     const facts = element("dl", "");
     facts.className = "facts";
-    for (const [name, value] of [...propertyTexts(feature.properties), ["id", feature.id] as const]) {
+    for (const [name, value] of propertyTexts(feature.properties)) {
       facts.append(element("dt", name), element("dd", value));
     }
+    const id = element("dd", "");
+    id.className = "quiet";
+    id.append(element("code", feature.id));
+    facts.append(element("dt", "id"), id);
     const place = element("p", placeText(feature.geometry));
     place.className = "quiet";
     const close = element("button", "Close");
