@@ -1,6 +1,11 @@
 /** The library: what the command line does, for programs. */
 export { builtins } from "../plugins/index.js";
 export * from "./errors.js";
+export type { Job } from "./jobs/job.js";
+export { readJob, readJobFile } from "./jobs/read-job.js";
+export { type RunSettings, runJob, type Watcher } from "./jobs/run-job.js";
+export type { RunReport, StepReport } from "./jobs/run-report.js";
+export type { JobTools } from "./jobs/run-step.js";
 export { convert } from "./pipeline/convert.js";
 export { convertMany, type Outcome } from "./pipeline/convert-many.js";
 export { type InspectReport, inspect, type LayerReport } from "./pipeline/inspect.js";

@@ -1,5 +1,5 @@
-import { delimiter } from "node:path";
 import { fault } from "../errors.js";
+import { gridFolders } from "../io/grid-folders.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import { listOf, namesOf, unprotect } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
@@ -129,8 +129,7 @@ export function gridsOf(
   given: readonly string[] | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): string[] | undefined {
-  const folders = (environment.GEOFERRY_GRIDS ?? "").split(delimiter).filter((folder) => folder !== "");
-  const all = [...(given ?? []).map(unprotect), ...folders];
+  const all = [...(given ?? []).map(unprotect), ...gridFolders(environment)];
   return all.length > 0 ? all : undefined;
 }
 

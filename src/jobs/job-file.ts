@@ -69,6 +69,7 @@ export const stepFile = object("a step", {
   targetCrs: member(text, "What the coordinates of the target shall be in; WGS84"),
   reproject: member(flag, "false carries the coordinates untouched"),
   accuracy: member(positiveNumber, "Worst accuracy of a reprojection, in metres; 5"),
+  grid: member(texts, "Shift grids for reprojections (.gsb, .tif), or folders of them; GEOFERRY_GRIDS names others"),
   select: member(texts, "Keep only these fields"),
   rename: member(names, "Rename fields: {old: new}"),
   cast: member(casts, "Change types of fields: {name: text}"),

@@ -1,6 +1,8 @@
 /** A job file into a job. */
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { fault } from "../errors.js";
+import { gridFolders } from "../io/grid-folders.js";
 import { systemReason } from "../io/source.js";
 import { mapIdIn } from "../pipeline/expand.js";
 import type { ConvertRequest } from "../pipeline/request.js";
@@ -35,7 +37,7 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
   const says = jobFile.read(withReferences(written, environment));
   const seen = new Set<string>();
   const steps = says.steps.map(({ value, place }) => {
-    const step = stepOf(value, place, says);
+    const step = stepOf(value, place, says, environment);
     if (seen.has(step.name)) throw place.says(`there is a step "${step.name}" before it; names are used once`);
     const missing = step.needs.find((need) => !seen.has(need));
     if (missing !== undefined) throw place.says(`needs "${missing}", which is no step before it`);
@@ -62,7 +64,7 @@ function refuseSecrets(job: Place): void {
   throw place.says("a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
 }
 
-function stepOf(says: StepSays, place: Place, job: JobSays): Step {
+function stepOf(says: StepSays, place: Place, job: JobSays, environment: NodeJS.ProcessEnv): Step {
   const { value: target, place: at } = says.target;
   const base = {
     name: says.name,
@@ -75,7 +77,7 @@ function stepOf(says: StepSays, place: Place, job: JobSays): Step {
   if (says.source.includes("-")) throw place.says("a job has no stdin; name a file");
   if (typeof target !== "string") {
     refuseMembers(says, ofFiles, place, "are for files, and the target is a map");
-    const request = synchronisationOf(says, target, at);
+    const request = synchronisationOf(says, target, at, environment);
     return { ...base, kind: "synchronisation", request, backup: target.backup ?? null };
   }
   if (mapIdIn(target) !== null) throw at.says(`a map as target is written {map: ${mapIdIn(target)}, mode: …}`);
@@ -83,7 +85,12 @@ function stepOf(says: StepSays, place: Place, job: JobSays): Step {
   if (chosen.length > 1) throw place.says(`${chosen.join(" and ")} exclude each other: choose one`);
   if (says.reproject === false && says.targetCrs) throw place.says("reproject: false and targetCrs exclude each other");
   if (target === "-") throw at.says("a job has no stdout; name a file");
-  return { ...base, kind: "conversion", request: conversionOf(says, target), always: says.always ?? false };
+  return {
+    ...base,
+    kind: "conversion",
+    request: conversionOf(says, target, environment),
+    always: says.always ?? false,
+  };
 }
 
 const ofFiles = [
@@ -104,12 +111,15 @@ function refuseMembers(says: StepSays, members: readonly (keyof StepSays)[], pla
   if (first !== undefined) throw place.keyFault(first, `${first} and the like ${why}`);
 }
 
-function sourceOf(says: StepSays): SourceRequest {
+function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest {
   const { source, layer, in: readerOptions, maxRejects, maxInput } = says;
   const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = says;
   const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers } = says;
+  // The job is run in its own folder, and the variable is of where it is called.
+  const grids = [...(says.grid ?? []), ...gridFolders(environment).map((folder) => resolve(folder))];
   return given({
     inputs: source,
+    grids: grids.length > 0 ? grids : undefined,
     from,
     layers: layer,
     sourceCrs,
@@ -133,7 +143,7 @@ function sourceOf(says: StepSays): SourceRequest {
   });
 }
 
-function conversionOf(says: StepSays, target: string): ConvertRequest {
+function conversionOf(says: StepSays, target: string, environment: NodeJS.ProcessEnv): ConvertRequest {
   const { to, layerName, targetCrs, reproject, out: writerOptions, append, overwrite, replaceLayer, allowEmpty } = says;
   const output = given({
     to,
@@ -146,17 +156,17 @@ function conversionOf(says: StepSays, target: string): ConvertRequest {
     replaceLayer,
     allowEmpty,
   });
-  return { ...sourceOf(says), ...output, output: target };
+  return { ...sourceOf(says, environment), ...output, output: target };
 }
 
-function synchronisationOf(says: StepSays, target: TargetSays, at: Place): SyncRequest {
+function synchronisationOf(says: StepSays, target: TargetSays, at: Place, environment: NodeJS.ProcessEnv): SyncRequest {
   const { keepUnmanaged, deleteUnmanaged, scope, match, remoteField, mode = usualSettings.mode } = target;
   if (keepUnmanaged && deleteUnmanaged) throw at.says("keepUnmanaged and deleteUnmanaged exclude each other");
   if (match !== undefined && remoteField !== undefined) throw at.says("match and remoteField exclude each other");
   if (mode === "append" && remoteField !== undefined)
     throw at.says("mode append matches nothing: leave remoteField away");
   return {
-    source: sourceOf(says),
+    source: sourceOf(says, environment),
     map: target.map.replace(/^map:/, ""),
     mode,
     matching:
