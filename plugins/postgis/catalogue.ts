@@ -108,7 +108,8 @@ function planOf(all: Survey, relation: Relation, columns: readonly NamedColumn[]
   const from = `${quoted(schema)}.${quoted(name)}`;
   const named = columns.map((column) => ({ ...column, expression: quoted(column.name) }));
   const plan = columnsOf(all, named, relation.key);
-  const isPaged = (kind === "r" || kind === "m") && relation.isHeap && !relation.hasChildren;
+  // What may not be read is asked for all the same, so that the server refuses it.
+  const isPaged = (kind === "r" || kind === "m") && relation.isHeap && !relation.hasChildren && columns.length > 0;
   return {
     name: own,
     aliases: relation.isCurrent && !current.has(whole) ? [whole] : [],
@@ -127,10 +128,9 @@ function planOf(all: Survey, relation: Relation, columns: readonly NamedColumn[]
 async function query(all: Survey, sql: string): Promise<LayerPlan> {
   const { connection, types } = all;
   const inner = `(${sql.trim().replace(/;\s*$/, "")}\n)`;
-  const described = await connection.client.query({
-    text: `SELECT * FROM ${inner} AS q LIMIT 0`,
-    queryMode: "extended",
-  } as { text: string });
+  const described = await connection.released(() =>
+    connection.client.query({ text: `SELECT * FROM ${inner} AS q LIMIT 0`, queryMode: "extended" } as { text: string }),
+  );
   await types.learn(described.fields.map(({ dataTypeID }) => dataTypeID));
   // Two columns may have one name, by which neither could be asked for.
   const places = described.fields.map((_, n) => `c${n}`);
@@ -213,14 +213,12 @@ async function withSystems(all: Survey, plans: readonly LayerPlan[]): Promise<La
 async function withFirstSrid({ connection, context }: Survey, plan: LayerPlan, postgis: string): Promise<LayerPlan> {
   const { expression } = plan.geometry!;
   try {
-    const [row] = await connection.tried(async () => {
+    const [row] = await connection.released(async () => {
       await connection.run(`SET LOCAL statement_timeout = ${patience}`);
-      const first = await connection.rows<{ srid: number }>(
+      return connection.rows<{ srid: number }>(
         `SELECT ${quoted(postgis)}.st_srid(${expression}::${quoted(postgis)}.geometry) AS srid FROM ${plan.from}
          WHERE ${expression} IS NOT NULL LIMIT 1`,
       );
-      await connection.run("SET LOCAL statement_timeout TO DEFAULT");
-      return first;
     });
     return { ...plan, geometry: { ...plan.geometry!, srid: row?.srid ?? 0 } };
   } catch (error) {

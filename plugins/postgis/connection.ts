@@ -124,7 +124,7 @@ export class Connection {
     }
   }
 
-  /** The same, and locks that `work` took are let go of when it is done: nobody waits for who has read. */
+  /** What `work` changed is taken back in any case, and its locks are let go of: nobody waits for who has read. */
   async released<T>(work: () => Promise<T>): Promise<T> {
     await this.run("SAVEPOINT read");
     try {

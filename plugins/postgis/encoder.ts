@@ -120,6 +120,7 @@ class BatchEncoder {
         return;
       }
       if (moment.cut) context.lose("time-rounded", name, "fractions beyond microseconds were cut");
+      if (moment.shifted) context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC");
       if (moment.zoned) this.zoned[c]!++;
       else this.unzoned[c]!++;
       put(moment);

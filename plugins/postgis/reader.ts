@@ -6,7 +6,7 @@ import { readingFault } from "./faults.js";
 import type { readOptions } from "./index.js";
 import { type DatabasePlan, infoOf, type LayerPlan } from "./layer-plan.js";
 import { batchesOf, type PageRange } from "./rows.js";
-import { settingsOf } from "./settings.js";
+import { type Settings, settingsOf } from "./settings.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
@@ -27,12 +27,18 @@ function* splitsOf({ pages, bytes }: LayerPlan): Generator<TableSplit> {
   }
 }
 
-/** All connections of a run see one state of the database; null where the server has none to share. */
-async function sharedSnapshot(connection: Connection): Promise<string | null> {
-  const rows = await connection
-    .tried(() => connection.rows<{ snapshot: string }>("SELECT pg_export_snapshot() AS snapshot"))
-    .catch(() => []);
-  return rows[0]?.snapshot ?? null;
+/** A connection whose view of the database others can share, if the server lets them. */
+async function openShared(name: string, settings: Settings, signal: AbortSignal) {
+  const mode = { reads: true, snapshot: null } as const;
+  const connection = await Connection.open(name, settings, mode, signal);
+  try {
+    const [row] = await connection.rows<{ snapshot: string }>("SELECT pg_export_snapshot() AS snapshot");
+    return { connection, snapshot: row!.snapshot };
+  } catch {
+    // Not in a savepoint, where it is not allowed: the transaction is lost.
+    await connection.close();
+    return { connection: await Connection.open(name, settings, mode, signal), snapshot: null };
+  }
 }
 
 class OpenDatabase implements Dataset {
@@ -83,16 +89,14 @@ class OpenDatabase implements Dataset {
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
   const known = context.blueprint as DatabasePlan | undefined;
   const settings = settingsOf(source.path, process.env);
-  const mode = { reads: true, snapshot: known?.snapshot ?? null } as const;
-  const connection = await Connection.open(source.name, settings, mode, context.signal);
+  const { connection, snapshot } = known
+    ? { connection: await Connection.open(source.name, settings, { reads: true, ...known }, context.signal), ...known }
+    : await openShared(source.name, settings, context.signal);
   const cancel = () => void connection.cancel();
   context.signal.addEventListener("abort", cancel);
   const stop = () => context.signal.removeEventListener("abort", cancel);
   try {
-    const plan = known ?? {
-      layers: await survey(connection, options, context),
-      snapshot: await sharedSnapshot(connection),
-    };
+    const plan = known ?? { layers: await survey(connection, options, context), snapshot };
     return new OpenDatabase(source.name, connection, plan, context, stop);
   } catch (error) {
     stop();

@@ -58,6 +58,8 @@ export interface Moment {
   /** Since midnight; below 0 or beyond a day by the zone. */
   readonly micros: number;
   readonly zoned: boolean;
+  /** Its zone is not UTC. */
+  readonly shifted: boolean;
   /** It has more than microseconds. */
   readonly cut: boolean;
 }
@@ -79,6 +81,7 @@ export function momentOf(text: string): Moment | null {
     days: daysOf(y, m, d),
     micros: seconds * 1_000_000 + Number(decimals.slice(0, 6).padEnd(6, "0")),
     zoned: zone !== undefined,
+    shifted: offset !== 0,
     cut: /[1-9]/.test(decimals.slice(6)),
   };
 }
