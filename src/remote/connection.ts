@@ -59,8 +59,12 @@ const shown = (text: string): string =>
     .slice(0, 200);
 
 /** RFC 6761, 6.3, and the loopback addresses. */
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   /^127\.\d+\.\d+\.\d+$/.test(host) || host === "[::1]" || host === "localhost" || host.endsWith(".localhost");
+
+/** Headers that say which encodings answers may have: within a machine, compressing costs both sides more than it spares. */
+export const encodingsFor = (base: string): Readonly<Record<string, string>> =>
+  isLoopback(new URL(base).hostname) ? { "accept-encoding": "identity" } : {};
 
 const pathBelow = (path: string): string => {
   const inner = path.replace(/^\/+|\/+$/g, "");

@@ -5,7 +5,7 @@
 import pLimit from "p-limit";
 import { fault, GeoferryError } from "../errors.js";
 import { describeAnswer, isPostponed, postponed } from "./answer.js";
-import { type Addresses, addressesOf, type Connection, isLoopback } from "./connection.js";
+import { type Addresses, addressesOf, type Connection, encodingsFor } from "./connection.js";
 import { type Answer, exchange, type Request, Unanswered } from "./exchange.js";
 import type { ServiceClient, Traffic } from "./map-client.js";
 import { exhaustedFor, Pace, retryAfter } from "./pace.js";
@@ -42,7 +42,7 @@ export class Transport {
     private readonly signal: AbortSignal,
   ) {
     this.addresses = addressesOf(connection);
-    this.common = { accept, ...encodingsOf(this.addresses) };
+    this.common = { accept, ...encodingsFor(this.addresses.base) };
     this.pace = new Pace(traffic.rate);
     this.tokens = new AccessTokens(this.addresses.base, () => this.askForToken());
     this.slots = pLimit(traffic.concurrency);
@@ -191,10 +191,6 @@ function unanswered(error: unknown): Unanswered {
 }
 
 const accept = "application/geo+json, application/json";
-
-/** Within one machine, answers that are compressed cost both sides more than they spare. */
-const encodingsOf = ({ base }: Addresses): Readonly<Record<string, string>> =>
-  isLoopback(new URL(base).hostname) ? { "accept-encoding": "identity" } : {};
 
 /** One that asks for the same request elsewhere (RFC 9110, 15.4); a write keeps its method only by 307 and 308. */
 const isRedirect = ({ status, headers }: Answer, method: string): boolean =>

@@ -11,8 +11,8 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const main = join(root, "dist", "src", "cli", "main.js");
 const email = "bench@example.org";
 
-/** Status, headers and bytes of an answer. */
-export async function ask(url, { method = "GET", headers = {}, body, agent } = {}) {
+/** Bytes of an answer. Without an agent the connection is a new one: the service closes those that were idle for long. */
+export async function ask(url, { method = "GET", headers = {}, body, agent = false } = {}) {
   const request = http.request(url, { method, headers, agent });
   request.end(body);
   const [response] = await once(request, "response");

@@ -1,7 +1,7 @@
 /** Addresses of a service, and which one is meant as whom. */
 import { describe, expect, test } from "vitest";
 import { chooseConnection, type Wish } from "../../src/remote/choose-connection.js";
-import { addressesOf, type Connection } from "../../src/remote/connection.js";
+import { addressesOf, type Connection, encodingsFor } from "../../src/remote/connection.js";
 
 describe("the address", () => {
   test.each<[string, string, string]>([
@@ -13,6 +13,16 @@ describe("the address", () => {
     ["http://[::1]:8080", "http://[::1]:8080/token", "http://[::1]:8080/api/v1"],
   ])("%s is a base", (url, token, api) => {
     expect(addressesOf({ url })).toMatchObject({ token, api });
+  });
+
+  test.each<[string, object]>([
+    ["http://localhost:8080", { "accept-encoding": "identity" }],
+    ["http://127.1.2.3/x", { "accept-encoding": "identity" }],
+    ["https://[::1]:8080", { "accept-encoding": "identity" }],
+    ["https://maps.example.org", {}],
+    ["http://10.0.0.1", {}],
+  ])("%s sends answers compressed, unless it is this machine", (base, headers) => {
+    expect(encodingsFor(base)).toEqual(headers);
   });
 
   test.each<[string, string]>([

@@ -39,6 +39,16 @@ const html = plain(200, "<!doctype html><title>Sign in</title>", { "content-type
 const created = json(201, { success: [{ id: "1", message: "made" }] });
 const create = () => map.create(['{"type":"Feature"}'], "key");
 
+test("a service on this machine is asked for answers that are not compressed", async () => {
+  server.answer(page(), created);
+  await map.page(1);
+  await create();
+  expect(server.requests.map(({ method, headers }) => [method, headers["accept-encoding"]])).toEqual([
+    ["GET", "identity"],
+    ["POST", "identity"],
+  ]);
+});
+
 describe("a read", () => {
   test.each<[string, Reply]>([
     ["a connection that is cut before the answer", reset],
