@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { has, main } from "../support/command.js";
 import { testDatabase } from "../support/postgres.js";
 import {
@@ -17,6 +17,9 @@ import {
   scratchFolder,
   tokenFor,
 } from "./running.js";
+
+// Every command is a process of its own, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = scratchFolder();
 const database = await testDatabase();

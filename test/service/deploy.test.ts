@@ -16,6 +16,9 @@ import { has, samples } from "../support/command.js";
 import { testDatabase } from "../support/postgres.js";
 import { equip, password, Running, scratchFolder } from "./running.js";
 
+// Every command is a process of its own, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
 const folder = scratchFolder();
 const sample = (name: string): string => readFileSync(join(samples, "deploy", name), "utf8");
 const database = await testDatabase();
@@ -163,8 +166,8 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const checked = spawnSync("nginx", ["-t", ...said], { encoding: "utf8" });
     expect(checked.status, checked.stderr).toBe(0);
     nginx = spawn("nginx", said, { stdio: "ignore" });
-    await vi.waitFor(async () => expect((await ask("/readyz")).status).toBe(200), { timeout: 20_000 });
-  }, 60_000);
+    await vi.waitFor(async () => expect((await ask("/readyz")).status).toBe(200), { timeout: 60_000 });
+  });
   afterAll(() => void nginx?.kill("SIGKILL"));
 
   function knowsHttp2(): boolean {

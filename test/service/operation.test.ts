@@ -1,7 +1,7 @@
 /** The service while it runs: what it tells of itself, how it ends, and what is left when it is killed. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fastify, { type FastifyBaseLogger } from "fastify";
 import { describe, expect, test, vi } from "vitest";
@@ -12,6 +12,9 @@ import { registerProbes } from "../../src/service/probes.js";
 import { purgeRegularly } from "../../src/service/purging.js";
 import { testDatabase } from "../support/postgres.js";
 import { equip, idsOn, password, post, Running, scratchFolder, tokenFor } from "./running.js";
+
+// Every command is a process of its own, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = scratchFolder();
 const database = await testDatabase();
@@ -30,7 +33,21 @@ async function untilClosed(url: string): Promise<void> {
       () => "open",
       () => "closed",
     );
-  await expect.poll(listening, { timeout: 10_000 }).toBe("closed");
+  await expect.poll(listening, { timeout: 60_000 }).toBe("closed");
+}
+
+/** A connection that the service has taken: it has answered on it, and keeps it open. */
+async function taken(port: number): Promise<Socket> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => undefined).write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const answered = await Promise.race([
+      once(socket, "data").then(() => true),
+      once(socket, "close").then(() => false),
+    ]);
+    // One that came before it is not closed yet.
+    if (answered) return socket;
+  }
 }
 
 describe("a running service", () => {
@@ -103,14 +120,11 @@ describe("a running service", () => {
     const { port } = new URL(service.url);
     const headers = { "x-long": "x".repeat(3000) };
     expect((await fetch(`${service.url}/healthz`, { headers })).status).toBe(431);
-    await sleep(100);
-    const open = [connect(Number(port), "127.0.0.1"), connect(Number(port), "127.0.0.1")];
-    await Promise.all(open.map((socket) => once(socket, "connect")));
-    await sleep(100);
+    const open = [await taken(Number(port)), await taken(Number(port))];
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
     for (const socket of open) socket.destroy();
     await expect
-      .poll(async () => (await fetch(`${service.url}/metrics`).catch(() => null))?.text(), { timeout: 10_000 })
+      .poll(async () => (await fetch(`${service.url}/metrics`).catch(() => null))?.text(), { timeout: 60_000 })
       .toMatch(/^geoferry_connections_refused_total [1-9]/m);
     expect(await service.end()).toBe(0);
   });
@@ -199,6 +213,12 @@ function unfinished(url: string, path: string, token: string, agent: Agent) {
   return { answer, finish: () => sending.end(body.slice(10)) };
 }
 
+/** Waits until a request is being answered, besides the one that asks for it. */
+const untilUnderWay = (url: string): Promise<void> =>
+  expect
+    .poll(async () => (await fetch(`${url}/metrics`)).text(), { timeout: 60_000 })
+    .toMatch(/^geoferry_http_requests_in_flight 2$/m);
+
 describe("the end of a service", () => {
   test("answers what was asked, refuses what is new, and is told by 0", async () => {
     const store = await sqlite[1]();
@@ -208,7 +228,7 @@ describe("the end of a service", () => {
     const path = `/api/v1/maps/${made.map}/features`;
     const agent = new Agent({ keepAlive: true });
     const sent = unfinished(service.url, path, token, agent);
-    await sleep(300);
+    await untilUnderWay(service.url);
     service.process.kill("SIGTERM");
     await untilClosed(service.url);
     sent.finish();
@@ -234,7 +254,7 @@ describe("the end of a service", () => {
       new Agent(),
     );
     sent.answer.catch(() => undefined);
-    await sleep(300);
+    await untilUnderWay(service.url);
     expect(await service.end()).toBe(0);
     expect(service.logs.some(({ level, msg }) => level === "warn" && /cut off/.test(msg as string))).toBe(true);
     await expect(sent.answer).rejects.toThrow();
@@ -251,7 +271,7 @@ describe("the end of a service", () => {
       new Agent(),
     );
     sent.answer.catch(() => undefined);
-    await sleep(300);
+    await untilUnderWay(service.url);
     service.process.kill("SIGTERM");
     await untilClosed(service.url);
     expect(await service.end()).toBe(130);

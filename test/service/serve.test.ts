@@ -5,9 +5,12 @@ import { get } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { geoferry, has } from "../support/command.js";
 import { admin, equip, password, plainEnvironment, post, Running, scratchFolder, tokenFor } from "./running.js";
+
+// Every command is a process of its own, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = scratchFolder();
 const serve = (args: readonly string[]) => geoferry(["serve", ...args], { env: plainEnvironment });
@@ -132,11 +135,11 @@ describe("geoferry serve over https", { skip: !has("openssl") }, () => {
 
     certify("second");
     service.process.kill("SIGHUP");
-    await expect.poll(() => shown(service.url), { timeout: 10_000 }).toBe("second");
+    await expect.poll(() => shown(service.url), { timeout: 60_000 }).toBe("second");
 
     writeFileSync(cert, "half a cert");
     service.process.kill("SIGHUP");
-    await expect.poll(() => service.stderr, { timeout: 10_000 }).toContain("the old certificate stays in use");
+    await expect.poll(() => service.stderr, { timeout: 60_000 }).toContain("the old certificate stays in use");
     expect(await shown(service.url)).toBe("second");
     expect(await service.end()).toBe(0);
   });

@@ -73,8 +73,12 @@ afterAll(() => {
 
 type Word = "created" | "replaced" | "deleting" | "deleted";
 
-/** What a writer said before it was killed, which is after its first word and a while. */
-async function killedWriter(args: readonly string[], milliseconds: number): Promise<[Word, string[] | number][]> {
+/** What a writer said before it was killed, which is after so many words and a while. */
+async function killedWriter(
+  args: readonly string[],
+  words: number,
+  milliseconds: number,
+): Promise<[Word, string[] | number][]> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8");
@@ -82,7 +86,7 @@ async function killedWriter(args: readonly string[], milliseconds: number): Prom
   const first = new Promise<void>((resolve) => {
     child.stdout.on("data", (text: string) => {
       said += text;
-      resolve();
+      if (said.split("\n").length > words) resolve();
     });
   });
   await Promise.race([first, ended]);
@@ -106,7 +110,7 @@ test("a writer that is killed twenty times loses nothing that it acknowledged", 
   const gone = new Set<string>();
   let author = -1;
   for (let run = 0; run < 20; run++) {
-    const said = await killedWriter([path, String(run), growing, replaced], Math.random() * 400);
+    const said = await killedWriter([path, String(run), growing, replaced], 1 + 2 * run, Math.random() * 50);
     expect(said.length).toBeGreaterThan(0);
     for (const [word, value] of said) {
       if (word === "replaced") author = value as number;

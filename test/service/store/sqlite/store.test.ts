@@ -155,7 +155,7 @@ describe("a database in SQLite", () => {
     await store[Symbol.asyncDispose]();
     expect(rows()[0]).toBeGreaterThanOrEqual(10);
     const again = await open(path);
-    await expect.poll(rows, { timeout: 30_000 }).toEqual([10, 10, 1, 3, 0]);
+    await expect.poll(rows, { timeout: 60_000 }).toEqual([10, 10, 1, 3, 0]);
     expect(await scan(again, kept)).toHaveLength(10);
     expectConsistent(path);
   });
