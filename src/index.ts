@@ -20,4 +20,4 @@ export type { ApplyReport } from "./sync/apply-tools.js";
 export { isUnchanged, type Prepared, type Unchanged } from "./sync/prepare.js";
 export { type SyncRequest, usualSettings } from "./sync/request.js";
 export { type Onlooker, rehearse, type Synchronised, synchronise } from "./sync/sync.js";
-export { SyncRun, type SyncTools } from "./sync/sync-run.js";
+export { openReading, type ReadingRun, SyncRun, type SyncTools } from "./sync/sync-run.js";

@@ -27,6 +27,11 @@ export function renderPlan(plan: OpenPlan, args: CommonArguments): Promise<void>
   return render(plan, trippedGuards(plan), args);
 }
 
+/** The same without what stops it, which is told as an error. */
+export function renderRehearsal(plan: OpenPlan, args: CommonArguments): Promise<void> {
+  return render(plan, [], args);
+}
+
 /** Tells where a map differs from a source, in the same words and records. */
 export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promise<void> {
   return render({ ...plan, header: { ...plan.header, put: false } }, [], args);

@@ -1,15 +1,14 @@
-/** `geoferry plan` and `geoferry verify`: both sides compared, and nothing sent. */
+/** `geoferry plan`, `geoferry verify` and `--dry-run` of `push` and `delete`: both sides compared, and nothing sent. */
 import { existsSync } from "node:fs";
 import { fault } from "../errors.js";
-import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
-import { prepare } from "../sync/prepare.js";
+import { isEmptyPlan, type OpenPlan, type PlanMode } from "../sync/plan.js";
 import type { SyncRequest } from "../sync/request.js";
-import { awaitEarlierRequests } from "../sync/sync.js";
+import { rehearse } from "../sync/sync.js";
 import type { CommonArguments } from "./command.js";
 import { exitStatus } from "./exit.js";
 import { tell } from "./say.js";
 import { renderPrepared } from "./sync-report.js";
-import { openSession, type SessionArguments } from "./sync-session.js";
+import { openReadingSession, type SessionArguments } from "./sync-session.js";
 
 export interface CompareArguments extends SessionArguments, CommonArguments {
   readonly output?: string;
@@ -26,15 +25,15 @@ function refuseExisting(path: string | undefined, overwrite: boolean): void {
 /** @param tellPlan what a person or a program is told of the differences @returns the exit status */
 export async function runComparison(
   request: SyncRequest,
+  mode: PlanMode,
   args: CompareArguments,
   tellPlan: (plan: OpenPlan, args: CommonArguments) => void | Promise<void>,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
   for (const file of [path, args.html]) refuseExisting(file, overwrite);
-  await using session = await openSession(args, request.map);
+  await using session = await openReadingSession(args, request.map);
   const { run, display } = session;
-  await awaitEarlierRequests(run, request.settle);
-  const prepared = await prepare(request, request.mode, run, path === undefined ? undefined : { path, overwrite });
+  const prepared = await rehearse(request, mode, run, path === undefined ? undefined : { path, overwrite });
   display.clear();
   const { plan, source } = prepared;
   renderPrepared(prepared, args);

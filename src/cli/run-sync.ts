@@ -1,13 +1,16 @@
 /** `geoferry push` and `geoferry delete`: both sides compared, and the map written to. */
 import type { ApplyReport } from "../sync/apply-tools.js";
+import { checkGuards } from "../sync/guards.js";
 import type { OpenPlan, PlanMode } from "../sync/plan.js";
 import { isUnchanged, type Prepared } from "../sync/prepare.js";
 import type { SyncRequest } from "../sync/request.js";
-import { rehearse, synchronise } from "../sync/sync.js";
+import { synchronise } from "../sync/sync.js";
 import type { SyncRun } from "../sync/sync-run.js";
 import type { CommonArguments } from "./command.js";
 import { exitStatus, worst } from "./exit.js";
+import { renderRehearsal } from "./plan-table.js";
 import { renderError } from "./render.js";
+import { runComparison } from "./run-compare.js";
 import { tell } from "./say.js";
 import { renderApplied, renderCounts, renderPrepared, renderUnchanged } from "./sync-report.js";
 import { confirmed, openSession, type SessionArguments } from "./sync-session.js";
@@ -19,6 +22,7 @@ export interface RunArguments extends SessionArguments, CommonArguments {
 
 /** @returns the exit status @throws what stops it before the first write */
 export async function runSync(request: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
+  if (args.dryRun) return runComparison(request, mode, args, tellRehearsal);
   await using session = await openSession(args, request.map);
   const { run, display } = session;
   const onPlan = (prepared: Prepared) => {
@@ -34,9 +38,7 @@ export async function runSync(request: SyncRequest, mode: PlanMode, args: RunArg
     renderApplied({ map: request.map }, earlier, run.tools.service.sent, args);
     if (earlier.failed > 0) status = exitStatus.rejected;
   };
-  const { found, applied } = args.dryRun
-    ? { found: await rehearse(request, mode, run, onPlan), applied: null }
-    : await synchronise(request, mode, run, { onPlan, confirm, onFinished });
+  const { found, applied } = await synchronise(request, mode, run, { onPlan, confirm, onFinished });
   display.clear();
   if (isUnchanged(found)) {
     renderUnchanged(found, request.map, args);
@@ -45,6 +47,12 @@ export async function runSync(request: SyncRequest, mode: PlanMode, args: RunArg
   const { rejects, gaps } = found.source;
   if (rejects.count > 0 || gaps.length > 0) status = exitStatus.rejected;
   return applied ? worst([status, tellApplied(applied, found.plan, run, args)]) : status;
+}
+
+/** What would be done, and what would stop it. @throws guard-sync */
+async function tellRehearsal(plan: OpenPlan, args: CommonArguments): Promise<void> {
+  await renderRehearsal(plan, args);
+  checkGuards(plan);
 }
 
 /** Deletes are shown to a person, if one is there, before they are carried out. */

@@ -3,7 +3,7 @@ import { fault } from "../errors.js";
 import type { Progress } from "../pipeline/request.js";
 import type { ApplyProgress } from "../sync/apply-tools.js";
 import { stateRoot } from "../sync/state-folder.js";
-import { SyncRun } from "../sync/sync-run.js";
+import { openReading, type ReadingRun, SyncRun, type SyncTools } from "../sync/sync-run.js";
 import type { CommonArguments } from "./command.js";
 import { openHost } from "./host.js";
 import { ProgressDisplay } from "./progress.js";
@@ -27,17 +27,29 @@ const steps: Readonly<Record<ApplyProgress["step"], string>> = {
 const count = (features: number): string => `${features.toLocaleString("en")} features`;
 
 /** A run on a map, with what it shows meanwhile. */
-export interface Session extends AsyncDisposable {
-  readonly run: SyncRun;
+export interface Session<Run extends ReadingRun> extends AsyncDisposable {
+  readonly run: Run;
   readonly display: ProgressDisplay;
 }
 
+type Asked = SessionArguments & CommonArguments;
+
 /** @throws map-locked, remote-unknown, option-invalid, output-failed … */
-export async function openSession(args: SessionArguments & CommonArguments, map: string): Promise<Session> {
+export const openSession = (args: Asked, map: string): Promise<Session<SyncRun>> => session(args, map, SyncRun.open);
+
+/** For what writes nothing. @throws remote-unknown, option-invalid, output-failed … */
+export const openReadingSession = (args: Asked, map: string): Promise<Session<ReadingRun>> =>
+  session(args, map, openReading);
+
+async function session<Run extends ReadingRun>(
+  args: Asked,
+  map: string,
+  open: (tools: SyncTools, map: string) => Promise<Run>,
+): Promise<Session<Run>> {
   const display = new ProgressDisplay(process.stderr);
   const isShown = !args.quiet && !args.json;
   const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
-  const run = await SyncRun.open(
+  const run = await open(
     {
       host: await openHost(args, onProgress),
       service: await serviceFrom(args),

@@ -1,8 +1,9 @@
 /** A step whose target is a map. */
 
+import { checkGuards } from "../sync/guards.js";
 import { isUnchanged, type Prepared } from "../sync/prepare.js";
 import { rehearse, synchronise } from "../sync/sync.js";
-import { SyncRun } from "../sync/sync-run.js";
+import { openReading, SyncRun } from "../sync/sync-run.js";
 import type { SynchronisationStep } from "./job.js";
 import { type Counts, errorReport, type ItemReport } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
@@ -11,13 +12,16 @@ import type { JobTools } from "./run-step.js";
 export async function synchroniseStep({ request, backup }: SynchronisationStep, tools: JobTools): Promise<ItemReport> {
   const { host, traffic, stateRoot, onNotice, dryRun } = tools;
   const service = await tools.service(host.signal);
-  await using run = await SyncRun.open({ host, service, traffic, stateRoot, backup, onNotice }, request.map);
+  const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
   const source = request.source.inputs.join(", ");
   const item = { source, target: `map:${request.map}` };
   if (dryRun) {
-    const found = await rehearse(request, request.mode, run, () => {});
+    await using reading = await openReading(syncTools, request.map);
+    const found = await rehearse(request, request.mode, reading);
+    checkGuards(found.plan);
     return { ...item, ...planned(found), error: null };
   }
+  await using run = await SyncRun.open(syncTools, request.map);
   const { found, applied } = await synchronise(request, request.mode, run, { onPlan() {}, confirm: async () => true });
   const rejected = found.source.rejects.count;
   const isPartial = rejected > 0 || found.source.gaps.length > 0;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
@@ -12,6 +12,9 @@ interface Holder {
   /** ISO 8601, UTC. */
   readonly since: string;
 }
+
+/** Milliseconds: who only looks whether it is held has the file for a moment. */
+const patience = 250;
 
 /** How SQLite's codes begin for a file that is no database any more. */
 const damaged = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
@@ -32,7 +35,7 @@ export class FolderLock implements Disposable {
     const holderPath = join(folder, "lock.json");
     let database: Database | undefined;
     try {
-      database = new Sqlite(join(folder, "lock.db"), { timeout: 0 });
+      database = new Sqlite(join(folder, "lock.db"), { timeout: patience });
       database.exec("BEGIN EXCLUSIVE");
       const holder: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
       writeFileSync(holderPath, JSON.stringify(holder), { mode: 0o600 });
@@ -45,6 +48,22 @@ export class FolderLock implements Disposable {
         ? " (it keeps nothing but the lock: remove it)"
         : "";
       throw fault("output-failed", { output: join(folder, "lock.db"), reason: `${systemReason(error)}${cure}` }, error);
+    }
+  }
+
+  /** Who has the lock, in words, for those who do not need it; null where nobody has. */
+  static async holder(folder: string): Promise<string | null> {
+    const path = join(folder, "lock.db");
+    if (!existsSync(path)) return null;
+    const { default: Sqlite } = await import("better-sqlite3");
+    const database = new Sqlite(path, { readonly: true, timeout: 0 });
+    try {
+      database.prepare("SELECT 1 FROM sqlite_schema").get();
+      return null;
+    } catch {
+      return describeHolder(join(folder, "lock.json")) ?? "another process";
+    } finally {
+      database.close();
     }
   }
 

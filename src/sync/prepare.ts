@@ -18,7 +18,7 @@ import { checkFilters } from "./source-filters.js";
 import { sourceHeader } from "./source-header.js";
 import { idFieldOfMap } from "./source-ids.js";
 import { type MapState, settingsHash } from "./state.js";
-import type { SyncRun } from "./sync-run.js";
+import type { ReadingRun, SyncRun } from "./sync-run.js";
 
 /** A plan and all that led to it. */
 export interface Prepared {
@@ -55,7 +55,7 @@ export interface PlanOutput {
  * @param output where the plan goes; one that is gone with the run where absent
  * @throws filters-delete; what reading either side throws, and every check of `chooseKey`, `checkKeys` and `checkOrder`
  */
-export function prepare(request: SyncRequest, mode: PlanMode, run: SyncRun, output?: PlanOutput): Promise<Prepared> {
+export function prepare(request: SyncRequest, mode: PlanMode, run: ReadingRun, output?: PlanOutput): Promise<Prepared> {
   return inWorkspace(run, async (workspace) => {
     checkFilters(request, mode, namesOf(run));
     const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
@@ -78,9 +78,9 @@ export function prepareIfChanged(request: SyncRequest, mode: PlanMode, run: Sync
   });
 }
 
-const namesOf = ({ client }: SyncRun) => ({ service: client.url, map: client.id });
+const namesOf = ({ client }: ReadingRun) => ({ service: client.url, map: client.id });
 
-async function inWorkspace<T>({ spool }: SyncRun, work: (workspace: Workspace) => Promise<T>): Promise<T> {
+async function inWorkspace<T>({ spool }: ReadingRun, work: (workspace: Workspace) => Promise<T>): Promise<T> {
   const workspace = await Workspace.create(spool);
   try {
     return await work(workspace);
@@ -89,7 +89,7 @@ async function inWorkspace<T>({ spool }: SyncRun, work: (workspace: Workspace) =
   }
 }
 
-function snapshotSettings(request: SyncRequest, run: SyncRun): SnapshotSettings {
+function snapshotSettings(request: SyncRequest, run: ReadingRun): SnapshotSettings {
   const { precision, trustPages } = request;
   const { onMap } = run.tools;
   return {
@@ -101,7 +101,7 @@ function snapshotSettings(request: SyncRequest, run: SyncRun): SnapshotSettings 
 }
 
 /** The property that `chooseKey` will take, where that is known before either side is read. */
-function knownKey({ matching }: SyncRequest, { state }: SyncRun): KeyReader | undefined {
+function knownKey({ matching }: SyncRequest, { state }: ReadingRun): KeyReader | undefined {
   const name = matching.by === "property" ? (matching.name ?? state.note(keyNote)) : null;
   return name === null ? undefined : keyReader(name);
 }
@@ -109,7 +109,7 @@ function knownKey({ matching }: SyncRequest, { state }: SyncRun): KeyReader | un
 interface Sides {
   readonly request: SyncRequest;
   readonly mode: PlanMode;
-  readonly run: SyncRun;
+  readonly run: ReadingRun;
   readonly workspace: Workspace;
   readonly source: ReadSource;
   readonly snapshot: Snapshot;

@@ -43,8 +43,6 @@ export interface NewAgreement extends Agreed {
 export interface Settled {
   /** Of the whole map. */
   readonly etag: string | null;
-  /** Of the snapshot. */
-  readonly map: string;
   /** Fingerprint of the source. */
   readonly source: string;
 }
@@ -57,7 +55,7 @@ export interface OpenedState {
 
 /** "gfst" as a big-endian integer, so that `file` and we know the file for what it is. */
 const applicationId = 0x67667374;
-const schemaVersion = 1;
+const schemaVersion = 2;
 /** So many ways to compare a map are remembered: jobs with other keys or scopes have their own. */
 const mostBases = 32;
 const mostOwn = 10_000;
@@ -67,8 +65,8 @@ const schema = `
   CREATE TABLE basis (number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, used INTEGER NOT NULL);
   CREATE TABLE agreed (basis INTEGER NOT NULL, name TEXT NOT NULL, sent BLOB NOT NULL, held BLOB NOT NULL, id TEXT,
     sure INTEGER NOT NULL, PRIMARY KEY (basis, name)) WITHOUT ROWID;
-  CREATE TABLE settled (settings TEXT PRIMARY KEY, etag TEXT, map TEXT NOT NULL, source TEXT NOT NULL,
-    used INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE settled (settings TEXT PRIMARY KEY, etag TEXT, source TEXT NOT NULL, used INTEGER NOT NULL)
+    WITHOUT ROWID;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};`;
 
@@ -76,11 +74,53 @@ const schema = `
 export const settingsHash = (settings: object): string =>
   createHash("sha256").update(canonicalValue(settings)).digest("hex");
 
-export class MapState implements Disposable {
+/** What is known of a map, as those see it who compare it and write nothing. */
+export interface KnownState extends Disposable {
+  note(name: string): string | null;
+  compared(basis: string): Agreements;
+}
+
+const nothingAgreed: Agreements = { isEmpty: true, agreement: () => null, givenId: () => null };
+const nothingKnown: KnownState = { note: () => null, compared: () => nothingAgreed, [Symbol.dispose]: () => {} };
+
+/**
+ * Looks at the state in the folder of a map, which another run may be writing. Nothing is known where there is none, or
+ * one that is of no use.
+ */
+export async function lookAtState(folder: string): Promise<KnownState> {
+  const path = join(folder, "state.db");
+  if (!existsSync(path)) return nothingKnown;
+  const { default: Sqlite } = await import("better-sqlite3");
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(path, { readonly: true });
+    const seen = database;
+    if (!isOurs(seen) || seen.pragma("user_version", { simple: true }) !== schemaVersion) throw new Error("another's");
+    const number = seen.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
+    return {
+      note: (name) => noteIn(seen, name),
+      compared(basis) {
+        const found = number.get(basis) as number | undefined;
+        return found === undefined ? nothingAgreed : new ComparedState(seen, found);
+      },
+      [Symbol.dispose]: () => seen.close(),
+    };
+  } catch {
+    database?.close();
+    return nothingKnown;
+  }
+}
+
+const isOurs = (database: Database): boolean => database.pragma("application_id", { simple: true }) === applicationId;
+
+const noteIn = (database: Database, name: string): string | null =>
+  (database.prepare("SELECT value FROM note WHERE name = ?").pluck().get(name) as string | undefined) ?? null;
+
+export class MapState implements KnownState {
   private constructor(private readonly database: Database) {}
 
   /**
-   * Opens the state in the folder of a map, or begins one. One that is damaged, or of a later geoferry, is set aside.
+   * Opens the state in the folder of a map, or begins one. One that is damaged, or of another geoferry, is set aside.
    * The caller has the lock of the map.
    * @throws output-failed
    */
@@ -103,7 +143,7 @@ export class MapState implements Disposable {
 
   /** A thing that is remembered of the map: its key, how its service updates. */
   note(name: string): string | null {
-    return (this.database.prepare("SELECT value FROM note WHERE name = ?").pluck().get(name) as string) ?? null;
+    return noteIn(this.database, name);
   }
 
   remember(name: string, value: string): void {
@@ -123,7 +163,7 @@ export class MapState implements Disposable {
 
   /** After which run with these settings (`settingsHash`) both sides were equal; null where none was. */
   settled(settings: string): Settled | null {
-    const row = this.database.prepare("SELECT etag, map, source FROM settled WHERE settings = ?").get(settings);
+    const row = this.database.prepare("SELECT etag, source FROM settled WHERE settings = ?").get(settings);
     return (row as Settled | undefined) ?? null;
   }
 
@@ -131,8 +171,8 @@ export class MapState implements Disposable {
   settle(settings: string, settled: Settled | null): void {
     this.database.prepare("DELETE FROM settled WHERE settings = ?").run(settings);
     if (settled === null) return;
-    const { etag, map, source } = settled;
-    this.database.prepare("INSERT INTO settled VALUES (?, ?, ?, ?, ?)").run(settings, etag, map, source, Date.now());
+    const { etag, source } = settled;
+    this.database.prepare("INSERT INTO settled VALUES (?, ?, ?, ?)").run(settings, etag, source, Date.now());
     const late = `SELECT settings FROM settled ORDER BY used DESC LIMIT -1 OFFSET ${mostBases}`;
     this.database.exec(`DELETE FROM settled WHERE settings IN (${late})`);
   }
@@ -242,8 +282,8 @@ function misfit(database: Database): string | null {
     database.exec(`BEGIN; ${schema} COMMIT;`);
     return null;
   }
-  if (database.pragma("application_id", { simple: true }) !== applicationId) return "it is not the state of a map";
-  if (version > schemaVersion) return "a later geoferry wrote it";
+  if (!isOurs(database)) return "it is not the state of a map";
+  if (version !== schemaVersion) return `${version > schemaVersion ? "a later" : "an earlier"} geoferry wrote it`;
   return database.pragma("quick_check(1)", { simple: true }) === "ok" ? null : "it is damaged";
 }
 

@@ -3,8 +3,8 @@ import type { Host } from "../pipeline/request.js";
 import type { MapClient, ServiceClient, Traffic } from "../remote/map-client.js";
 import type { SnapshotProgress } from "../remote/snapshot.js";
 import type { ApplyProgress } from "./apply-tools.js";
-import { type FolderLock, lockMap } from "./lock.js";
-import { MapState } from "./state.js";
+import { FolderLock, lockMap } from "./lock.js";
+import { type KnownState, lookAtState, MapState } from "./state.js";
 import { mapFolder } from "./state-folder.js";
 
 /** What a synchronisation works with. */
@@ -22,14 +22,44 @@ export interface SyncTools {
   readonly onApply?: (progress: ApplyProgress) => void;
 }
 
-/** A run on one map, which no other one disturbs as long as it is open. */
-export class SyncRun implements AsyncDisposable {
+/** What is needed to compare a map with a source, and write nothing. */
+export interface ReadingRun extends AsyncDisposable {
+  readonly tools: SyncTools;
+  readonly client: MapClient;
+  /** Of the map's state, journal and lock. */
+  readonly folder: string;
+  readonly spool: Spool;
+  readonly state: KnownState;
+}
+
+/**
+ * A run that writes nothing holds up none that does. Where there is one, that is told, and the map is what it is at that
+ * moment. @param map MAP_ID @throws output-failed
+ */
+export async function openReading(tools: SyncTools, map: string): Promise<ReadingRun> {
+  const client = tools.service.map(map);
+  const folder = mapFolder(tools.stateRoot, client.url, client.id);
+  const holder = await FolderLock.holder(folder);
+  if (holder !== null)
+    tools.onNotice(`another run is at work on map ${client.id} (${holder}): it may change meanwhile`);
+  const state = await lookAtState(folder);
+  const spool = new Spool();
+  return {
+    ...{ tools, client, folder, spool, state },
+    async [Symbol.asyncDispose]() {
+      state[Symbol.dispose]();
+      await spool[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A run on one map, which no other one that writes disturbs as long as it is open. */
+export class SyncRun implements ReadingRun {
   readonly spool = new Spool();
 
   private constructor(
     readonly tools: SyncTools,
     readonly client: MapClient,
-    /** Of the map's state, journal and lock. */
     readonly folder: string,
     private readonly lock: FolderLock,
     readonly state: MapState,

@@ -14,6 +14,7 @@ import { isEmptyPlan, type OpenPlan, type PlanMode } from "./plan.js";
 import {
   basisOf,
   isUnchanged,
+  type PlanOutput,
   type Prepared,
   prepare,
   prepareIfChanged,
@@ -24,7 +25,7 @@ import {
 import type { SyncRequest } from "./request.js";
 import { defaultRejects } from "./source-rejects.js";
 import type { Settled } from "./state.js";
-import type { SyncRun } from "./sync-run.js";
+import type { ReadingRun, SyncRun } from "./sync-run.js";
 import { patchManners } from "./update-manner.js";
 
 /** Who is told of a plan before it is carried out. */
@@ -76,18 +77,19 @@ export async function synchronise(
   return { found, applied };
 }
 
-/** All of it but what is sent. @throws what `synchronise` throws */
+/**
+ * The plan, which guards have not looked at yet, and nothing sent.
+ * @param output where the plan goes; one that is gone with the run where absent
+ * @throws what `prepare` throws
+ */
 export async function rehearse(
   request: SyncRequest,
   mode: PlanMode,
-  run: SyncRun,
-  onPlan: Onlooker["onPlan"],
+  run: ReadingRun,
+  output?: PlanOutput,
 ): Promise<Prepared> {
   await awaitEarlierRequests(run, request.settle);
-  const prepared = await prepare(request, mode, run);
-  onPlan(prepared);
-  checkGuards(prepared.plan);
-  return prepared;
+  return prepare(request, mode, run, output);
 }
 
 /** What was done, and whether the map is thereby all that the plan makes of it. */
@@ -125,7 +127,7 @@ function applyTools(rejects: string, run: SyncRun): ApplyTools {
 }
 
 /** Requests of an earlier run that nobody heard of may still be under way: the map is read when they have ended. */
-export async function awaitEarlierRequests({ folder, tools }: SyncRun, settleTime: number): Promise<void> {
+export async function awaitEarlierRequests({ folder, tools }: ReadingRun, settleTime: number): Promise<void> {
   const doubts = await openDoubts(folder);
   if (doubts === null) return;
   const left = doubts.since.getTime() + settleTime - Date.now();
@@ -141,8 +143,8 @@ function settle(found: Prepared, request: SyncRequest, mode: PlanMode, { state }
 }
 
 /** Null where the next run has to look: also where it has rejects to tell of again. */
-const settledOf = ({ source, snapshot }: Prepared, etag: string | null): Settled | null =>
-  etag === null || source.rejects.count > 0 ? null : { etag, map: snapshot.fingerprint, source: source.fingerprint };
+const settledOf = ({ source }: Prepared, etag: string | null): Settled | null =>
+  etag === null || source.rejects.count > 0 ? null : { etag, source: source.fingerprint };
 
 /** Everything that was planned was done. */
 const isWhole = ({ ending, failed, unknown, withheld }: ApplyReport): boolean =>

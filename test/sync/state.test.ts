@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MapState, settingsHash } from "../../src/sync/state.js";
+import { lookAtState, MapState, settingsHash } from "../../src/sync/state.js";
 import { mapFolder, stateRoot } from "../../src/sync/state-folder.js";
 
 let folder: string;
@@ -16,6 +16,32 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
 const one = { name: "a", sent: digest(1), held: digest(2), id: null, sure: true };
 
+describe("a look at a state", () => {
+  test("shows what a run has written, and changes nothing", async () => {
+    {
+      using state = (await MapState.open(folder)).state;
+      state.compared("x").agree([one]);
+      state.remember("key", "ref");
+      // While a run has it open.
+      using seen = await lookAtState(folder);
+      expect(seen.note("key")).toBe("ref");
+      expect(seen.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
+      expect(seen.compared("y").isEmpty).toBe(true);
+    }
+    const before = readFileSync(join(folder, "state.db"));
+    using again = await lookAtState(folder);
+    again.compared("z").agreement("a");
+    expect(readFileSync(join(folder, "state.db")).equals(before)).toBe(true);
+  });
+
+  test("that is of no use shows nothing, and leaves it where it is", async () => {
+    writeFileSync(join(folder, "state.db"), "no database at all, and longer than a header of one hundred bytes is");
+    using seen = await lookAtState(folder);
+    expect([seen.note("key"), seen.compared("x").isEmpty]).toEqual([null, true]);
+    expect(readdirSync(folder)).toEqual(["state.db"]);
+  });
+});
+
 describe("a state", () => {
   test("is there for the next run", async () => {
     {
@@ -23,7 +49,7 @@ describe("a state", () => {
       expect(state.compared("x").isEmpty).toBe(true);
       state.compared("x").agree([one]);
       state.remember("key", "ref");
-      state.settle("full", { etag: '"7"', map: "m", source: "s" });
+      state.settle("full", { etag: '"7"', source: "s" });
     }
     const { state, notice } = await MapState.open(folder);
     using again = state;
@@ -31,7 +57,7 @@ describe("a state", () => {
     expect(again.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
     expect(again.compared("x").isEmpty).toBe(false);
     expect(again.note("key")).toBe("ref");
-    expect(again.settled("full")).toEqual({ etag: '"7"', map: "m", source: "s" });
+    expect(again.settled("full")).toEqual({ etag: '"7"', source: "s" });
     expect(again.settled("incremental")).toBeNull();
     again.settle("full", null);
     expect(again.settled("full")).toBeNull();
@@ -112,7 +138,8 @@ describe("a state that cannot be used", () => {
   };
 
   test.each<[string, () => Promise<void>]>([
-    ["a later geoferry wrote it", () => prepare((database) => database.pragma("user_version = 2"))],
+    ["a later geoferry wrote it", () => prepare((database) => database.pragma("user_version = 3"))],
+    ["an earlier geoferry wrote it", () => prepare((database) => database.pragma("user_version = 1"))],
     ["it is not the state of a map", () => prepare((database) => database.pragma("application_id = 7"))],
     ["it is damaged", async () => writeFileSync(path(), "no database at all ".repeat(99))],
     [

@@ -368,9 +368,9 @@ describe("the line", () => {
   });
 });
 
-test("another run holds the lock", async () => {
+test("another run holds the lock", { timeout: 120_000 }, async () => {
   const map = await mapWith(places(12));
-  proxy.on("GET", 1, faults.delayed(3000));
+  proxy.on("GET", 1, faults.delayed(15_000));
   const source = world.source(places(13));
   const args = ["push", source, "--map", map, "--remote-field", "ref"];
   const first = run(args);
@@ -378,6 +378,11 @@ test("another run holds the lock", async () => {
   const second = await run(args);
   expect(second).toMatchObject({ status: 11 });
   expect(second.stderr).toMatch(/another/);
+  // What only reads needs no lock, and says that there is one.
+  const reading = await run(["push", source, "--map", map, "--remote-field", "ref", "--dry-run"]);
+  expect(reading.status, reading.stderr).toBe(0);
+  expect(reading.stderr).toMatch(/another run is at work on map .* \(process \d+ on .*\): it may change meanwhile/);
+  expect(reading.stderr).toMatch(/create +1 {2}only in the source/);
   expect(await first).toMatchObject({ status: 0 });
 });
 

@@ -41,6 +41,6 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
     const request = syncRequestOf(args);
     const { runComparison } = await import("../run-compare.js");
     const { renderPlan } = await import("../plan-table.js");
-    return runComparison(request, args, renderPlan);
+    return runComparison(request, request.mode, args, renderPlan);
   },
 };

@@ -25,10 +25,7 @@ export const verifyCommand: Command<SyncArguments & CompareArguments> = {
   async run(args) {
     const { runComparison } = await import("../run-compare.js");
     const { renderDifferences } = await import("../plan-table.js");
-    return runComparison(
-      syncRequestOf({ ...args, mode: "full", keepUnmanaged: true, deleteExcluded: true }),
-      args,
-      renderDifferences,
-    );
+    const request = syncRequestOf({ ...args, mode: "full", keepUnmanaged: true, deleteExcluded: true });
+    return runComparison(request, "full", args, renderDifferences);
   },
 };
