@@ -1,4 +1,4 @@
-import { type GeometryColumn, Kind, positionRange } from "../../src/model/index.js";
+import { type GeometryColumn, Kind } from "../../src/model/index.js";
 import { WkbWriter } from "../shared/wkb.js";
 import { fixedBytes, letterG, letterP } from "./geometry-blob.js";
 import type { BlobRange } from "./record-encoder.js";
@@ -17,9 +17,13 @@ function widen(box: Box, column: GeometryColumn, i: number): boolean {
     for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
     return true;
   }
-  const [from, to] = positionRange(column, i);
-  const { xy } = column;
-  let [minX, minY, maxX, maxY] = [box[0]!, box[1]!, box[2]!, box[3]!];
+  const { xy, partOffsets, ringOffsets, positionOffsets } = column;
+  const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
+  const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+  let minX = box[0]!;
+  let minY = box[1]!;
+  let maxX = box[2]!;
+  let maxY = box[3]!;
   let sum = 0;
   for (let k = 2 * from; k < 2 * to; k += 2) {
     const x = xy[k]!;

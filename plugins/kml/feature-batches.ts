@@ -73,9 +73,7 @@ export class FeatureBatches {
     for (let at = 0; at < record.count; at++) this.offer(record, at);
     const { usedSchemas } = record;
     if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
-    for (const [f, column] of this.columns.entries()) {
-      if (!column.endRow(record)) this.loseValue(f);
-    }
+    for (let f = 0; f < this.columns.length; f++) if (!this.columns[f]!.endRow(record)) this.loseValue(f);
     this.ids?.endRow(record);
     record.shapes.write(this.geometry);
     this.records.push(number);

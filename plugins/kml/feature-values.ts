@@ -3,6 +3,17 @@ import type { TextBuffer } from "../shared/numbers.js";
 import { writeText } from "../shared/xml-text.js";
 import { type ElementField, elementFields, isElementField } from "./element-fields.js";
 
+/** Fields that are asked for in any case: what everything has, and what goes into folders and geometries. */
+const usualFields = new Set<ElementField>([
+  "name",
+  "description",
+  "folder",
+  "extrude",
+  "tessellate",
+  "altitudeMode",
+  "coordinateProperties",
+]);
+
 /** The values of the feature that is being written, and which of them an element has said already. */
 export class FeatureValues {
   batch!: Batch;
@@ -13,7 +24,7 @@ export class FeatureValues {
   readonly removed = new Map<string | undefined, number>();
   readonly added = new Map<string, number>();
   private readonly columns = new Map<ElementField, Column>();
-  /** Whether there are fields with an element other than the name and the description, which hardly any data has. */
+  /** Whether there are fields with an element of their own, which hardly any data has. */
   hasRareFields = false;
 
   begin(batch: Batch): void {
@@ -24,7 +35,7 @@ export class FeatureValues {
         this.columns.set(name, batch.columns[f]!);
       }
     });
-    this.hasRareFields = [...this.columns.keys()].some((name) => name !== "name" && name !== "description");
+    this.hasRareFields = [...this.columns.keys()].some((name) => !usualFields.has(name));
   }
 
   next(row: number): void {

@@ -115,7 +115,8 @@ export class FieldSurvey {
   private observe(use: FieldUse, record: FeatureRecord, at: number): void {
     const form = record.forms[at]!;
     if (record.sources[at] === Source.data) {
-      const [from, to] = [record.from[at]!, record.to[at]!];
+      const from = record.from[at]!;
+      const to = record.to[at]!;
       use.inData = true;
       // What looks like nothing else is text, whatever follows.
       if ((use.looks & Looks.other) === 0) use.looks |= looksLike(record.bytes, from, to);

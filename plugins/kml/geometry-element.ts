@@ -63,7 +63,8 @@ export class GeometryElements {
   private isEmpty({ ringOffsets, positionOffsets }: GeometryColumn, kind: number, part: number, end: number): boolean {
     if (part === end) return true;
     if (kind === Kind.MultiPolygon) return false;
-    const [from, to] = [ringOffsets[part]!, ringOffsets[end]!];
+    const from = ringOffsets[part]!;
+    const to = ringOffsets[end]!;
     return kind === Kind.MultiPoint ? positionOffsets[from] === positionOffsets[to] : from === to;
   }
 

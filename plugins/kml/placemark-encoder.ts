@@ -58,6 +58,9 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly said = new FeatureValues();
   private readonly elements: FeatureElements;
   private data: DataField[] = [];
+  /** What the field "folder" said last, and whether folders can say it. */
+  private lastPath = "";
+  private isLastFolder = false;
 
   constructor(
     private readonly settings: PlacemarkSettings,
@@ -122,7 +125,11 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
 
   private folder(): string | null {
     const path = this.said.valueOf("folder");
-    if (typeof path !== "string" || !isFolderPath(path) || allowed(path) !== path) return null;
+    if (typeof path !== "string") return null;
+    // Features mostly are in the folder of the one before.
+    if (path !== this.lastPath) this.isLastFolder = isFolderPath(path) && allowed(path) === path;
+    this.lastPath = path;
+    if (!this.isLastFolder) return null;
     this.said.carried.add("folder");
     return path;
   }

@@ -91,7 +91,8 @@ export class Shapes {
   private close(from: number): void {
     const { positions } = this;
     const { xy, count } = positions;
-    const [first, last] = [from * 2, (count - 1) * 2];
+    const first = from * 2;
+    const last = (count - 1) * 2;
     if (xy[first] === xy[last] && xy[first + 1] === xy[last + 1]) return;
     positions.add(xy[first]!, xy[first + 1]!, positions.heightOf(from));
     this.closed++;
