@@ -32,6 +32,9 @@ const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${descri
 const gapRecords = (gaps: readonly Gap[]): object[] =>
   gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
 
+const useLine = ({ operation, accuracy, positions }: ConvertReport["operations"][number]["used"][number]): string =>
+  `  ${plural(positions, "position")} by ${operation}, ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}\n`;
+
 function describe(report: ConvertReport, output: string): string {
   if (report.upToDate) return `${output}: up to date\n`;
   let text = "";
@@ -40,6 +43,7 @@ function describe(report: ConvertReport, output: string): string {
     const name = output.path === "-" ? "stdout" : output.path;
     text += `${name}${several ? `, layer ${output.layer}` : ""}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
+  for (const { used } of report.operations) for (const use of used) text += useLine(use);
   for (const notice of together(report.notices)) text += lossLine("note", notice);
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
   text += gapLines(report.gaps);

@@ -11,8 +11,17 @@ import { hasGrid, isGood, type Route } from "./routes.js";
  */
 export type Movement = (xy: Float64Array, z: Float64Array | null, from: number, to: number) => void;
 
-/** The shift between the datums, position by position where routes hold in their areas only; null where nothing moves. */
-export async function movementOf(operation: Operation, from: Ellipsoid, to: Ellipsoid): Promise<Movement | null> {
+/**
+ * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
+ * @param counts of each of several routes gets the number of positions that went by it
+ * @throws grid-unusable
+ */
+export async function movementOf(
+  operation: Operation,
+  from: Ellipsoid,
+  to: Ellipsoid,
+  counts: Float64Array,
+): Promise<Movement | null> {
   const { routes, everywhere, limit } = operation;
   if (routes.length === 0) return null;
   const good = routes.map((route) => isGood(route, limit));
@@ -25,25 +34,23 @@ export async function movementOf(operation: Operation, from: Ellipsoid, to: Elli
     if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => follow(chain, xy, z, first, last);
     const chooser = new RouteChooser(routes);
     return (xy, z, first, last) => {
-      for (let i = first; i < last; i++) if (routeOf(chooser, xy, i) < 0) xy[2 * i + 1] = Number.NaN;
+      for (let i = first; i < last; i++) if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
       follow(chain, xy, z, first, last);
     };
   }
-  return byPosition(routes, good, chains);
+  return byPosition(routes, good, chains, counts);
 }
 
 function follow(chain: readonly Movement[], xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
   for (let k = 0; k < chain.length; k++) chain[k]!(xy, z, from, to);
 }
 
-const routeOf = (chooser: RouteChooser, xy: Float64Array, i: number, without: Uint8Array | null = null): number =>
-  chooser.choose((xy[2 * i]! * 180) / Math.PI, (xy[2 * i + 1]! * 180) / Math.PI, without);
-
 /** Where the grid of a route has no shift the next best one is taken, as PROJ does. */
 function byPosition(
   routes: readonly Route[],
   good: readonly boolean[],
   chains: readonly (readonly Movement[])[],
+  counts: Float64Array,
 ): Movement {
   const chooser = new RouteChooser(routes);
   const byGrid = routes.map(hasGrid);
@@ -52,22 +59,26 @@ function byPosition(
     for (let i = first; i < last; i++) {
       const x = xy[2 * i]!;
       const y = xy[2 * i + 1]!;
-      let found = routeOf(chooser, xy, i);
-      if (found < 0 || !good[found]) xy[2 * i] = Number.NaN;
-      else follow(chains[found]!, xy, z, i, i + 1);
-      if (found < 0 || !byGrid[found] || !good[found] || !isLost(xy, i)) continue;
-      while (found >= 0 && byGrid[found] && isLost(xy, i)) {
-        without[found] = 1;
-        xy[2 * i] = x;
-        xy[2 * i + 1] = y;
-        found = routeOf(chooser, xy, i, without);
+      let found = chooser.chooseAt(xy, i, null);
+      let passed = 0;
+      for (;;) {
         if (found < 0 || !good[found]) {
           xy[2 * i] = Number.NaN;
           break;
         }
         follow(chains[found]!, xy, z, i, i + 1);
+        if (!isLost(xy, i)) {
+          counts[found] = counts[found]! + 1;
+          break;
+        }
+        if (!byGrid[found]) break;
+        without[found] = 1;
+        passed++;
+        xy[2 * i] = x;
+        xy[2 * i + 1] = y;
+        found = chooser.chooseAt(xy, i, without);
       }
-      without.fill(0);
+      if (passed > 0) without.fill(0);
     }
   };
 }

@@ -1,4 +1,4 @@
-import { type Area, inArea, nearArea } from "./area.js";
+import { type Area, nearArea } from "./area.js";
 import { type Route, unknownAccuracy } from "./routes.js";
 
 /**
@@ -13,39 +13,81 @@ const side = 5;
 const across = 360 / side;
 const down = 180 / side;
 
-/** Chooses among routes, position by position: it stands in the loop over all positions. */
+/**
+ * Chooses among routes, position by position: it stands in the loop over all positions, and its numbers in arrays, as
+ * those in objects and arguments of functions would be made into objects one by one.
+ */
 export class RouteChooser {
   /** Of each square the routes that reach into it; made when the first position lies there. */
   private readonly squares: (Int32Array | undefined)[] = new Array(across * down).fill(undefined);
   private readonly all: Int32Array;
+  /** West, south, east, north of each; of one that is for everywhere there is no west. */
+  private readonly bounds: Float64Array;
+  /** Metres; NaN where unknown. */
+  private readonly accuracies: Float64Array;
+  private readonly offshore: Uint8Array;
+  private readonly asked = new Float64Array(2);
 
   constructor(private readonly routes: readonly Route[]) {
     this.all = Int32Array.from(routes.keys());
+    this.bounds = Float64Array.from(routes.flatMap(({ area }) => area ?? [Number.NaN, -90, 180, 90]));
+    this.accuracies = Float64Array.from(routes, ({ accuracy }) => accuracy ?? Number.NaN);
+    this.offshore = Uint8Array.from(routes, ({ offshore }) => Number(offshore));
+  }
+
+  /** As `chooseAt`, for a position in degrees. */
+  choose(longitude: number, latitude: number): number {
+    this.asked[0] = (longitude * Math.PI) / 180;
+    this.asked[1] = (latitude * Math.PI) / 180;
+    return this.chooseAt(this.asked, 0, null);
   }
 
   /**
-   * The route for a position in degrees, as PROJ chooses it: of those in whose area it lies the most accurate; of equally
-   * accurate ones the first, unless a later one's area lies inside that one's. Beside all of them the most accurate one
-   * near, if no other is as good. −1 where there is none, where PROJ takes the first all the same or a ballpark.
+   * The route for position `i` in radians, as PROJ chooses it: of those in whose area it lies the most accurate; of
+   * equally accurate ones the first, unless a later one's area lies inside that one's. Beside all of them the most
+   * accurate one near, if no other is as good. −1 where there is none, where PROJ takes the first all the same or a
+   * ballpark.
    * @param without those that are not to be chosen, by a 1
    */
-  choose(longitude: number, latitude: number, without: Uint8Array | null = null): number {
-    const { routes } = this;
-    const among = this.reaching(longitude, latitude);
+  chooseAt(xy: Float64Array, i: number, without: Uint8Array | null): number {
+    const { bounds, accuracies, offshore } = this;
+    const longitude = (xy[2 * i]! * 180) / Math.PI;
+    const latitude = (xy[2 * i + 1]! * 180) / Math.PI;
+    const column = Math.floor((longitude + 180) / side);
+    const row = Math.floor((latitude + 90) / side);
+    const isOnMap = column >= 0 && column < across && row >= 0 && row < down;
+    const among = isOnMap ? this.reaching(row * across + column) : this.all;
     let best = -1;
     for (let k = 0; k < among.length; k++) {
-      const i = among[k]!;
-      const { area, accuracy, offshore } = routes[i]!;
-      if (without !== null && without[i] === 1) continue;
-      if (area && !inArea(area, longitude, latitude)) continue;
-      if (best < 0) best = i;
-      else if (!offshore && accuracy !== null) {
-        const had = routes[best]!;
-        const tied = accuracy === had.accuracy && area !== null && had.area !== null && inside(area, had.area);
-        if (accuracy < (had.accuracy ?? Infinity) || tied) best = i;
+      const route = among[k]!;
+      if (without !== null && without[route] === 1) continue;
+      const at = 4 * route;
+      const west = bounds[at]!;
+      if (!Number.isNaN(west) && !(latitude >= bounds[at + 1]! && latitude <= bounds[at + 3]!)) continue;
+      const east = bounds[at + 2]!;
+      if (
+        west <= east ? !(longitude >= west && longitude <= east) : west > east && longitude < west && longitude > east
+      )
+        continue;
+      const accuracy = accuracies[route]!;
+      if (best < 0) best = route;
+      else if (offshore[route] === 0 && !Number.isNaN(accuracy)) {
+        const had = accuracies[best]!;
+        if (!(accuracy >= had) || (accuracy === had && this.isInside(route, best))) best = route;
       }
     }
     return best < 0 ? this.near(longitude, latitude, without) : best;
+  }
+
+  private isInside(inner: number, outer: number): boolean {
+    const { bounds } = this;
+    const [p, q] = [4 * inner, 4 * outer];
+    return (
+      bounds[p]! > bounds[q]! &&
+      bounds[p + 1]! > bounds[q + 1]! &&
+      bounds[p + 2]! < bounds[q + 2]! &&
+      bounds[p + 3]! < bounds[q + 3]!
+    );
   }
 
   private near(longitude: number, latitude: number, without: Uint8Array | null): number {
@@ -63,14 +105,11 @@ export class RouteChooser {
     return best;
   }
 
-  private reaching(longitude: number, latitude: number): Int32Array {
-    const column = Math.floor((longitude + 180) / side);
-    const row = Math.floor((latitude + 90) / side);
-    if (!(column >= 0 && column < across && row >= 0 && row < down)) return this.all;
-    const square = row * across + column;
+  private reaching(square: number): Int32Array {
     const known = this.squares[square];
     if (known !== undefined) return known;
-    const found = this.all.filter((i) => reachesInto(this.routes[i]!.area, column * side - 180, row * side - 90));
+    const [west, south] = [(square % across) * side - 180, Math.floor(square / across) * side - 90];
+    const found = this.all.filter((i) => reachesInto(this.routes[i]!.area, west, south));
     this.squares[square] = found;
     return found;
   }
@@ -81,6 +120,3 @@ function reachesInto(area: Area | null, west: number, south: number): boolean {
   if (area[3] < south || area[1] > south + side) return false;
   return area[0] <= area[2] ? area[2] >= west && area[0] <= west + side : west + side >= area[0] || west <= area[2];
 }
-
-const inside = (inner: Area, outer: Area): boolean =>
-  inner[0] > outer[0] && inner[1] > outer[1] && inner[2] < outer[2] && inner[3] < outer[3];

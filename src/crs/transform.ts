@@ -13,13 +13,19 @@ import { hasGrid, isGood } from "./routes.js";
  */
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
 
-/** @throws grid-unusable */
-export async function buildTransform(operation: Operation): Promise<Transform> {
+/**
+ * @param counts one for each route: to it is added how many positions went by it, where there are several
+ * @throws grid-unusable
+ */
+export async function buildTransform(
+  operation: Operation,
+  counts: Float64Array = new Float64Array(operation.routes.length),
+): Promise<Transform> {
   if (operation.kind === "identity") return () => 0;
   const [source, target] = await Promise.all([resolve(operation.from), resolve(operation.to)]);
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
-  const move = await movementOf(operation, source.geodetic!.datum.ellipsoid, target.geodetic!.datum.ellipsoid);
+  const move = await movementOf(operation, source.geodetic!.datum.ellipsoid, target.geodetic!.datum.ellipsoid, counts);
   // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
   if (!move && !source.projection && !target.projection && sameFrame(source.geodetic!, target.geodetic!))
     return () => 0;

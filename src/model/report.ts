@@ -43,6 +43,15 @@ export interface Gap {
   readonly reason: string;
 }
 
+/** How many positions went by one of several operations. */
+export interface OperationUse {
+  readonly layer: string;
+  readonly operation: string;
+  /** Metres; null where nobody knows. */
+  readonly accuracy: number | null;
+  readonly positions: number;
+}
+
 /** A tally of losses or notices by code, layer and field; plain data after `list()`. */
 export class Tally {
   private readonly entries = new Map<

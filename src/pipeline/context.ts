@@ -4,7 +4,7 @@ import { GeoferryError } from "../errors.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
 import { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
-import { type Gap, type Loss, type Reject, Tally } from "../model/report.js";
+import { type Gap, type Loss, type OperationUse, type Reject, Tally } from "../model/report.js";
 import type { CrsContext, ReadContext, WriteContext } from "../plugin/format.js";
 import type { StageContext } from "../stages/stage.js";
 
@@ -14,6 +14,7 @@ export interface Findings {
   readonly notices: readonly Loss[];
   readonly rejects: readonly Reject[];
   readonly gaps: readonly Gap[];
+  readonly uses?: readonly OperationUse[];
   /** Records and lines of the source that the piece held. */
   readonly records: number;
   readonly lines: number;
@@ -30,6 +31,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   private notices = new Tally();
   private rejects: Reject[] = [];
   private gaps: Gap[] = [];
+  private uses: OperationUse[] = [];
   private records = 0;
   private lines = 0;
   private readonly spool = new Spool();
@@ -64,6 +66,10 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.rejects.push(reject);
   }
 
+  went(operation: string, accuracy: number | null, positions: number): void {
+    this.uses.push({ layer: this.layer, operation, accuracy, positions });
+  }
+
   giveUp(gap: Gap): void {
     this.gaps.push(gap);
   }
@@ -88,6 +94,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
       notices: this.notices.list(),
       rejects: this.rejects,
       gaps: this.gaps,
+      uses: this.uses,
       records: Math.max(this.records, lastRecord),
       lines: this.lines,
     };
@@ -95,6 +102,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.notices = new Tally();
     this.rejects = [];
     this.gaps = [];
+    this.uses = [];
     this.records = 0;
     this.lines = 0;
     return found;

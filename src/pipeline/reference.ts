@@ -6,7 +6,7 @@ import { type OperationReport, operationReport } from "./report.js";
 
 export interface Reference extends CrsDescription {
   /** How coordinates become longitudes and latitudes in WGS 84. */
-  readonly toWgs84: Omit<OperationReport, "layer"> | { readonly refused: string };
+  readonly toWgs84: Omit<OperationReport, "layer" | "used"> | { readonly refused: string };
 }
 
 /** @throws grid-missing */
@@ -22,10 +22,11 @@ export async function referenceOf(
 
 async function toWgs84(crs: Crs, accuracy: number, grids: readonly string[]): Promise<Reference["toWgs84"]> {
   try {
-    const { layer: _, ...operation } = operationReport(
-      "",
-      await findOperation(crs, crsContext.wgs84, { accuracy, grids }),
-    );
+    const {
+      layer: _,
+      used: _u,
+      ...operation
+    } = operationReport("", await findOperation(crs, crsContext.wgs84, { accuracy, grids }));
     return operation;
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "crs-no-operation") return { refused: error.message };

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Operation } from "../crs/index.js";
 import { describePlace } from "../errors.js";
-import type { Gap, Loss } from "../model/report.js";
+import type { Gap, Loss, OperationUse } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./context.js";
 import { absolute } from "./rejects.js";
@@ -24,6 +24,8 @@ export interface OperationReport {
   readonly name: string;
   /** Metres: the worst of what was chosen from, place by place; null where nobody knows. */
   readonly accuracy: number | null;
+  /** Of several operations those that were taken, and by how many positions; empty where there was one. */
+  readonly used: readonly Omit<OperationUse, "layer">[];
   /** The grids that it was chosen from, by the names of their files. */
   readonly grids: readonly string[];
   /** Better ones for which a grid is missing: of each grid the files of which any one does it. */
@@ -46,6 +48,7 @@ export function operationReport(layer: string, operation: Operation): OperationR
     kind,
     name,
     accuracy,
+    used: [],
     grids: gridFiles.map((file) => basename(file)),
     better: better.map(({ name: other, accuracy: metres, missing, sentence }) => ({
       name: other,
@@ -97,7 +100,8 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
 export class Gathered {
   readonly losses = new Tally();
   readonly notices = new Tally();
-  readonly operations: OperationReport[] = [];
+  private readonly planned: OperationReport[] = [];
+  private readonly uses = new Map<string, OperationUse>();
   read = 0;
   rejected = 0;
 
@@ -105,13 +109,31 @@ export class Gathered {
   private readonly gapsFound = new Map<string, Gap>();
 
   /** `record` and `line` stand before the piece that the findings are of. */
-  add(findings: Pick<Findings, "losses" | "notices" | "gaps">, record = 0, line = 0): void {
+  add(findings: Pick<Findings, "losses" | "notices" | "gaps" | "uses">, record = 0, line = 0): void {
+    for (const use of findings.uses ?? []) {
+      const key = JSON.stringify([use.layer, use.operation]);
+      this.uses.set(key, { ...use, positions: use.positions + (this.uses.get(key)?.positions ?? 0) });
+    }
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
     for (const each of findings.gaps) {
       const gap = absolute(each, record, line);
       this.gapsFound.set(JSON.stringify(gap), gap);
     }
+  }
+
+  plan(operation: OperationReport): void {
+    this.planned.push(operation);
+  }
+
+  /** What was planned, with what of it was taken. */
+  get operations(): OperationReport[] {
+    const byNumber = (a: OperationUse, b: OperationUse) => b.positions - a.positions;
+    const uses = [...this.uses.values()].sort(byNumber);
+    return this.planned.map((operation) => ({
+      ...operation,
+      used: uses.filter(({ layer }) => layer === operation.layer).map(({ layer: _, ...use }) => use),
+    }));
   }
 
   get gaps(): Gap[] {

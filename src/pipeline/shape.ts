@@ -87,7 +87,7 @@ async function planCrs(
   const { accuracy = 5, grids = [] } = request;
   const operation = await findOperation(source, target, { accuracy, grids });
   if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
-  gathered.operations.push(operationReport(open.layer.name, operation));
+  gathered.plan(operationReport(open.layer.name, operation));
   const area = await areaCheck(source);
   if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";

@@ -111,6 +111,10 @@ class CountingContext implements StageContext {
     this.host.notice(...notice);
   }
 
+  went(...use: Parameters<StageContext["went"]>): void {
+    this.host.went(...use);
+  }
+
   reject(...reject: Parameters<StageContext["reject"]>): void {
     this.rejected++;
     this.host.reject(...reject);

@@ -15,12 +15,12 @@ export interface CheckAreaSettings {
   readonly areaName: string | null;
 }
 
-/** Degrees beyond the area that are not far: half of what it spans, yet not less nor more than these. */
-const [leastMargin, greatestMargin] = [1, 3];
+/** Degrees beyond the area that are not far: as much as it spans, yet not less nor more than these. */
+const [leastMargin, greatestMargin] = [1, 4];
 
 function marginOf([west, south, east, north]: Area): number {
   const width = east - west + (east < west ? 360 : 0);
-  return Math.max(leastMargin, Math.min(greatestMargin, width / 2, (north - south) / 2));
+  return Math.max(leastMargin, Math.min(greatestMargin, width, north - south));
 }
 
 /** Corners, middles of the sides and the centre. */

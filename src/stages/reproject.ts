@@ -43,6 +43,13 @@ function failedPosition(given: GeometryColumn, result: GeometryColumn, row: numb
   return null;
 }
 
+/** Says which of several routes were taken, and begins to count anew. */
+function tellUses({ routes }: Operation, counts: Float64Array, context: StageContext): void {
+  for (let i = 0; i < counts.length; i++)
+    if (counts[i]! > 0) context.went(routes[i]!.name, routes[i]!.accuracy, counts[i]!);
+  counts.fill(0);
+}
+
 /**
  * Transforms every position by one operation. A feature of which a position cannot be transformed is rejected
  * (`not-transformable`) whole, in its source coordinates.
@@ -50,11 +57,13 @@ function failedPosition(given: GeometryColumn, result: GeometryColumn, row: numb
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
-  const [transform, why] = await Promise.all([buildTransform(operation), failureReason(operation)]);
+  const counts = new Float64Array(operation.routes.length);
+  const [transform, why] = await Promise.all([buildTransform(operation, counts), failureReason(operation)]);
   return {
     apply(batch: Batch): Batch {
       if (operation.kind === "identity") return batch;
       const { column, failures } = transformed(batch.geometry, transform);
+      tellUses(operation, counts, context);
       const carried = batch.with({ geometry: column });
       if (failures === 0) return carried;
       const keep = new Uint8Array(batch.length).fill(1);

@@ -13,6 +13,8 @@ export interface StageContext {
   lose(code: string, field: string | undefined, example: string, count?: number): void;
   notice(code: string, field: string | undefined, example: string, count?: number): void;
   reject(reject: Reject): void;
+  /** So many positions went by this of several operations between two systems. */
+  went(operation: string, accuracy: number | null, positions: number): void;
 }
 
 /** Batch in, batch out. Knows nothing of its neighbours; never changes the batch it was given. */

@@ -26,6 +26,10 @@ export class Heard implements StageContext {
   notice(code: string, field: string | undefined, example: string, count = 1): void {
     this.noticeTally.add(code, this.layer, field, count, example);
   }
+  readonly uses: { operation: string; accuracy: number | null; positions: number }[] = [];
+  went(operation: string, accuracy: number | null, positions: number): void {
+    this.uses.push({ operation, accuracy, positions });
+  }
   reject(reject: Reject): void {
     this.rejects.push(reject);
   }

@@ -1,178 +1,112 @@
-import { edgeOf, type Grid, type GridPart } from "./grid.js";
+import type { Grid } from "./grid.js";
+import { GridSearch } from "./grid-search.js";
 
-const secondOfArc = Math.PI / 648000;
 const twoPi = 2 * Math.PI;
 
 /** Rounds of the inverse at most, and the square of what ends it, in radians: PROJ's. */
 const mostRounds = 10;
 const enough = 1e-24;
 
-/** How near to the next node, in cells, a position just beyond the last one still counts: PROJ's. */
-const beyondLast = 1e-4;
-
 /**
  * Moves positions by grids: each by the first that has its place. Interpolation is bilinear and the inverse by iteration,
  * as PROJ's `hgridshift` has them. One for a thread: it remembers numbers between its steps so as to make no objects.
  */
 export class GridShift {
-  /** What the last interpolation gave, in radians. */
-  private shiftX = 0;
-  private shiftY = 0;
-  /** Where the last search for a part ended, and whether it was at what stands for no shift. */
-  private grid: Grid | null = null;
-  private isUnshifted = false;
+  private readonly searches: readonly (GridSearch | null)[];
+  /** Where the last search ended: the grid, −1 where there is none, and the part of it, −1 for what has no shift. */
+  private grid = -1;
+  private part = -1;
 
   /** @param grids null stands for no shift, everywhere */
   constructor(
-    private readonly grids: readonly (Grid | null)[],
+    grids: readonly (Grid | null)[],
     private readonly inverse: boolean,
-  ) {}
+  ) {
+    this.searches = grids.map((grid) => grid && new GridSearch(grid));
+  }
 
   /** Moves position `i` (radians) in place; NaN where no grid has it. */
   apply(xy: Float64Array, i: number): void {
-    const x = xy[2 * i]!;
-    const y = xy[2 * i + 1]!;
-    const part = this.partAt(x, y);
-    if (part === null && this.isUnshifted) return;
-    if (part === null || !this.interpolate(part, this.fromWest(part, x), y - part.south)) {
+    this.findFirst(xy, i);
+    const search = this.grid < 0 ? null : this.searches[this.grid]!;
+    if (this.grid >= 0 && search === null) return;
+    if (search === null || !this.shiftAt(search, xy, i)) {
       xy[2 * i] = Number.NaN;
       xy[2 * i + 1] = Number.NaN;
-    } else if (this.inverse) this.goBack(part, xy, i);
+    } else if (this.inverse) this.goBack(search, xy, i);
     else {
-      xy[2 * i] = x + this.shiftX;
-      xy[2 * i + 1] = y + this.shiftY;
+      xy[2 * i] = xy[2 * i]! + search.shift[0]!;
+      xy[2 * i + 1] = xy[2 * i + 1]! + search.shift[1]!;
     }
   }
 
-  /** From where the position is shifted to; the interpolation at that place is the first guess. */
-  private goBack(first: GridPart, xy: Float64Array, i: number): void {
-    const x = xy[2 * i]!;
-    const y = xy[2 * i + 1]!;
-    let part = first;
-    let x0 = this.fromWest(part, x);
-    let y0 = y - part.south;
-    let guessX = x0 - this.shiftX;
-    let guessY = y0 - this.shiftY;
+  private findFirst(xy: Float64Array, i: number): void {
+    for (let k = 0; k < this.searches.length; k++) {
+      const search = this.searches[k]!;
+      this.grid = k;
+      this.part = -1;
+      if (search === null) return;
+      search.place[0] = xy[2 * i]!;
+      search.place[1] = xy[2 * i + 1]!;
+      this.part = search.find();
+      if (this.part >= 0) return;
+    }
+    this.grid = -1;
+  }
+
+  private shiftAt(search: GridSearch, xy: Float64Array, i: number): boolean {
+    search.place[0] = xy[2 * i]!;
+    search.place[1] = xy[2 * i + 1]!;
+    search.enter(this.part);
+    return search.interpolate(this.part);
+  }
+
+  /**
+   * From where the position is shifted to; the shift at that place, which `search` has, is the first guess. An iteration
+   * that leaves its part goes on in another one of the same grid; at the edge of all the guess is what there is.
+   */
+  private goBack(search: GridSearch, xy: Float64Array, i: number): void {
+    const { place, shift } = search;
+    let part = this.part;
+    let x0 = place[0]!;
+    let y0 = place[1]!;
+    place[0] = x0 - shift[0]!;
+    place[1] = y0 - shift[1]!;
     let settled = false;
     for (let round = 0; round < mostRounds && !settled; round++) {
-      if (!this.interpolate(part, guessX, guessY)) {
-        const other = this.partAt(guessX + part.west, guessY + part.south);
-        // At the edge of all there is the first approximation is what there is.
-        if (other === null || other === part) {
-          settled = true;
-          continue;
-        }
-        guessX += part.west - other.west;
-        guessY += part.south - other.south;
-        part = other;
-        x0 = this.fromWest(part, x);
-        y0 = y - part.south;
+      if (search.interpolate(part)) {
+        const offX: number = place[0]! + shift[0]! - x0;
+        const offY: number = place[1]! + shift[1]! - y0;
+        place[0] = place[0]! - offX;
+        place[1] = place[1]! - offY;
+        settled = offX * offX + offY * offY <= enough;
         continue;
       }
-      const offX = guessX + this.shiftX - x0;
-      const offY = guessY + this.shiftY - y0;
-      guessX -= offX;
-      guessY -= offY;
-      settled = offX * offX + offY * offY <= enough;
-    }
-    const longitude = guessX + part.west;
-    const turned = Math.abs(longitude) <= Math.PI ? longitude : longitude - twoPi * Math.round(longitude / twoPi);
-    xy[2 * i] = settled ? turned : Number.NaN;
-    xy[2 * i + 1] = settled ? guessY + part.south : Number.NaN;
-  }
-
-  /** Longitude counted from the western edge of a part that holds it. */
-  private fromWest(part: GridPart, x: number): number {
-    const edge = edgeOf(part);
-    const offset = x - part.west;
-    if (offset + edge < 0) return offset + twoPi;
-    return offset - edge > part.east - part.west ? offset - twoPi : offset;
-  }
-
-  private partAt(x: number, y: number): GridPart | null {
-    this.isUnshifted = false;
-    for (let k = 0; k < this.grids.length; k++) {
-      const grid = this.grids[k]!;
-      if (grid === null) {
-        this.isUnshifted = true;
-        return null;
-      }
-      const found = densestPart(grid, x, y);
-      if (found !== null) {
-        this.grid = grid;
-        return found;
+      search.leave(part);
+      const other = search.find();
+      settled = other < 0 || other === part;
+      if (settled) search.enter(part);
+      else {
+        const guessX: number = place[0]!;
+        const guessY: number = place[1]!;
+        place[0] = xy[2 * i]!;
+        place[1] = xy[2 * i + 1]!;
+        search.enter(other);
+        x0 = place[0]!;
+        y0 = place[1]!;
+        place[0] = guessX;
+        place[1] = guessY;
+        search.enter(other);
+        part = other;
       }
     }
-    return null;
+    search.leave(part);
+    const longitude = place[0]!;
+    xy[2 * i] = !settled
+      ? Number.NaN
+      : Math.abs(longitude) <= Math.PI
+        ? longitude
+        : longitude - twoPi * Math.round(longitude / twoPi);
+    xy[2 * i + 1] = settled ? place[1]! : Number.NaN;
   }
-
-  /** The shift at a place that is counted from the south-western node of a part; false where there is none. */
-  private interpolate(part: GridPart, fromWest: number, fromSouth: number): boolean {
-    const { columns, rows, offset } = part;
-    const atX = fromWest / part.stepX;
-    const atY = fromSouth / part.stepY;
-    let column = Math.floor(atX);
-    let row = Math.floor(atY);
-    let shareX = atX - column;
-    let shareY = atY - row;
-    if (column === -1 && shareX > 1 - beyondLast) {
-      column = 0;
-      shareX = 0;
-    } else if (column === columns - 1 && shareX < beyondLast) {
-      column--;
-      shareX = 1;
-    }
-    if (row === -1 && shareY > 1 - beyondLast) {
-      row = 0;
-      shareY = 0;
-    } else if (row === rows - 1 && shareY < beyondLast) {
-      row--;
-      shareY = 1;
-    }
-    if (!(column >= 0 && column < columns - 1 && row >= 0 && row < rows - 1)) return false;
-    const { values } = this.grid!;
-    const here = offset + 2 * (row * columns + column);
-    const above = here + 2 * columns;
-    const southWest = (1 - shareX) * (1 - shareY);
-    const southEast = shareX * (1 - shareY);
-    const northWest = (1 - shareX) * shareY;
-    const northEast = shareX * shareY;
-    const seconds =
-      southWest * values[here]! +
-      southEast * values[here + 2]! +
-      northWest * values[above]! +
-      northEast * values[above + 2]!;
-    this.shiftX = seconds * secondOfArc;
-    this.shiftY =
-      (southWest * values[here + 1]! +
-        southEast * values[here + 3]! +
-        northWest * values[above + 1]! +
-        northEast * values[above + 3]!) *
-      secondOfArc;
-    return !Number.isNaN(this.shiftX + this.shiftY);
-  }
-}
-
-/** The part that a place lies in and none of whose children it lies in; null where it lies in none. */
-function densestPart(grid: Grid, x: number, y: number): GridPart | null {
-  let found: GridPart | null = null;
-  let among = grid.roots;
-  for (let k = 0; k < among.length; ) {
-    const part: GridPart = grid.parts[among[k]!]!;
-    if (!isIn(part, x, y)) {
-      k++;
-      continue;
-    }
-    found = part;
-    among = part.children;
-    k = 0;
-  }
-  return found;
-}
-
-function isIn(part: GridPart, x: number, y: number): boolean {
-  const edge = edgeOf(part);
-  if (!(y + edge >= part.south && y - edge <= part.north)) return false;
-  const turned = x + edge < part.west ? x + twoPi : x - edge > part.east ? x - twoPi : x;
-  return turned + edge >= part.west && turned - edge <= part.east;
 }

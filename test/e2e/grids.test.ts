@@ -1,0 +1,152 @@
+/** Shift grids on the command line: what comes out, what is told of it, and what ends it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { ntv2, shiftAt } from "../crs/synthetic-grids.js";
+import { geoferry } from "../support/command.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+mkdirSync(scratch.path("grids"));
+const grid = scratch.path("grids/NTv2_0.gsb");
+writeFileSync(grid, ntv2([{ name: "CANADA", west: -142, south: 40, columns: 391, rows: 181, step: 0.25 }]));
+
+// On nodes of the grid, where the shift is what the function gives.
+const places = Array.from({ length: 5000 }, (_, i) => [-130 + (i % 200) * 0.25, 50 + Math.floor(i / 200)] as const);
+const input = scratch.path("wells.csv");
+writeFileSync(input, `n,lon,lat\n${places.map(([x, y], i) => `${i},${x},${y}`).join("\n")}\n`);
+
+const convert = (output: string, ...more: string[]) =>
+  geoferry(["convert", input, output, "--source-crs", "EPSG:4267", "--overwrite", ...more]);
+
+function positionsIn(path: string): [number, number][] {
+  const { features } = JSON.parse(readFileSync(path, "utf8")) as {
+    features: { geometry: { coordinates: [number, number] } }[];
+  };
+  return features.map(({ geometry }) => geometry.coordinates);
+}
+
+describe("convert with --grid", () => {
+  const output = scratch.path("wells.geojson");
+
+  test("moves by the grid, and says by which and how accurate that is", () => {
+    const { status, stdout, stderr } = convert(output, "--grid", grid, "--json");
+    expect(status).toBe(0);
+    expect(stderr).toContain("5,000 positions by NAD27 to WGS 84 (33), accurate to 2 m");
+    const found = positionsIn(output);
+    expect(found).toHaveLength(places.length);
+    places.forEach(([x, y], i) => {
+      const [east, north] = shiftAt(x, y);
+      expect((found[i]![0] - x) * 3600).toBeCloseTo(east, 2);
+      expect((found[i]![1] - y) * 3600).toBeCloseTo(north, 2);
+    });
+    const records = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(records.find(({ type }) => type === "operation")).toMatchObject({
+      from: "EPSG:4267",
+      to: "EPSG:4326",
+      kind: "transformation",
+      accuracy: 5,
+      used: [{ operation: "NAD27 to WGS 84 (33)", accuracy: 2, positions: places.length }],
+      grids: ["NTv2_0.gsb"],
+      better: expect.arrayContaining([expect.objectContaining({ grids: [["us_noaa_conus.tif", "conus"]] })]),
+    });
+  });
+
+  test("writes the same bytes on one thread and on several", () => {
+    const [one, four] = [scratch.path("one.geojson"), scratch.path("four.geojson")];
+    expect(convert(one, "--grid", scratch.path("grids"), "--workers", "1").status).toBe(0);
+    expect(convert(four, "--grid", scratch.path("grids"), "--workers", "4").status).toBe(0);
+    expect(readFileSync(four)).toEqual(readFileSync(one));
+  });
+
+  test("finds grids in the folders of GEOFERRY_GRIDS", () => {
+    const env = { GEOFERRY_GRIDS: [scratch.path("."), scratch.path("grids")].join(delimiter) };
+    const found = geoferry(["convert", input, "-", "--to", "geojsonl", "--source-crs", "EPSG:4267"], { env });
+    expect(found.status).toBe(0);
+    expect(found.stdout.split("\n", 1)[0]).toContain("[-130.0000025,49.9998034]");
+  });
+
+  test("without one refuses, and says which would do", () => {
+    const { status, stderr } = convert(scratch.path("none.geojson"));
+    expect(status).toBe(4);
+    expect(stderr).toContain(
+      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://cdn.proj.org/ca_nrc_ntv2_0.tif): name the file with --grid",
+    );
+  });
+
+  test("rejects what lies beyond it, saying where", () => {
+    const beyond = scratch.path("beyond.csv");
+    writeFileSync(beyond, "n,lon,lat\n1,-100,50\n2,-100,35\n");
+    const { status } = geoferry([
+      "convert",
+      beyond,
+      output,
+      "--source-crs",
+      "EPSG:4267",
+      "--grid",
+      grid,
+      "--overwrite",
+    ]);
+    expect(status).toBe(5);
+    expect(readFileSync(`${output}.rejects.geojsonl`, "utf8")).toMatch(/the position -100, 35 lies at -100\.0000°, 35/);
+  });
+
+  test("ends with 3 where the file is not there or damaged, and leaves no output", () => {
+    const damaged = scratch.path("ntv2_0.gsb");
+    writeFileSync(damaged, readFileSync(grid).subarray(0, 5000));
+    const output = scratch.path("never.geojson");
+    for (const [file, words] of [
+      [scratch.path("nowhere.gsb"), "there is no such grid file"],
+      [damaged, "cannot be used as a shift grid: it ends at byte 5000"],
+    ] as const) {
+      const { status, stderr } = convert(output, "--grid", file);
+      expect(status, stderr).toBe(3);
+      expect(stderr).toContain(words);
+      expect(() => readFileSync(output)).toThrow();
+    }
+  });
+});
+
+describe("info and check", () => {
+  test("tell system, area, operation and what would do better, in words and records", () => {
+    const { stdout } = geoferry(["info", input, "--source-crs", "EPSG:4267", "--grid", grid]);
+    expect(stdout).toMatch(/ {2}crs {7}EPSG:4267 NAD27\n/);
+    expect(stdout).toMatch(/ {2}axes {6}x longitude, y latitude in degrees, on North American Datum 1927\n/);
+    expect(stdout).toMatch(
+      / {2}area {6}North America - NAD27: longitude 167\.65° to -47\.74°, latitude 7\.15° to 83\.17°\n/,
+    );
+    expect(stdout).toMatch(/ {2}to WGS84 {2}NAD27 to WGS 84 .*: accurate to 5 m\n/);
+    expect(stdout).toMatch(/ {2}better {4}NAD27 to WGS 84 \(79\), accurate to 5 m, needs the grid us_noaa_conus\.tif/);
+    const checked = geoferry(["check", input, "--source-crs", "EPSG:4267", "--json"]);
+    const layer = checked.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .at(-1);
+    expect(layer.reference).toMatchObject({
+      area: [167.65, 7.15, -47.74, 83.17],
+      areaName: "North America - NAD27",
+      axes: ["longitude", "latitude"],
+      unit: "degree",
+      toWgs84: { refused: expect.stringContaining("needs the grid") },
+    });
+  });
+
+  test("tell features far outside of the area, as convert does", () => {
+    const strangers = scratch.path("strangers.csv");
+    writeFileSync(strangers, "n,x,y\n1,500000,5500000\n2,9500000,550000\n3,9600000,550000\n");
+    const words = /9500000, 550000 is at longitude 71.*far outside of the area of use of EPSG:25832/;
+    const said = ["--source-crs", "EPSG:25832", "--in", "x=x", "--in", "y=y"];
+    for (const command of ["info", "check"]) {
+      const { stdout } = geoferry([command, strangers, ...said]);
+      expect(stdout, command).toMatch(new RegExp(`look at:? +2 of 3 features: ${words.source}`));
+    }
+    const converted = geoferry(["convert", strangers, scratch.path("strangers.geojson"), ...said]);
+    expect(converted.stderr).toMatch(new RegExp(`note outside-area \\(2 times\\): ${words.source}`));
+  });
+});
