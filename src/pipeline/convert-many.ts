@@ -43,7 +43,9 @@ export async function convertMany(
   decide: Decide = async (one) => one,
 ): Promise<Outcome[]> {
   const expanded = await expandInputs(request.inputs, host.registry);
-  const single = !isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined);
+  const single =
+    host.registry.ofAddress(request.output) !== undefined ||
+    (!isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined));
   const refused = expanded.flatMap(({ address: input, error }) =>
     error ? [{ input, output: request.output, error }] : [],
   );
