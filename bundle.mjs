@@ -19,6 +19,7 @@ const entries = [
   "src/testing/index",
   "src/pipeline/worker",
   "plugins/geopackage/query-process",
+  "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",
   ...formats.map((name) => `plugins/${name}/index`),
 ];
@@ -40,7 +41,7 @@ const bundle = await rolldown({
   cwd: root,
   input: Object.fromEntries(entries.map((path) => [path, `${path}.ts`])),
   platform: "node",
-  external: [/^#/, ...Object.keys(manifest.dependencies)],
+  external: [/^#/, ...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })],
   tsconfig: "tsconfig.json",
   // The oldest Node that `engines` in package.json allows.
   transform: { target: "node20.19" },

@@ -1,6 +1,7 @@
 /** The formats that come with geoferry, and the modules that a worker loads them from. */
 import type { Format } from "../src/plugin/format.js";
 import csv from "./csv/index.js";
+import gdal from "./gdal/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
 import gpx from "./gpx/index.js";
@@ -16,4 +17,5 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/postgis", formats: [postgis] },
+  { module: "#plugins/gdal", formats: gdal },
 ];

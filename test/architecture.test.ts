@@ -108,7 +108,8 @@ describe("imports", () => {
   });
 
   test("of packages are of dependencies, which users install", () => {
-    const { dependencies } = JSON.parse(textOf("package.json")) as { dependencies: Record<string, string> };
+    const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>>;
+    const dependencies = { ...manifest.dependencies, ...manifest.optionalDependencies };
     const names = sources.flatMap((path) =>
       importsOf(path)
         .filter((target) => !/^(src|plugins|test)\/|^node:|^#/.test(target))

@@ -34,6 +34,8 @@ export interface InputOptions {
   readonly isPrimary?: (name: string) => boolean;
   /** Whether a file with this name may belong to an input beside it of the same stem. */
   readonly isCompanion?: (name: string) => boolean;
+  /** Whether a folder of this name is one dataset. */
+  readonly isDatasetFolder?: (path: string) => boolean;
   readonly zipLimits?: ZipLimits;
   /** What `-` stands for. */
   readonly stdin?: Readable;
@@ -90,7 +92,8 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
   } catch {
     // FileSource says why it cannot be looked at.
   }
-  return pipe ? spoolReadable(createReadStream(address), address, "pipe", options) : FileSource.at(address);
+  if (pipe) return spoolReadable(createReadStream(address), address, "pipe", options);
+  return FileSource.at(address, address, options.isDatasetFolder?.(address) ?? false);
 }
 
 /** Whether a file is a zip whose entries are read, and not the zip itself. `head` is its first 64 KiB. */
@@ -106,6 +109,7 @@ export function isParcel(source: FileSource, head: Buffer, { archiveOf, keepZipp
  */
 export async function openInput(address: string, options: InputOptions): Promise<InputMember[]> {
   const source = await locate(address, options);
+  if (source.isFolder) return [{ source }];
   const head = await readHead(source);
   if (!isParcel(source, head, options)) return [{ source }];
   // What most inputs do not need is loaded when one does: it takes longer than a small conversion.

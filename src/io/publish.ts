@@ -247,20 +247,30 @@ export async function commitTogether(
     for (const sink of sinks) if (!sink.isStream) await sink.prepare();
     const sets = sinks.flatMap((sink) => sink.files() ?? []).filter((set) => set.parts.length > 0);
     for (const sink of streams) await sink.prepare();
+    const folders = sinks.filter((sink) => sink.publish);
     for (const { parts } of sets) for (const part of parts) part.release();
     const [first] = sets;
-    if (first?.overwrite && sets.length === 1 && removals.length === 0 && !last && isAlone(first)) {
+    if (
+      first?.overwrite &&
+      sets.length === 1 &&
+      removals.length === 0 &&
+      !last &&
+      folders.length === 0 &&
+      isAlone(first)
+    ) {
       await replaceOne(first);
     } else {
       publications = planPublications(sets, removals);
       for (const publication of publications) await publication.publish();
+      for (const folder of folders) await folder.publish!();
       await last?.();
     }
   } catch (error) {
+    for (const sink of sinks.toReversed()) await sink.takeBack?.();
     for (const publication of publications.toReversed()) await publication.takeBack();
     await Promise.allSettled(sinks.map((sink) => sink.abort()));
     throw error;
   }
-  for (const sink of sinks) sink.published();
+  for (const sink of sinks) await sink.published();
   for (const publication of publications) await publication.tidy();
 }

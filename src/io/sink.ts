@@ -14,8 +14,12 @@ export interface HostSink extends Sink, AsyncDisposable {
   prepare(): Promise<void>;
   /** What is prepared and what it replaces; null of a stream. @throws output-failed, output-exists */
   files(): FileSet | null;
-  /** It has its name: nothing is to be removed any more. */
-  published(): void;
+  /** Of a folder: gives it its name, after all files have theirs. @throws output-failed, output-exists */
+  publish?(): Promise<void>;
+  /** Undoes `publish`, as far as it came. */
+  takeBack?(): Promise<void>;
+  /** It has its name: nothing is to be removed any more but what it replaced. */
+  published(): void | Promise<void>;
   /** Puts everything under its final name, on the disk. @throws output-failed, output-exists, with nothing left behind */
   commit(): Promise<void>;
   /** Removes everything. After a commit it does nothing. */
@@ -27,6 +31,8 @@ export interface SinkOptions {
   readonly overwrite: boolean;
   /** The file that is there is changed in place, or what is behind an address. */
   readonly update?: InPlace & { readonly isAddress?: boolean };
+  /** It is a folder that is one dataset. */
+  readonly folder?: boolean;
   /** Pack the main file, which gets the name `main` in it, and its companions into one zip. */
   readonly zip?: { readonly main: string };
   /**
@@ -63,6 +69,10 @@ export async function createSink(path: string, options: SinkOptions): Promise<Ho
   if (options.update) {
     const { UpdateSink } = await import("./update-sink.js");
     return new UpdateSink(path, options.update);
+  }
+  if (options.folder) {
+    const { FolderSink } = await import("./folder-sink.js");
+    return FolderSink.at(path, options);
   }
   if (path === "-" || stdoutPaths.has(path)) return new StreamSink("stdout", options.stdout ?? process.stdout, options);
   let stream = false;

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
@@ -11,6 +11,8 @@ export interface SourceSpec {
   readonly path: string;
   /** The path is an address of a format's own. */
   readonly isAddress?: true;
+  /** It is a folder that is one dataset. */
+  readonly isFolder?: boolean;
 }
 
 /** A source as the host has it: one that another thread can make, too. */
@@ -73,20 +75,32 @@ class OpenFile implements SourceFile {
   }
 }
 
-/** A file on disk and its siblings. */
+/** Bytes of the files in a folder. */
+function folderSize(path: string): number {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + (statSync(join(path, entry.name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+/** A file on disk and its siblings, or a folder that is one dataset. */
 export class FileSource implements HostSource {
   private constructor(
     readonly name: string,
     readonly path: string,
     readonly size: number,
+    readonly isFolder: boolean = false,
   ) {}
 
-  /** @throws input-missing, input-unreadable */
-  static at(path: string, name: string = path): FileSource {
+  /**
+   * @param folders whether a folder will do
+   * @throws input-missing, input-unreadable
+   */
+  static at(path: string, name: string = path, folders: boolean = false): FileSource {
     try {
       const stat = statSync(path);
-      if (stat.isDirectory()) throw fault("input-unreadable", { source: name, reason: "it is a folder" });
-      return new FileSource(name, path, stat.size);
+      if (!stat.isDirectory()) return new FileSource(name, path, stat.size);
+      if (!folders) throw fault("input-unreadable", { source: name, reason: "it is a folder" });
+      return new FileSource(name, path, folderSize(path), true);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") throw fault("input-missing", { source: name }, error);
       if ((error as NodeJS.ErrnoException).syscall) {
@@ -97,7 +111,7 @@ export class FileSource implements HostSource {
   }
 
   get spec(): SourceSpec {
-    return { name: this.name, path: this.path };
+    return { name: this.name, path: this.path, ...(this.isFolder ? { isFolder: true } : {}) };
   }
 
   sibling(extension: string): Source | null {
@@ -153,7 +167,7 @@ export class AddressSource implements HostSource {
 
 /** The source that another thread has described. @throws input-missing, input-unreadable */
 export const sourceOf = (spec: SourceSpec): HostSource =>
-  spec.isAddress ? new AddressSource(spec.path) : FileSource.at(spec.path, spec.name);
+  spec.isAddress ? new AddressSource(spec.path) : FileSource.at(spec.path, spec.name, spec.isFolder);
 
 const headLength = 1 << 16;
 

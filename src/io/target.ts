@@ -209,6 +209,12 @@ function wholeNames(folder: string, entries: readonly string[]): Map<string, str
   return names;
 }
 
+/** The folder of a dataset that a killed run was making, or had put aside for another that did not come. */
+function settleFolder(path: string, final: string, role: Role): void {
+  if (role === "main.old" && !lstatOrNull(final)) renameSync(path, final);
+  else if (role === "main.old" || role === "main.tmp") rmSync(path, { recursive: true, force: true });
+}
+
 /** Finishes or undoes what runs that were killed left in the folder. */
 export function sweepFolder(folder: string): void {
   const key = resolve(folder);
@@ -223,6 +229,7 @@ export function sweepFolder(folder: string): void {
     if (base === undefined || mark === undefined) continue;
     const path = join(folder, entry);
     const stat = lstatOrNull(path);
+    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs)) settleFolder(path, join(folder, base), role as Role);
     if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
     if (!isAbandoned(mark, stat.mtimeMs)) continue;
     if (journal) rmSync(path, { force: true });

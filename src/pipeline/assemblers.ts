@@ -1,7 +1,7 @@
 import type { Assembler } from "../plugin/format.js";
 import { HostContext } from "./context.js";
 import type { Conversion } from "./conversion.js";
-import { packing } from "./outputs.js";
+import { isFolderOf, packing } from "./outputs.js";
 import type { PlannedPart } from "./plan-layer.js";
 
 /** The file of one or more parts under way. */
@@ -35,7 +35,7 @@ async function openAssembler(
     overwrite: paths.replaces || adds,
     now: host.now,
     ...(update ? { update: { path: update.path, mode: update.mode, isAddress: stem !== null } } : {}),
-    ...(stem === null ? packing(path, format) : {}),
+    ...(isFolderOf(path, format) ? { folder: true } : stem === null ? packing(path, format) : {}),
     ...(format.companions ? { companions: format.companions } : {}),
   });
   const module = await format.writer!.load();

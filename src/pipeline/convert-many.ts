@@ -24,6 +24,12 @@ export function isFolder(output: string): boolean {
   return /[/\\]$/.test(output) || (existsSync(output) && statSync(output).isDirectory());
 }
 
+/** Whether the output is a folder of files: not one that is itself the dataset that is written, as `.gdb` is. */
+function goesIntoFolder({ output, to }: ConvertRequest, { registry }: Host): boolean {
+  const isDataset = registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folders !== undefined);
+  return isFolder(output) && !isDataset;
+}
+
 /** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
 function meansFolder(request: ConvertRequest, host: Host): boolean {
   if (isAddress(request.output, host.registry) || host.registry.byExtension(request.output).length > 0) return false;
@@ -42,10 +48,10 @@ export async function convertMany(
   onOutcome: (outcome: Outcome) => void = () => {},
   decide: Decide = async (one) => one,
 ): Promise<Outcome[]> {
-  const expanded = await expandInputs(request.inputs, host.registry);
+  const expanded = await expandInputs(request.inputs, host.registry, request.from);
   const single =
     host.registry.ofAddress(request.output) !== undefined ||
-    (!isFolder(request.output) && !(meansFolder(request, host) && request.to !== undefined));
+    (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));
   const refused = expanded.flatMap(({ address: input, error }) =>
     error ? [{ input, output: request.output, error }] : [],
   );

@@ -66,7 +66,8 @@ function* walk(folder: string, root: string, registry: Registry): Generator<Expa
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
-    if (entry.isDirectory()) yield* walk(path, root, registry);
+    if (entry.isDirectory() && !registry.isDatasetFolder(path)) yield* walk(path, root, registry);
+    else if (entry.isDirectory()) yield { address: path, relative: relative(root, path) };
     else if (isInput(registry, path, names) && !isLinkToFolder(entry, path))
       yield { address: path, relative: relative(root, path) };
   }
@@ -96,14 +97,21 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
 
 /**
  * Every input that the arguments stand for, in their order.
+ * @param from the format that is asked for: one that reads folders takes a folder for one input
  * @throws input-missing where an argument stands for nothing, usage where it is empty
  */
-export async function expandInputs(given: readonly string[], registry: Registry): Promise<ExpandedInput[]> {
+export async function expandInputs(
+  given: readonly string[],
+  registry: Registry,
+  from?: string,
+): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
+  const ofFolders = from !== undefined && registry.get(from).folders !== undefined;
+  const isDataset = (path: string) => ofFolders || registry.isDatasetFolder(path);
   for (const text of given) {
     if (text === "") throw fault("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
     if (isAddress(text, registry)) inputs.push({ address: text, relative: nameOf(text, registry) });
-    else if (existsSync(text) && statSync(text).isDirectory()) {
+    else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
       for (const input of walk(text, text, registry)) inputs.push(input);
     } else if (!existsSync(text) && isPattern(text)) {
       const found = await expandGlob(text, registry);

@@ -5,6 +5,7 @@ import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
+import type { Registry } from "../plugin/registry.js";
 import { type Findings, HostContext } from "./context.js";
 import { mapIdIn } from "./expand.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -53,6 +54,11 @@ type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
   readonly shortLines?: boolean;
 };
+
+/** Whether a folder is one dataset: by its name, or because the format asked for reads folders of any name. */
+function isDatasetFolder(path: string, from: string | undefined, registry: Registry): boolean {
+  return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folders !== undefined);
+}
 
 /** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
 function optionsFor({ reader }: Format, { readerOptions = {}, shortLines }: InputRequest) {
@@ -145,12 +151,12 @@ export async function openInputs(
         isCompanion: (name) => registry.isCompanion(name),
         siblingsOf: (name) => registry.siblingsOf(name),
         archiveOf: (name) => registry.archiveOf(name),
+        isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
         keepZipped: (source, head) => registry.keepsZipped(source, head),
         progress: (done: number, total: number | null) =>
           host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
       });
-      if (members.length === 0)
-        throw fault("input-unrecognised", { source: address, known: registry.all().map((format) => format.id) });
+      if (members.length === 0) throw fault("input-unrecognised", { source: address, known: registry.names() });
       for (const { source, passedOver = [] } of members) {
         await openSource(source);
         if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));

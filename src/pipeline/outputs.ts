@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
 import { longestName, shortened } from "../io/target.js";
+import { namesOf } from "../plugin/family.js";
 import type { Accepts, Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { OpenLayer } from "./inputs.js";
@@ -20,10 +21,7 @@ export interface ChosenWriter {
 
 /** The ids of the formats that can be written. */
 export const writable = ({ registry }: Host): string[] =>
-  registry
-    .all()
-    .filter((format) => format.writer)
-    .map((format) => format.id);
+  namesOf(registry.all().filter((format) => format.writer || format.family));
 
 /** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
@@ -51,8 +49,13 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
 /** The name that the output gets: one of several files that belong together needs the extension by which they do. */
 export function outputName(output: string, format: Format): string {
   if (format.addresses) return output;
-  const stream = output === "-" || (existsSync(output) && !statSync(output).isFile());
-  return stream || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
+  const taken = output === "-" || (existsSync(output) && !statSync(output).isFile());
+  return taken || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
+}
+
+/** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
+export function isFolderOf(output: string, { folders = [] }: Format): boolean {
+  return folders.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
 }
 
 /** A layer of the output and the layers of the input that go into it. */

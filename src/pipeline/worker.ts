@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
 import { isBorrowed, supply } from "../model/memory.js";
+import { memberOf } from "../plugin/family.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
 import type { WorkerReply, WorkerRequest } from "./pool-executor.js";
@@ -13,7 +14,7 @@ const aborter = new AbortController();
 
 async function findFormat(ref: FormatRef): Promise<Format> {
   const formats = exportsOf(await import(ref.module)) as readonly Format[];
-  const format = formats.find((candidate) => candidate.id === ref.id);
+  const format = formats.find((candidate) => candidate.id === ref.id) ?? memberOf(formats, ref.id);
   if (!format) throw new Error(`${ref.module} has no format ${ref.id}`);
   return format;
 }

@@ -1,4 +1,5 @@
 import { fault } from "../errors.js";
+import { namesOf } from "./family.js";
 import type { Format, Likeness, Source } from "./format.js";
 
 /** The formats that have the longest of their extensions that fits the path: `shp.zip` goes before `zip`. */
@@ -39,5 +40,5 @@ export function detect(formats: readonly Format[], head: Buffer, source: Source)
     const tied = fitting.length > 0 ? fitting : candidates;
     throw fault("input-ambiguous", { source: source.name, formats: tied.map((format) => format.id) });
   }
-  throw fault("input-unrecognised", { source: source.name, known: readable.map((format) => format.id) });
+  throw fault("input-unrecognised", { source: source.name, known: namesOf(readable) });
 }

@@ -194,6 +194,11 @@ export interface Sink {
    * is created then. Fields that the layer has come with the types it has; those it lacks are new.
    */
   readonly update: InPlace | null;
+  /**
+   * Where the output is a folder (`Format.folders`): the path to make it at, of which nothing is there yet. Nothing is
+   * created by `create` then. Absent: it is a file.
+   */
+  readonly folder?: string;
   /** The main file, or the companion with this extension (`"dbf"`). */
   create(extension?: string): Promise<SinkFile>;
 }
@@ -257,6 +262,17 @@ export interface Addresses {
   stem(text: string): string;
 }
 
+/**
+ * Formats that one plugin knows by the dozen, each asked for as `id:NAME` (`gdal:S57`). Both members may start another
+ * process: they are asked only for what a person names, and for the list of formats.
+ */
+export interface Family {
+  /** The one of this name, in any case of its letters; null where there is none. @throws unsupported */
+  member(name: string): Format | null;
+  /** All that there are on this machine; none, with a sentence that says how to get them, where they are not installed. */
+  list(): { readonly formats: readonly Format[]; readonly missing: string | null };
+}
+
 /** How sure `identify` is. */
 export type Likeness = "yes" | "maybe" | "no";
 
@@ -269,10 +285,17 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   readonly extensions: readonly string[];
   /** Files that belong to another one of this format and are no inputs themselves: `shx`, `dbf`, `prj`. */
   readonly companions?: readonly string[];
+  /**
+   * Those of its extensions that are folders, each of which is one dataset: `gdb`. Where the format is named, a folder of
+   * any name is one; absent: it is a folder of inputs.
+   */
+  readonly folders?: readonly string[];
   /** Zips of its own; a zip with any other name is a parcel of files. */
   readonly archive?: Archive;
   /** It is read from and written to by these, and no files are of it. */
   readonly addresses?: Addresses;
+  /** It stands for others, which are asked for by name. */
+  readonly family?: Family;
   /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
   identify(
     head: Buffer,

@@ -1,12 +1,18 @@
+import { statSync } from "node:fs";
 import { fault } from "../errors.js";
 import { detect, formatsOfExtension } from "./detect.js";
+import { memberOf, namesOf } from "./family.js";
 import type { Addresses, Archive, Format, Source } from "./format.js";
 
 const headLength = 1 << 16;
+/** What a folder has for a head. */
+const noHead = Buffer.alloc(0);
 
 /** The formats of a run, each with the module that another thread can import it from. */
 export class Registry {
   private readonly formats = new Map<string, { readonly format: Format; readonly module: string }>();
+  /** Those of families that were asked for. */
+  private readonly members = new Map<string, { readonly format: Format; readonly module: string }>();
 
   /**
    * `module` is a specifier or URL whose default export is the format, or an array with it.
@@ -27,9 +33,23 @@ export class Registry {
   }
 
   private entry(id: string): { readonly format: Format; readonly module: string } {
-    const entry = this.formats.get(id);
-    if (!entry) throw fault("format-unknown", { format: id, known: [...this.formats.keys()] });
+    const entry = this.formats.get(id) ?? this.members.get(id) ?? this.member(id);
+    if (!entry) throw fault("format-unknown", { format: id, known: this.names() });
     return entry;
+  }
+
+  private member(id: string): { readonly format: Format; readonly module: string } | undefined {
+    const format = memberOf(this.all(), id);
+    const family = this.formats.get(id.slice(0, id.indexOf(":")));
+    if (!format || !family) return undefined;
+    const entry = this.formats.get(format.id) ?? { format, module: family.module };
+    this.members.set(format.id, entry);
+    return entry;
+  }
+
+  /** What to name where a person is to choose a format: of a family its own id alone. */
+  names(): string[] {
+    return namesOf(this.all());
   }
 
   /** By its id, or by an extension that no other format has: `gpkg` for `geopackage`. @throws format-unknown */
@@ -54,6 +74,12 @@ export class Registry {
     return this.all().find((format): format is Format & { readonly addresses: Addresses } =>
       Boolean(format.addresses?.match(text)),
     );
+  }
+
+  /** Whether a folder of this name is itself a dataset, as `.gdb` is, rather than a folder of files. */
+  isDatasetFolder(path: string): boolean {
+    const name = path.replace(/[/\\]+$/, "").toLowerCase();
+    return this.all().some((format) => format.folders?.some((extension) => name.endsWith(`.${extension}`)));
   }
 
   /** Whether a file of this name can be an input by its extension. */
@@ -90,6 +116,8 @@ export class Registry {
 
   /** @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable */
   async identify(source: Source): Promise<Format> {
+    if (this.isDatasetFolder(source.path) && statSync(source.path).isDirectory())
+      return detect(this.all(), noHead, source);
     const file = await source.open();
     try {
       return detect(this.all(), await file.read(0, headLength), source);

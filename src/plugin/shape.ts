@@ -83,7 +83,7 @@ export function flawOf(value: unknown): string | null {
       value.apiVersion === undefined ? "names no apiVersion" : `asks for apiVersion ${String(value.apiVersion)}`;
     return `it ${asked}, and this geoferry has ${apiVersion}`;
   }
-  if (!isText(value.id) || !/^[A-Za-z][\w.:+-]*$/.test(value.id)) {
+  if (!isText(value.id) || !/^[A-Za-z][\w.:+-]*(:[\w.:+ -]*)?$/.test(value.id)) {
     return "id must be a word of letters, digits and _ . : + -, beginning with a letter";
   }
   if (!isText(value.label)) return "label must be a text";
@@ -91,6 +91,8 @@ export function flawOf(value: unknown): string | null {
   if (extensions !== null) return extensions;
   const companions = value.companions === undefined ? null : flawOfExtensions(value.companions, "companions", 0);
   if (companions !== null) return companions;
+  const folders = value.folders === undefined ? null : flawOfExtensions(value.folders, "folders", 0);
+  if (folders !== null) return folders;
   const archive = value.archive === undefined ? null : flawOfArchive(value.archive, value.extensions);
   if (archive !== null) return archive;
   const addresses = value.addresses === undefined ? null : flawOfAddresses(value.addresses);

@@ -1,3 +1,4 @@
+import { GeoferryError } from "../../errors.js";
 import type { Format } from "../../plugin/format.js";
 import type { OptionTable } from "../../plugin/options.js";
 import type { Command, CommonArguments } from "../command.js";
@@ -38,9 +39,34 @@ const record = (format: Format) => ({
   ...(format.addresses ? { addresses: format.addresses.form } : {}),
   reads: format.reader !== undefined,
   writes: format.writer !== undefined,
-  readerOptions: format.reader?.options ?? {},
-  writerOptions: format.writer?.options ?? {},
+  readerOptions: optionsOf(format.reader),
+  writerOptions: optionsOf(format.writer),
 });
+
+/** The options of a format that is not there on this machine nobody knows. */
+function optionsOf(half: Format["reader"] | Format["writer"]): OptionTable {
+  try {
+    return half?.options ?? {};
+  } catch (error) {
+    if (error instanceof GeoferryError) return {};
+    throw error;
+  }
+}
+
+/** Of a family all that there are on this machine, or how to get them. */
+function listed(formats: readonly Format[], { quiet }: FormatsArguments): Format[] {
+  const all = new Map(formats.map((format) => [format.id, format]));
+  for (const { id, family } of formats) {
+    if (!family) continue;
+    const { formats: members, missing } = family.list();
+    for (const member of members) all.set(member.id, member);
+    if (missing === null) {
+      const there = new Set(members.map((member) => member.id));
+      for (const key of all.keys()) if (key.startsWith(`${id}:`) && !there.has(key)) all.delete(key);
+    } else if (!quiet) process.stderr.write(`${id}: ${missing}\n`);
+  }
+  return [...all.values()];
+}
 
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
@@ -53,7 +79,7 @@ export const formatsCommand: Command<FormatsArguments> = {
   ],
   async run(args) {
     const registry = await openRegistry(args.plugin ?? []);
-    const formats = args.name === undefined ? registry.all() : [registry.get(args.name)];
+    const formats = args.name === undefined ? listed(registry.all(), args) : [registry.get(args.name)];
     for (const format of formats) {
       if (args.json) process.stdout.write(`${JSON.stringify(record(format))}\n`);
       else if (args.name !== undefined) process.stdout.write(describeFormat(format));
@@ -62,7 +88,8 @@ export const formatsCommand: Command<FormatsArguments> = {
           .filter((word) => word !== "")
           .join(", ");
         const names = format.addresses?.form ?? format.extensions.map((extension) => `.${extension}`).join(" ");
-        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label} (${names})\n`);
+        const named = names === "" ? "" : ` (${names})`;
+        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label}${named}\n`);
       }
     }
     return 0;

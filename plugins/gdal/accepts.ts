@@ -1,0 +1,92 @@
+/** What GDAL's drivers can hold: as far as they say it themselves, and in tables what they do not say. */
+import { everyGeometryType, type FieldType, type GeometryType } from "../../src/model/index.js";
+import type { Accepts } from "../../src/plugin/index.js";
+import type { DriverFacts } from "./protocol.js";
+
+/** Drivers that make a folder of files of several layers: a file each is what other formats of the kind get here. */
+const oneLayerAFile = new Set(["ESRI Shapefile", "MapInfo File", "CSV", "FlatGeobuf", "OGR_GMT", "Selafin", "DXF"]);
+/** Longitude and latitude of WGS84 only. */
+const onlyWgs84 = new Set(["KML", "LIBKML", "GPX", "GeoJSONSeq", "GeoRSS", "GPSBabel"]);
+/** Tables without any geometry. */
+const tablesOnly = new Set(["XLSX", "ODS"]);
+/** Heights that a driver takes and does not keep, and one that keeps them and does not say so. */
+const withZ: Readonly<Record<string, boolean>> = {
+  "MapInfo File": false,
+  KML: true,
+  GPX: true,
+  DGN: true,
+  GeoRSS: false,
+};
+/** Those that leave features without geometry out, without a word. */
+const needsGeometry = new Set(["FlatGeobuf", "DXF", "DGN", "GPX", "GeoRSS", "GPSBabel", "KML"]);
+/** Those that have heights, or measures, in all geometries of a layer or in none. */
+export const hasOneDimension = new Set(["FlatGeobuf", "OpenFileGDB", "FileGDB", "ESRI Shapefile"]);
+/** Those whose numbers and texts are never null. */
+export const hasNoNull = new Set(["MapInfo File"]);
+/** Those whose times are of no time zone. */
+export const hasNoTimeZone = new Set(["MapInfo File", "XLSX", "ODS", "OGR_GMT", "VDV"]);
+/** Those whose times come back without parts of a second. */
+export const hasWholeSeconds = new Set(["OpenFileGDB", "FileGDB"]);
+/** Those that keep the id of a feature. */
+const keepsIds = new Set(["GPKG", "SQLite", "GeoJSON", "GeoJSONSeq", "OpenFileGDB", "FileGDB"]);
+/** Names of fields: bytes that they may have. */
+const nameBytes: Readonly<Record<string, number>> = { "MapInfo File": 31, "ESRI Shapefile": 10, OpenFileGDB: 64 };
+
+const ofOgrType: Readonly<Record<string, FieldType>> = {
+  Integer: "int32",
+  Integer64: "int64",
+  Real: "double",
+  String: "text",
+  Date: "date",
+  Time: "time",
+  DateTime: "datetime",
+  Binary: "binary",
+};
+
+function fieldTypesOf({ fieldTypes, fieldSubtypes }: DriverFacts): FieldType[] {
+  const types = fieldTypes.flatMap((name) => ofOgrType[name] ?? []);
+  // A driver that says nothing of its types takes numbers and text; what becomes of them shows afterwards.
+  if (types.length === 0) return ["int32", "double", "text"];
+  if (fieldSubtypes.includes("Boolean")) types.push("boolean");
+  if (fieldSubtypes.includes("JSON")) types.push("json");
+  return types;
+}
+
+const families: readonly { readonly name: string; readonly types: readonly GeometryType[] }[] = [
+  { name: "point", types: ["Point"] },
+  { name: "multipoint", types: ["MultiPoint"] },
+  { name: "line", types: ["LineString", "MultiLineString"] },
+  { name: "polygon", types: ["Polygon", "MultiPolygon"] },
+];
+
+/** One kind of geometry a layer. */
+const oneKind = new Set(["ESRI Shapefile", "OpenFileGDB", "FileGDB"]);
+
+function geometryTypesOf(name: string): readonly GeometryType[] {
+  if (tablesOnly.has(name)) return [];
+  if (name === "GPX") return ["Point", "LineString", "MultiLineString"];
+  return oneKind.has(name) ? families.flatMap(({ types }) => types) : everyGeometryType;
+}
+
+export function acceptsOf(facts: DriverFacts): Accepts {
+  const { name } = facts;
+  const maxBytes = nameBytes[name];
+  return {
+    crs: onlyWgs84.has(name) ? "wgs84" : "any",
+    layers: facts.layers && !oneLayerAFile.has(name) ? "many" : "one",
+    geometryTypes: geometryTypesOf(name),
+    ...(oneKind.has(name) ? { families } : {}),
+    nullGeometry: !needsGeometry.has(name),
+    z: withZ[name] ?? facts.z,
+    m: facts.m,
+    fieldTypes: fieldTypesOf(facts),
+    fieldNames: {
+      ignoreCase: true,
+      pattern: /^[^\0]+$/,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+    },
+    ids: keepsIds.has(name) ? { types: ["int32", "int64"], otherwise: "id" } : "id",
+    needs: "summary",
+    stream: false,
+  };
+}

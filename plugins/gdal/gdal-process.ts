@@ -1,0 +1,69 @@
+/**
+ * The entry of a process that runs GDAL. Native code may crash, hang, or take all memory over a broken file, and no
+ * thread can be kept from taking the others along: a process can be ended, from without.
+ */
+import { readFileSync } from "node:fs";
+import { catalogueOf } from "./driver-list.js";
+import { type Gdal, loadGdal } from "./library.js";
+import type { GdalReply, GdalRequest } from "./protocol.js";
+import { Reading } from "./reading.js";
+import { write } from "./writing.js";
+
+type Bare = GdalReply extends infer R ? (R extends GdalReply ? Omit<R, "warnings"> : never) : never;
+
+let reading: Reading | undefined;
+let told = 0;
+
+/** What GDAL put into its log since the last look: each thing once. */
+function newWarnings(): string[] {
+  const log = process.env.CPL_LOG;
+  if (!log) return [];
+  let text: Buffer;
+  try {
+    text = readFileSync(log);
+  } catch {
+    return [];
+  }
+  const lines = text.subarray(told).toString("utf8").split("\n");
+  told = text.length;
+  return [...new Set(lines.map((line) => line.trim()).filter((line) => /^(Warning|ERROR) \d+: /.test(line)))].slice(
+    0,
+    50,
+  );
+}
+
+async function answer(gdal: Gdal, request: GdalRequest): Promise<Bare> {
+  switch (request.kind) {
+    case "open":
+      reading = Reading.open(gdal, request);
+      return reading.facts();
+    case "start":
+      reading!.start(request.layer, request.ids);
+      return { kind: "start" };
+    case "rows":
+      return reading!.rows();
+    case "write":
+      return write(gdal, request);
+  }
+}
+
+function serve(gdal: Gdal): void {
+  // Errors go to the log, where they are read from; GDAL is mute otherwise.
+  gdal.verbose();
+  process.on("message", (request: GdalRequest) => {
+    answer(gdal, request).then(
+      (reply) => process.send!({ ...reply, warnings: newWarnings() }),
+      (error: Error) => process.send!({ kind: "error", message: error.message, warnings: newWarnings() }),
+    );
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+try {
+  const gdal = loadGdal();
+  if (process.argv[2] === "catalogue") process.stdout.write(JSON.stringify(catalogueOf(gdal)));
+  else serve(gdal);
+} catch (error) {
+  process.stderr.write(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+}

@@ -1,0 +1,91 @@
+/** Option tables of our own kind, from the lists in which GDAL's drivers declare theirs. */
+import type { OptionSpec, OptionTable } from "../../src/plugin/index.js";
+import type { DriverFacts } from "./protocol.js";
+
+const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+const decoded = (text: string): string =>
+  text
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => entities[name]!)
+    .replace(/\s+/g, " ")
+    .trim();
+
+function attributesOf(text: string): Map<string, string> {
+  const found = text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g);
+  return new Map([...found].map(([, name, double, single]) => [name!.toLowerCase(), decoded(double ?? single ?? "")]));
+}
+
+function specOf(attributes: ReadonlyMap<string, string>, values: readonly string[]): OptionSpec {
+  const standard = attributes.get("default");
+  const description = attributes.get("description") || "Said by GDAL without a description";
+  const help = standard === undefined || standard === "" ? description : `${description} [${standard}]`;
+  const bound = (name: "min" | "max") => {
+    const value = Number(attributes.get(name) ?? Number.NaN);
+    return Number.isFinite(value) ? { [name]: value } : {};
+  };
+  switch (attributes.get("type")?.toLowerCase()) {
+    case "boolean":
+      return { type: "boolean", help };
+    case "int":
+    case "integer":
+    case "unsigned int":
+      return { type: "integer", ...bound("min"), ...bound("max"), help };
+    case "float":
+    case "double":
+      return { type: "number", ...bound("min"), ...bound("max"), help };
+    default:
+      return values.length > 0 ? { type: "choice", choices: values, help } : { type: "text", help };
+  }
+}
+
+/** The vector options of a list; GDAL has no defaults in it that it would not take by itself. */
+export function tableOf(xml: string): OptionTable {
+  const table: Record<string, OptionSpec> = {};
+  for (const [, opening, , content = ""] of xml.matchAll(/<Option\b([^>]*?)(\/>|>([\s\S]*?)<\/Option>)/gi)) {
+    const attributes = attributesOf(opening ?? "");
+    const name = attributes.get("name");
+    if (name === undefined || attributes.get("scope") === "raster") continue;
+    const inner = content.matchAll(/<Value\b[^>]*>([\s\S]*?)<\/Value>/gi);
+    table[name] = specOf(attributes, [...new Set([...inner].map(([, value]) => decoded(value ?? "")))].filter(Boolean));
+  }
+  return table;
+}
+
+/** Those of ours beside GDAL's, in small letters: GDAL's are in capitals. */
+export const memoryOption = {
+  memory: {
+    type: "integer",
+    default: 2048,
+    min: 64,
+    help: "Mebibytes that GDAL may take before it is stopped",
+  },
+} as const satisfies OptionTable;
+
+export const readOptions = {
+  ...memoryOption,
+  ids: {
+    type: "choice",
+    choices: ["auto", "yes", "no"],
+    default: "auto",
+    help: "Feature ids: where the file keeps them, always (GDAL numbers the features then), or never",
+  },
+} as const satisfies OptionTable;
+
+export const readTable = (facts: DriverFacts): OptionTable => ({ ...tableOf(facts.openOptions), ...readOptions });
+
+export const writeTable = (facts: DriverFacts): OptionTable => ({
+  ...tableOf(facts.datasetOptions),
+  ...tableOf(facts.layerOptions),
+  ...memoryOption,
+});
+
+const textOf = (value: unknown): string => (typeof value === "boolean" ? (value ? "YES" : "NO") : String(value));
+
+/** `NAME=value` for each option that is given and is in the list. */
+export function givenOptions(xml: string, options: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(tableOf(xml)).flatMap((name) => {
+    const value = Object.hasOwn(options, name) ? options[name] : undefined;
+    return value === undefined ? [] : [`${name}=${textOf(value)}`];
+  });
+}

@@ -1,0 +1,207 @@
+/** Opens a dataset and makes batches of its layers, in the process of GDAL. */
+import type { Dataset, Feature as GdalFeature, Layer } from "gdal-async";
+import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../../src/model/index.js";
+import { WkbReader } from "../shared/wkb.js";
+import { GeometryTextError } from "../shared/wkt.js";
+import { reachingDrivers } from "./known-drivers.js";
+import { layerFacts } from "./layer-facts.js";
+import type { Gdal } from "./library.js";
+import type { FieldPlan, GdalReply, GdalRequest, LayerFacts, Unreadable } from "./protocol.js";
+import { type Cells, cellsOf } from "./value-cells.js";
+
+/** Enough rows for a batch, or as many as bring so many positions. */
+const batchRows = 1024;
+const batchPositions = 1 << 16;
+/** Batches of one reply. */
+const replyBatches = 4;
+
+type Rows = Omit<GdalReply & { readonly kind: "rows" }, "warnings">;
+
+const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
+/** What only its text tells exactly: integers beyond 2^53, and the parts of seconds and offsets of times. */
+const byText = new Set(["OFTInteger64", "OFTDate", "OFTTime", "OFTDateTime"]);
+
+/** The integer in `"Integer64"` texts and others as OGR writes them needs the layer's own SQL to be asked for. */
+function selectionOf({ name, fields }: LayerFacts): string | null {
+  const names = new Set(fields.map((field) => field.name.toLowerCase()));
+  // Names that differ in case only are one to SQL.
+  if (!fields.some(({ ogrType }) => byText.has(ogrType)) || names.size < fields.length) return null;
+  const columns = fields.map(({ name: field, ogrType }) =>
+    byText.has(ogrType) ? `CAST(${quoted(field)} AS CHARACTER) AS ${quoted(field)}` : quoted(field),
+  );
+  return `SELECT ${columns.join(", ")} FROM ${quoted(name)}`;
+}
+
+/** What a driver that was asked for is called by the collection of drivers. */
+function driverNamed(gdal: Gdal, name: string) {
+  try {
+    return gdal.drivers.get(name);
+  } catch (error) {
+    throw new Error(`GDAL ${gdal.version} has no driver ${name}`, { cause: error });
+  }
+}
+
+export class Reading {
+  private readonly layers: readonly LayerFacts[];
+  private current: LayerFacts | undefined;
+  private source: Layer | undefined;
+  private cells: Cells[] = [];
+  private started = false;
+  private ids: BigintBuilder | null = null;
+  private readonly geometry = new GeometryBuilder();
+  private readonly wkb = new WkbReader();
+  private record = 0;
+
+  private constructor(
+    private readonly gdal: Gdal,
+    private readonly dataset: Dataset,
+    private readonly driver: string,
+  ) {
+    this.layers = dataset.layers.map((layer) => layerFacts(gdal, dataset, layer));
+  }
+
+  /** @throws Error with what GDAL says */
+  static open(gdal: Gdal, { path, driver, options }: GdalRequest & { readonly kind: "open" }): Reading {
+    const safe = () =>
+      gdal.drivers
+        .map((each) => each)
+        .filter((each) => (each.getMetadata() as Record<string, string>).DCAP_VECTOR === "YES")
+        .map((each) => each.description)
+        .filter((name) => !reachingDrivers.has(name));
+    const dataset =
+      driver === null ? gdal.open(path, "r", safe()) : driverNamed(gdal, driver).open(path, "r", [...options]);
+    return new Reading(gdal, dataset, driver ?? dataset.driver.description);
+  }
+
+  facts(): { readonly kind: "open"; readonly driver: string; readonly layers: readonly LayerFacts[] } {
+    return { kind: "open", driver: this.driver, layers: this.layers };
+  }
+
+  /** Goes back to before the first feature of a layer. */
+  start(index: number, ids: boolean): void {
+    const facts = this.layers[index]!;
+    this.current = facts;
+    const sql = selectionOf(facts);
+    const selected = sql === null ? null : this.select(sql);
+    this.source = selected ?? this.dataset.layers.get(index);
+    this.cells = facts.fields.map((field) => cellsOf(field, selected !== null && byText.has(field.ogrType)));
+    this.ids = ids ? new BigintBuilder() : null;
+    this.started = false;
+    this.record = 0;
+  }
+
+  private select(sql: string): Layer | null {
+    try {
+      // Typed as without a dialect; GDAL's own is the one that every driver has.
+      return (this.dataset as Dataset & { executeSQL(sql: string, filter: null, dialect: string): Layer }).executeSQL(
+        sql,
+        null,
+        "OGRSQL",
+      );
+    } catch {
+      return null;
+    }
+  }
+
+  private next(): GdalFeature | null {
+    const features = this.source!.features;
+    const feature = this.started ? features.next() : features.first();
+    this.started = true;
+    return feature;
+  }
+
+  rows(): Rows {
+    const batches: BatchData[] = [];
+    const unreadable: Unreadable[] = [];
+    let done = false;
+    while (!done && batches.length < replyBatches) {
+      const batch = this.batch(unreadable);
+      if (batch) batches.push(batch);
+      done = this.ended;
+    }
+    const { curves, closedRings } = this.wkb;
+    this.wkb.curves = 0;
+    this.wkb.closedRings = 0;
+    const rounded = this.cells.reduce((sum, cells) => sum + cells.rounded, 0);
+    for (const cells of this.cells) cells.rounded = 0;
+    return { kind: "rows", batches, unreadable, tally: { curves, closedRings }, rounded, done };
+  }
+
+  private ended = false;
+
+  private batch(unreadable: Unreadable[]): BatchData | null {
+    const { geometry, cells } = this;
+    const firstRecord = this.record + 1;
+    const records: number[] = [];
+    this.ended = false;
+    geometry.reset();
+    while (geometry.length < batchRows && geometry.positionCount < batchPositions) {
+      const feature = this.next();
+      if (!feature) {
+        this.ended = true;
+        this.checkEnd();
+        break;
+      }
+      this.record++;
+      const reason = this.addGeometry(feature);
+      if (reason !== null) {
+        unreadable.push({ record: this.record, fid: feature.fid, reason });
+        continue;
+      }
+      records.push(this.record);
+      const values = feature.fields.toArray() as unknown[];
+      for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
+      this.ids?.push(BigInt(feature.fid));
+    }
+    const { length } = geometry;
+    if (length === 0) return null;
+    const whole = this.record - firstRecord + 1 === length;
+    const ids = this.ids?.finish() ?? null;
+    if (this.ids) this.ids = new BigintBuilder();
+    return {
+      length,
+      ids,
+      fields: fieldsOf(this.current!),
+      columns: cells.map((each) => each.finish()),
+      geometry: geometry.finish(),
+      records: whole ? null : Uint32Array.from(records),
+      firstRecord,
+    };
+  }
+
+  /** A layer that ends where its file is broken looks like one that ends. @throws Error */
+  private checkEnd(): void {
+    const error = this.gdal.lastError as { readonly level: number; readonly message: string } | null;
+    if (error && error.level >= this.gdal.CE_Failure) throw new Error(error.message);
+  }
+
+  /** @returns why the geometry cannot be read; null where it is */
+  private addGeometry(feature: GdalFeature): string | null {
+    if (this.current!.isTable) {
+      this.geometry.none();
+      return null;
+    }
+    const found = feature.getGeometry();
+    if (!found) {
+      this.geometry.none();
+      return null;
+    }
+    try {
+      const bytes = found.toWKB("LSB", "ISO");
+      this.wkb.read(bytes, 0, bytes.length, this.geometry);
+      return null;
+    } catch (error) {
+      if (error instanceof GeometryTextError) return error.message;
+      throw error;
+    }
+  }
+}
+
+export function fieldsOf({ fields }: { readonly fields: readonly FieldPlan[] }): Field[] {
+  return fields.map(({ name, type, width, decimals }) => ({
+    name,
+    type,
+    ...(width > 0 && type === "double" ? { width, decimals } : {}),
+  }));
+}

@@ -1,0 +1,212 @@
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import type { Field } from "../../src/model/index.js";
+import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
+import { acceptsOf, hasNoNull, hasNoTimeZone, hasOneDimension, hasWholeSeconds } from "./accepts.js";
+import { driverFacts } from "./catalogue.js";
+import { GdalConnection } from "./connection.js";
+import { gdalEnvironment } from "./environment.js";
+import { writeFailure } from "./failure.js";
+import { featureCountAt, headerOf } from "./flatgeobuf.js";
+import { reachingDrivers } from "./known-drivers.js";
+import {
+  fieldColumn,
+  geometryColumn,
+  geometryTypeOf,
+  idColumn,
+  type LayerDescription,
+  measuredType,
+  vrtOf,
+} from "./layer-vrt.js";
+import { givenOptions } from "./option-tables.js";
+import { placeFiles, placeFolder } from "./output-files.js";
+import type { DriverFacts } from "./protocol.js";
+import { type RowChunk, RowEncoder } from "./row-encoder.js";
+import { tellDifferences, tellWarning } from "./written.js";
+
+/** Values of the driver's own options, and of ours. */
+export interface WriteValues {
+  readonly memory: number;
+  readonly [option: string]: unknown;
+}
+
+/** Options that make a driver hold what it is given, where the person says nothing else. */
+const faithful: Readonly<Record<string, readonly string[]>> = {
+  GML: ["-dsco", "FORMAT=GML3.2"],
+};
+
+/** The rows of one layer on their way to GDAL. */
+class RowFile {
+  private size = 0;
+  features = 0;
+
+  private constructor(
+    readonly path: string,
+    private readonly file: FileHandle,
+  ) {}
+
+  static async create(path: string, fields: readonly Field[]): Promise<RowFile> {
+    const file = await open(path, "wx", 0o600);
+    const rows = new RowFile(path, file);
+    await rows.write(
+      headerOf([
+        { name: geometryColumn, type: "binary" },
+        { name: idColumn, type: "int64" },
+        ...fields.map(({ type }, index) => ({ name: fieldColumn(index), type })),
+      ]),
+    );
+    return rows;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.file.write(bytes, 0, bytes.length, this.size);
+    this.size += bytes.length;
+  }
+
+  /** Puts the number of features into the header. */
+  async close(): Promise<void> {
+    const count = Buffer.alloc(8);
+    count.writeBigUInt64LE(BigInt(this.features));
+    await this.file.write(count, 0, count.length, featureCountAt);
+    await this.file.close();
+  }
+
+  async discard(): Promise<void> {
+    await this.file.close().catch(() => {});
+  }
+}
+
+class GdalAssembler implements Assembler<RowChunk> {
+  private connection: GdalConnection | undefined;
+
+  constructor(
+    private readonly facts: DriverFacts,
+    private readonly sink: Sink,
+    private readonly layers: readonly TargetLayer[],
+    private readonly values: WriteValues,
+    private readonly context: WriteContext,
+    private readonly scratch: string,
+    private readonly files: readonly RowFile[],
+  ) {}
+
+  async append({ rows, features, ...counts }: RowChunk, layer: number): Promise<void> {
+    const file = this.files[layer]!;
+    await file.write(rows);
+    file.features += features;
+    const { context, facts } = this;
+    const alike = hasOneDimension.has(facts.name);
+    const z = counts.missingZ + (alike ? counts.flat : 0);
+    const m = counts.missingM + (alike ? counts.unmeasured : 0);
+    if (z > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", z);
+    const fields = this.layers[layer]!.fields ?? [];
+    fields.forEach(({ name }, f) => {
+      const [nulls, zoned, fractions] = [counts.nulls[f]!, counts.zoned[f]!, counts.fractions[f]!];
+      if (nulls > 0 && hasNoNull.has(facts.name)) {
+        context.lose("null-filled", name, `${facts.label} has no null: 0 or empty text stands for it`, nulls);
+      }
+      if (fractions > 0 && hasWholeSeconds.has(facts.name)) {
+        context.lose("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
+      }
+      if (zoned > 0 && hasNoTimeZone.has(facts.name)) {
+        context.lose("time-zone-dropped", name, `${facts.label} keeps the clock time and not its time zone`, zoned);
+      }
+    });
+    if (m > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", m);
+  }
+
+  async finish(): Promise<void> {
+    for (const file of this.files) await file.close();
+    const { facts, sink, context, scratch, layers } = this;
+    const source = join(scratch, "layers.vrt");
+    const descriptions = await Promise.all(layers.map((layer, n) => this.description(layer, this.files[n]!)));
+    await writeText(source, vrtOf(descriptions));
+    const folder = sink.folder ?? join(scratch, "output");
+    await mkdir(folder);
+    const path = join(folder, this.fileName());
+    this.connection = new GdalConnection({
+      environment: gdalEnvironment(scratch, reachingDrivers.has(facts.name)),
+      memory: this.values.memory,
+      signal: context.signal,
+      onWarning: (warning) => tellWarning(warning, context),
+    });
+    try {
+      const args = this.args(descriptions);
+      const written = await this.connection.ask({ kind: "write", source, path, driver: facts.name, args });
+      tellDifferences(
+        written.layers,
+        layers,
+        this.files.map(({ features }) => features),
+        facts,
+        context,
+      );
+    } catch (error) {
+      throw writeFailure(error, sink.name, facts.name);
+    } finally {
+      this.connection.close();
+    }
+    if (sink.folder === undefined) await placeFiles(folder, basename(path), sink);
+    else await placeFolder(folder, basename(path));
+  }
+
+  /** What the driver shall call the file: some write the name into it, or others after it. */
+  private fileName(): string {
+    const { sink, facts } = this;
+    const name = basename(sink.name.replace(/[/\\]+$/, "")).replace(/\.zip$/i, "");
+    return extname(name) === "" && facts.extensions[0] !== undefined ? `${name}.${facts.extensions[0]}` : name;
+  }
+
+  private async description(layer: TargetLayer, { path }: RowFile): Promise<LayerDescription> {
+    const accepts = acceptsOf(this.facts);
+    const tables = accepts.geometryTypes.length === 0;
+    return {
+      name: layer.name,
+      path,
+      wkt: layer.crs && (await this.context.crs.wkt(layer.crs, "wkt2")),
+      geometryType: tables ? "wkbNone" : geometryTypeOf(layer.summary, accepts.families !== undefined),
+      fields: layer.fields ?? [],
+      hasIds: layer.summary?.idType !== null && accepts.ids !== "id",
+    };
+  }
+
+  private args(descriptions: readonly LayerDescription[]): string[] {
+    const { facts, values, layers } = this;
+    const given = [
+      ...givenOptions(facts.datasetOptions, values).flatMap((option) => ["-dsco", option]),
+      ...givenOptions(facts.layerOptions, values).flatMap((option) => ["-lco", option]),
+    ];
+    const own = faithful[facts.name] ?? [];
+    const ownName = own[1]?.slice(0, own[1].indexOf("=") + 1);
+    const isGiven = ownName !== undefined && given.some((option) => option.startsWith(ownName));
+    const hasIds = layers.some((layer) => layer.summary?.idType !== null) && acceptsOf(facts).ids !== "id";
+    const measured = descriptions.map(({ geometryType }, n) => measuredType(geometryType, layers[n]!.summary));
+    // The type holds for all layers: of several it is said only where it is that of each.
+    const [type] = measured;
+    const typed = type && measured.every((other) => other === type) ? ["-nlt", type] : [];
+    return [...given, ...(isGiven ? [] : own), ...typed, ...(hasIds ? ["-preserve_fid"] : ["-unsetFid"])];
+  }
+
+  async abort(): Promise<void> {
+    this.connection?.close();
+    for (const file of this.files) await file.discard();
+  }
+}
+
+async function writeText(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  await file.writeFile(text).finally(() => file.close());
+}
+
+export function writerOf(driver: string): WriterModule<WriteValues, RowChunk> {
+  return {
+    encoder: async (layer) => new RowEncoder(layer),
+    async assembler(sink, layers, values, context) {
+      const facts = driverFacts(driver);
+      const scratch = dirname(await context.scratch("gdal.log"));
+      const files: RowFile[] = [];
+      for (const [n, layer] of layers.entries()) {
+        files.push(await RowFile.create(await context.scratch(`rows-${n}.fgb`), layer.fields ?? []));
+      }
+      return new GdalAssembler(facts, sink, layers, values, context, scratch, files);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fault } from "../errors.js";
+import type { SinkFile } from "../plugin/format.js";
+import { removeOnExit } from "./leftovers.js";
+import { commitTogether, syncFolder } from "./publish.js";
+import type { HostSink, SinkOptions } from "./sink.js";
+import { lstatOrNull, outputFailure, sweepFolder, TemporaryNames, throughLinks } from "./target.js";
+
+/** A folder that is one dataset, made under a temporary name beside the final one, which it gets in one step. */
+export class FolderSink implements HostSink {
+  readonly update = null;
+  readonly isStream = false;
+  readonly folder: string;
+  private readonly final: string;
+  private readonly aside: string;
+  private readonly keep: () => void;
+  private replaced = false;
+  private given = false;
+
+  private constructor(
+    readonly name: string,
+    private readonly overwrite: boolean,
+  ) {
+    this.final = throughLinks(name.replace(/[/\\]+$/, ""));
+    // Of the run's own: what other outputs of the run do does not settle what becomes of a folder.
+    const names = new TemporaryNames();
+    names.decideBy(this.final);
+    this.folder = names.of(this.final, "tmp");
+    this.aside = names.of(this.final, "old");
+    this.keep = removeOnExit(this.folder);
+  }
+
+  /** @throws output-exists, output-failed */
+  static async at(name: string, { overwrite, mkdirs }: SinkOptions): Promise<FolderSink> {
+    try {
+      const sink = new FolderSink(name, overwrite);
+      const parent = dirname(sink.final);
+      if (mkdirs) await mkdir(parent, { recursive: true });
+      if (!lstatOrNull(parent)) throw fault("output-failed", { output: name, reason: `there is no folder ${parent}` });
+      sweepFolder(parent);
+      const there = lstatOrNull(sink.final);
+      if (there && !overwrite) throw fault("output-exists", { output: name });
+      if (there && !there.isDirectory())
+        throw fault("output-failed", { output: name, reason: "it is a file, and becomes a folder" });
+      return sink;
+    } catch (error) {
+      throw outputFailure(name, error);
+    }
+  }
+
+  async create(): Promise<SinkFile> {
+    throw fault("internal", { reason: `${this.name} is a folder, and no file of it is created apart` });
+  }
+
+  /** All that is in the folder, on the disk. */
+  async prepare(): Promise<void> {
+    try {
+      for (const entry of await readdir(this.folder, { withFileTypes: true, recursive: true })) {
+        if (!entry.isFile()) continue;
+        const file = await open(join(entry.parentPath, entry.name), "r");
+        await file.sync().finally(() => file.close());
+      }
+    } catch (error) {
+      throw outputFailure(this.name, error);
+    }
+  }
+
+  files(): null {
+    return null;
+  }
+
+  async publish(): Promise<void> {
+    try {
+      if (lstatOrNull(this.final)) {
+        if (!this.overwrite) throw fault("output-exists", { output: this.name });
+        await rename(this.final, this.aside);
+        this.replaced = true;
+      }
+      await rename(this.folder, this.final);
+      this.given = true;
+      await syncFolder(dirname(this.final));
+    } catch (error) {
+      throw outputFailure(this.name, error);
+    }
+  }
+
+  async takeBack(): Promise<void> {
+    if (this.given) await rename(this.final, this.folder).catch(() => {});
+    if (this.replaced) await rename(this.aside, this.final).catch(() => {});
+    this.given = false;
+    this.replaced = false;
+  }
+
+  async published(): Promise<void> {
+    this.keep();
+    // What cannot be removed now is removed by the next run that writes here.
+    if (this.replaced) await rm(this.aside, { recursive: true, force: true }).catch(() => {});
+  }
+
+  commit(): Promise<void> {
+    return commitTogether([this]);
+  }
+
+  async abort(): Promise<void> {
+    if (this.given) return;
+    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+    this.keep();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+}
