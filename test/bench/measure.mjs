@@ -20,14 +20,17 @@ function processorTime() {
   return (Number(user) + Number(system)) / ticks;
 }
 
-/** Node reads and checks these certificates whenever it starts, which may take as long as a small conversion. */
-const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+/** The environment as it is now, without certificates that Node would read whenever it starts: it may take as long as a small conversion. */
+function environment() {
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+  return env;
+}
 
 /** Runs a program once, and no other beside it: the seconds that pass, those of processors, peak resident memory in MB. */
 export async function measure(command, args) {
   const before = processorTime();
   const started = process.hrtime.bigint();
-  const child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(command, args, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
   let peak = 0;
   let complaint = "";
   child.stderr.on("data", (text) => {

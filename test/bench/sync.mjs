@@ -122,25 +122,44 @@ try {
     for (const { name, source, args, counted } of runs) {
       const before = await served.requests();
       const push = ["push", sources[source], "--map", map, "--remote-field", "ref", "--quiet", ...args];
-      const { seconds, peak } = await measure(process.execPath, [main, ...push]);
+      const { seconds, processor, peak } = await measure(process.execPath, [main, ...push]);
       const requests = difference(await served.requests(), before);
-      measured.get(name).push({ seconds, peak, requests });
+      measured.get(name).push({ seconds, processor, peak, requests });
       if (name === "first push") sending.push(served.sendingSeconds(map));
       if (told(requests) !== told(counted)) faults.push(`${name}: ${told(requests)}, not ${told(counted)}`);
     }
   }
 
   const rate = (seconds) => Math.round(features / seconds);
-  console.log(`| ${features} features | seconds | features a second | peak MB | requests | counted by hand |`);
-  console.log("| --- | --- | --- | --- | --- | --- |");
+  console.log(
+    `| ${features} features | seconds | of processors | features a second | peak MB | requests | counted by hand |`,
+  );
+  console.log("| --- | --- | --- | --- | --- | --- | --- |");
   const row = (...cells) => console.log(`| ${cells.join(" | ")} |`);
-  row("bare loop, sending", median(bare).toFixed(1), rate(median(bare)), "", `${batches(features)} POST`, "");
-  row("first push, sending", median(sending).toFixed(1), rate(median(sending)), "", `${batches(features)} POST`, "");
+  row("bare loop, sending", median(bare).toFixed(1), "", rate(median(bare)), "", `${batches(features)} POST`, "");
+  row(
+    "first push, sending",
+    median(sending).toFixed(1),
+    "",
+    rate(median(sending)),
+    "",
+    `${batches(features)} POST`,
+    "",
+  );
   for (const { name, counted } of runs) {
     const all = measured.get(name);
     const seconds = median(all.map((one) => one.seconds));
+    const processor = median(all.map((one) => one.processor));
     const peak = Math.max(...all.map((one) => one.peak));
-    row(name, seconds.toFixed(1), rate(seconds), peak.toFixed(0), told(all[0].requests), told(counted));
+    row(
+      name,
+      seconds.toFixed(1),
+      processor.toFixed(1),
+      rate(seconds),
+      peak.toFixed(0),
+      told(all[0].requests),
+      told(counted),
+    );
     if (peak > goals.memory) faults.push(`${name}: ${peak.toFixed(0)} MB, more than ${goals.memory}`);
   }
   const share = median(bare) / median(sending);
