@@ -1,6 +1,6 @@
 /** What `geoferry plan` prints: counts by class, a few examples of each with their old and new values. */
 import { type GuardName, type TrippedGuard, trippedGuards } from "../sync/guards.js";
-import type { OpenPlan, PlanAction } from "../sync/plan.js";
+import type { OpenPlan, PlanAction, PlanHeader } from "../sync/plan.js";
 import type { CommonArguments } from "./command.js";
 import {
   type Change,
@@ -32,16 +32,39 @@ export function renderRehearsal(plan: OpenPlan, args: CommonArguments): Promise<
   return render(plan, [], args);
 }
 
-/** Tells where a map differs from a source, in the same words and records. */
+/** Tells where a map differs from a source, in the same records, and in words of what is and not of what would be. */
 export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promise<void> {
-  return render({ ...plan, header: { ...plan.header, put: false } }, [], args);
+  return render({ ...plan, header: { ...plan.header, put: false } }, [], args, differences);
 }
 
-async function render(plan: OpenPlan, tripped: readonly TrippedGuard[], args: CommonArguments): Promise<void> {
+/** What a table says of a plan beside its features. */
+interface TableWords {
+  readonly title: (header: PlanHeader) => string;
+  readonly means: Readonly<Partial<Record<PlanClass, string>>>;
+}
+
+const whatIsPlanned: TableWords = { title: ({ mode }) => mode, means: {} };
+const differences: TableWords = {
+  title: () => "differences",
+  means: {
+    create: "missing on the map",
+    update: "different",
+    delete: "only on the map",
+    unmanaged: "on the map without a key",
+    protected: "only on the map; their source feature was rejected",
+  },
+};
+
+async function render(
+  plan: OpenPlan,
+  tripped: readonly TrippedGuard[],
+  args: CommonArguments,
+  words: TableWords = whatIsPlanned,
+): Promise<void> {
   const examples = await examplesOf(plan);
   const records = () => planRecords(plan, examples, tripped).map((record) => `${JSON.stringify(record)}\n`);
   if (args.json) process.stdout.write(records().join(""));
-  else if (!args.quiet) process.stderr.write(planText(plan, examples, tripped));
+  else if (!args.quiet) process.stderr.write(planText(plan, examples, tripped, words));
 }
 
 /** The first actions of each class, in one reading of the plan that ends as soon as they are found. */
@@ -67,15 +90,16 @@ export function planText(
   plan: OpenPlan,
   examples: Examples,
   tripped: readonly TrippedGuard[] = trippedGuards(plan),
+  words: TableWords = whatIsPlanned,
 ): string {
   const { header, counts } = plan;
-  let text = `map ${header.map} of ${header.service}: ${header.mode}, ${matchWords(header)}\n`;
+  let text = `${words.title(header)}, ${matchWords(header)}:\n`;
   const rows = planClasses.filter(
     ({ name, count }) => counts[count] > 0 || ["create", "update", "delete"].includes(name),
   );
   const width = Math.max(...rows.map(({ count }) => counts[count].toLocaleString("en").length));
   for (const { name, count, means } of rows) {
-    text += `  ${name.padEnd(11)} ${counts[count].toLocaleString("en").padStart(width)}  ${means}\n`;
+    text += `  ${name.padEnd(11)} ${counts[count].toLocaleString("en").padStart(width)}  ${words.means[name] ?? means}\n`;
     const shown = examples.get(name) ?? [];
     for (const action of shown) text += `      ${exampleLine(action)}\n`;
     const more = counts[count] - shown.length;
@@ -112,9 +136,9 @@ export function planRecords(
   examples: Examples,
   tripped: readonly TrippedGuard[] = trippedGuards(plan),
 ): PlanRecord[] {
-  const { header, counts, path } = plan;
+  const { header, counts } = plan;
   const { service, map, mode, key, put, source } = header;
-  const summary = { type: "plan", path, service, map, mode, key, put, features: source.features, counts } as const;
+  const summary = { type: "plan", service, map, mode, key, put, features: source.features, counts } as const;
   const shown = [...examples].flatMap(([name, actions]) =>
     actions.map((action) => ({
       type: "example" as const,

@@ -265,7 +265,9 @@ describe("a plan", () => {
     const map = await mapWith(places(12));
     const args = ["plan", world.source(places(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
     expect((await run(args)).status).toBe(20);
-    expect((await run(["verify", ...args.slice(1)])).status).toBe(20);
+    const verified = await run(["verify", ...args.slice(1)]);
+    expect(verified.status).toBe(20);
+    expect(verified.stderr).toMatch(/differences, matched by property "ref":\n {2}create +1 {2}missing on the map/);
     expect(proxy.writes).toBe(0);
   });
 });
