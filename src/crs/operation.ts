@@ -187,7 +187,10 @@ export function systemOfArea({ id, geodetic }: Definition, tables: Registry): st
   return null;
 }
 
-/** Operations that reach only a corner of where the data may lie do not make a system transformable. */
+/**
+ * Operations that reach only a corner of where the data may lie do not make a system transformable, but to who takes any
+ * accuracy.
+ */
 const leastCoverage = 0.25;
 
 /** The share of an area whose positions get a route that is good enough. */
@@ -253,7 +256,8 @@ function whyNot(
   }
   // Who has a grid has it for where the data are.
   if (usedEverywhere(found, a, b) || area === null || usable.some(hasGrid)) return null;
-  if (served(found, area, limit) >= leastCoverage) return null;
+  const reached = served(found, area, limit);
+  if (reached >= leastCoverage || (reached > 0 && limit >= unknownAccuracy)) return null;
   return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}${enoughAccuracy(found, area, limit)}`;
 }
 

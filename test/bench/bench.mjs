@@ -2,7 +2,7 @@
  * Speed and memory beside ogr2ogr, in interleaved runs, as ratios. The small file tells what it takes to begin and end.
  * Where ogr2ogr has two drivers for a format, it is compared with both.
  *
- *   npm run bench -- [--quick] [--runs 5] [--workers 1] [--shape points|lines|polygons|small] [--from csv] [--to shp,gpkg]
+ *   npm run bench -- [--quick] [--runs 5] [--workers 1] [--shape points|lines|polygons|small|utm] [--from csv] [--to shp,gpkg]
  *                    [--scale 1] [--by seconds|processor] [--folder DIR]
  *
  * `--quick` takes little data once, to see that it runs. A ratio above 1 means that geoferry is faster: by the seconds
@@ -16,6 +16,7 @@ import { parseArgs } from "node:util";
 import { makeData } from "./data.mjs";
 import { measure, median } from "./measure.mjs";
 import { formats, ogrArguments } from "./ogr2ogr.mjs";
+import { reprojectionCost } from "./reproject.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -134,6 +135,9 @@ function printMatrix(name) {
   }
 }
 for (const { name } of sets) printMatrix(name);
+
+if (!flags.shape || flags.shape.split(",").includes("utm"))
+  await reprojectionCost({ main, folder, count: 1_000_000 * scale, runs, workers: flags.workers, by });
 
 const setting = `${process.arch}, Node ${process.versions.node}, --workers ${flags.workers}, by ${by}`;
 const ratios = all.filter(({ name }) => name !== "small").map(({ ratio }) => ratio);

@@ -82,14 +82,12 @@ function weigh(mine, theirs, distance) {
 }
 
 /**
- * The way back without the positions from which PROJ itself does not come back: there it took one operation and takes
- * another now, by a rectangle of projected coordinates around an area, which is wider than the area.
+ * The way back without the positions from which PROJ itself does not come back: there it took one operation, or a
+ * ballpark, and takes another now, by a rectangle of projected coordinates around an area, which is wider than the area.
  */
 const withoutOwnWays = (theirs, distance) =>
   theirs.back.map(([x, y, kind], index) =>
-    kind === "" && theirs.there[index][2] === "" && distance([x, y], theirs.from[index]) > 0.001
-      ? [x, y, "own way"]
-      : [x, y, kind],
+    kind === "" && distance([x, y], theirs.from[index]) > 0.001 ? [x, y, "own way"] : [x, y, kind],
   );
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);

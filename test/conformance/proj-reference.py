@@ -7,7 +7,7 @@ PROJ's own answers, by its library: a request a line on stdin, a response a line
   {"from": "...", "to": "...", "xy": [[x, y], ...]}
     -> {"xy": [[x, y, kind], ...]}
 
-Coordinates are easting (or westing) first, longitudes first. `kind` is "" for a registered operation, "ballpark" for
+Coordinates are in PROJ's order for maps: easting first, longitude first. `kind` is "" for a registered operation, "ballpark" for
 none, "error" where there are no coordinates, and then x and y are null. The library is asked itself, since cs2cs neither
 says which operation it took at a position nor stays for a second system.
 """
@@ -61,23 +61,6 @@ grid_count = function("proj_coordoperation_get_grid_used_count", integer, pointe
 area_of_use = function(
     "proj_get_area_of_use", integer, pointer, pointer, *[ctypes.POINTER(real)] * 4, ctypes.POINTER(text)
 )
-coordinate_system = function("proj_crs_get_coordinate_system", pointer, pointer, pointer)
-get_type = function("proj_get_type", integer, pointer)
-axis_info = function(
-    "proj_cs_get_axis_info",
-    integer,
-    pointer,
-    pointer,
-    integer,
-    ctypes.POINTER(text),
-    ctypes.POINTER(text),
-    ctypes.POINTER(text),
-    ctypes.POINTER(real),
-    ctypes.POINTER(text),
-    ctypes.POINTER(text),
-    ctypes.POINTER(text),
-)
-
 context = context_create()
 log_level(context, 0)
 set_network(context, 0)
@@ -87,20 +70,6 @@ if database:
     set_database(context, database.encode(), None, None)
 # No grids, whatever is installed: an empty list of folders would mean the usual ones.
 set_search_paths(context, 1, (text * 1)(b"/nonexistent"))
-
-
-def swapped(crs):
-    """Whether PROJ's order for maps still has the northing first, as with northing and westing."""
-    system = coordinate_system(context, crs)
-    if not system:
-        return False
-    directions = []
-    for index in (0, 1):
-        direction = text()
-        axis_info(context, system, index, None, None, ctypes.byref(direction), None, None, None, None)
-        directions.append(direction.value.decode())
-    destroy(system)
-    return directions in (["north", "west"], ["south", "west"], ["south", "east"])
 
 
 def transformer(source, target):
@@ -113,15 +82,14 @@ def transformer(source, target):
     return normal
 
 
-def run(operation, positions, turn_in, turn_out):
+def run(operation, positions):
     result = []
     for x, y in positions:
         if x is None:
             result.append([None, None, "error"])
             continue
         errno_reset(operation)
-        given = Coord(y, x, 0.0, math.inf) if turn_in else Coord(x, y, 0.0, math.inf)
-        found = trans(operation, 1, given)
+        found = trans(operation, 1, Coord(x, y, 0.0, math.inf))
         if not (math.isfinite(found.x) and math.isfinite(found.y)):
             result.append([None, None, "error"])
             continue
@@ -129,8 +97,7 @@ def run(operation, positions, turn_in, turn_out):
         ballpark = used and has_ballpark(context, used)
         if used:
             destroy(used)
-        out = [found.y, found.x] if turn_out else [found.x, found.y]
-        result.append([*out, "ballpark" if ballpark else ""])
+        result.append([found.x, found.y, "ballpark" if ballpark else ""])
     return result
 
 
@@ -179,7 +146,7 @@ def answer(request):
     if "xy" in request:
         source, target = (create(context, request[side].encode()) for side in ("from", "to"))
         operation = transformer(source, target) if source and target else None
-        return {"xy": run(operation, request["xy"], swapped(source), swapped(target))} if operation else {"error": "none"}
+        return {"xy": run(operation, request["xy"])} if operation else {"error": "none"}
     crs = create(context, request["crs"].encode())
     if not crs:
         return {"error": "unknown"}
@@ -189,9 +156,8 @@ def answer(request):
     there, back = transformer(wgs84, crs), transformer(crs, wgs84)
     if not there or not back:
         return {"error": "none"}
-    turn = swapped(crs)
-    forward = run(there, places, False, turn)
-    inverse = run(back, [position[:2] for position in forward], turn, False)
+    forward = run(there, places)
+    inverse = run(back, [position[:2] for position in forward])
     grids = any(position[2] != "" for position in forward + inverse) and lacks_grid(wgs84, crs)
     for used in (there, back, crs):
         destroy(used)

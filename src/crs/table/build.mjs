@@ -234,7 +234,8 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
     from helmert_transformation_table h
     join geodetic_crs s on s.auth_name = h.source_crs_auth_name and s.code = h.source_crs_code
     join geodetic_crs t on t.auth_name = h.target_crs_auth_name and t.code = h.target_crs_code
-    where h.auth_name = 'EPSG' and h.deprecated = 0 order by flat desc, h.code`)) {
+    where h.auth_name in ('EPSG', 'PROJ') and s.auth_name = 'EPSG' and t.auth_name = 'EPSG' and h.deprecated = 0
+    order by flat desc, h.auth_name, h.code`)) {
   const method = Number(row.method_code);
   const former = superseded.has(`${row.code}`);
   if (row.source === row.target || (former && `${row.target}` !== "6326")) continue;

@@ -1,0 +1,12 @@
+interface Row {
+  readonly id: string;
+  readonly verdict: string;
+  readonly deprecated: boolean;
+}
+
+export const classes: Readonly<Record<string, string>>;
+export function tableOf(rows: readonly Row[]): string;
+export function summary(
+  rows: readonly Row[],
+  known: Readonly<Record<string, string>>,
+): { share: number; unexplained: string[] };

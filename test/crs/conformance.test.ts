@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { compareSystem, projReference, systems } from "../conformance/crs-compare.mjs";
+import * as engine from "../conformance/crs-engine.js";
+import { classes, summary, tableOf } from "../conformance/crs-table.mjs";
+import { needsProj } from "./proj-tools.js";
+
+const folder = new URL("../conformance/", import.meta.url);
+const json = (name: string) => JSON.parse(readFileSync(new URL(name, folder), "utf8"));
+const known: Readonly<Record<string, string>> = json("crs-known.json");
+const codes: Readonly<Record<string, readonly number[]>> = json("crs-verdicts.json");
+
+/** As `npm run conformance:crs` found them. */
+const recorded = new Map<string, string>(
+  Object.entries(codes).flatMap(([verdict, list]) => list.map((code) => [`EPSG:${code}`, verdict] as const)),
+);
+const rows = systems(engine, "EPSG").map((system) => ({ ...system, verdict: recorded.get(system.id) ?? "agree" }));
+
+it("the table of docs/crs.md is what was found", () => {
+  const page = readFileSync(new URL("../../docs/crs.md", folder), "utf8");
+  expect(page).toContain(tableOf(rows));
+  expect(Object.keys(codes).every((verdict) => verdict in classes)).toBe(true);
+});
+
+it("of the systems that PROJ can do without grids 99 % agree, and none is off for no reason", () => {
+  const { share, unexplained } = summary(rows, known);
+  expect(share).toBeGreaterThanOrEqual(99);
+  expect(unexplained).toEqual([]);
+});
+
+it.skipIf(needsProj)(
+  "a sample of the systems is as it was found",
+  async () => {
+    const proj = projReference();
+    const different: string[] = [];
+    // One in 120, other ones than a step of ten or a hundred would give.
+    for (const { id, verdict } of rows.filter((_, index) => index % 127 === 63)) {
+      const found = await compareSystem(engine, proj, id);
+      if (found.verdict !== verdict) different.push(`${id}: ${found.verdict}, was ${verdict}`);
+    }
+    proj.close();
+    expect(different).toEqual([]);
+  },
+  120_000,
+);
