@@ -30,23 +30,28 @@ export function helmert(values: readonly number[], inverse: boolean, source: Ell
 }
 
 /**
- * Moves positions `from`…`to` (radians; heights in metres, 0 where absent) by the shift, in place. Heights stay as they
+ * Moves positions `from`…`to` (radians; heights in metres, 0 where absent) by shifts one after the other, in place,
+ * without a stop on the ellipsoids between them: what they do to heights counts for the next one. Heights stay as they
  * are: the operations are between two-dimensional systems. Linearised rotations, as EPSG (guidance note 7-2, 2.4.3.2)
  * and PROJ have them. One long loop: it runs once a position.
  */
-export function shift(h: Helmert, xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
-  const fs = h.source.inverseFlattening === 0 ? 0 : 1 / h.source.inverseFlattening;
-  const ft = h.target.inverseFlattening === 0 ? 0 : 1 / h.target.inverseFlattening;
-  const a = h.source.a;
+export function shift(
+  steps: readonly Helmert[],
+  xy: Float64Array,
+  z: Float64Array | null,
+  from: number,
+  to: number,
+): void {
+  const { source } = steps[0]!;
+  const { target } = steps.at(-1)!;
+  const fs = source.inverseFlattening === 0 ? 0 : 1 / source.inverseFlattening;
+  const ft = target.inverseFlattening === 0 ? 0 : 1 / target.inverseFlattening;
+  const a = source.a;
   const es = fs * (2 - fs);
-  const ta = h.target.a;
+  const ta = target.a;
   const tb = ta * (1 - ft);
   const tes = ft * (2 - ft);
   const tep = tes / (1 - tes);
-  const [tx, ty, tz] = h.translation;
-  const [rx, ry, rz] = h.rotation;
-  const [px, py, pz] = h.pivot;
-  const scale = h.scale;
   for (let i = from; i < to; i++) {
     const lon = xy[2 * i]!;
     const lat = xy[2 * i + 1]!;
@@ -62,20 +67,26 @@ export function shift(h: Helmert, xy: Float64Array, z: Float64Array | null, from
     let x = (n + height) * cosLat * Math.cos(lon);
     let y = (n + height) * cosLat * Math.sin(lon);
     let w = (n * (1 - es) + height) * sinLat;
-    if (h.inverse) {
-      const u = (x - px - tx) / scale;
-      const v = (y - py - ty) / scale;
-      const q = (w - pz - tz) / scale;
-      x = px + u + rz * v - ry * q;
-      y = py - rz * u + v + rx * q;
-      w = pz + ry * u - rx * v + q;
-    } else {
-      const u = x - px;
-      const v = y - py;
-      const q = w - pz;
-      x = px + scale * (u - rz * v + ry * q) + tx;
-      y = py + scale * (rz * u + v - rx * q) + ty;
-      w = pz + scale * (-ry * u + rx * v + q) + tz;
+    for (let k = 0; k < steps.length; k++) {
+      const { translation, rotation, pivot, scale, inverse } = steps[k]!;
+      const rx = rotation[0];
+      const ry = rotation[1];
+      const rz = rotation[2];
+      if (inverse) {
+        const u = (x - pivot[0] - translation[0]) / scale;
+        const v = (y - pivot[1] - translation[1]) / scale;
+        const q = (w - pivot[2] - translation[2]) / scale;
+        x = pivot[0] + u + rz * v - ry * q;
+        y = pivot[1] - rz * u + v + rx * q;
+        w = pivot[2] + ry * u - rx * v + q;
+      } else {
+        const u = x - pivot[0];
+        const v = y - pivot[1];
+        const q = w - pivot[2];
+        x = pivot[0] + scale * (u - rz * v + ry * q) + translation[0];
+        y = pivot[1] + scale * (rz * u + v - rx * q) + translation[1];
+        w = pivot[2] + scale * (-ry * u + rx * v + q) + translation[2];
+      }
     }
     const p = Math.sqrt(x * x + y * y);
     // Bowring's formula; its error near the ground is far below a micrometre.

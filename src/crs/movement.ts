@@ -1,6 +1,6 @@
 import { type Ellipsoid, sameEllipsoid } from "./definition.js";
 import type { Grid } from "./grids/grid.js";
-import { helmert, shift } from "./helmert.js";
+import { type Helmert, helmert, shift } from "./helmert.js";
 import type { Operation } from "./identity.js";
 import { RouteChooser } from "./route-chooser.js";
 import { hasGrid, isGood, type Route } from "./routes.js";
@@ -100,16 +100,23 @@ async function chainOf(
   { grids = {} }: Pick<Operation, "grids">,
 ): Promise<Movement[]> {
   const chain: Movement[] = [];
+  let shifts: Helmert[] = [];
   let before = from;
+  const finishShifts = () => {
+    const all = shifts;
+    if (all.length > 0) chain.push((xy, z, first, last) => shift(all, xy, z, first, last));
+    shifts = [];
+  };
   for (const [index, step] of route.steps.entries()) {
     const after = index === route.steps.length - 1 ? to : step.into;
-    if (step.grids.length > 0) chain.push(await throughGrids(step.grids, step.inverse, grids));
-    else if (step.values.some((value) => value !== 0) || !likeEllipsoids(before, after)) {
-      const numbers = helmert(step.values, step.inverse, before, after);
-      chain.push((xy, z, first, last) => shift(numbers, xy, z, first, last));
-    }
+    if (step.grids.length > 0) {
+      finishShifts();
+      chain.push(await throughGrids(step.grids, step.inverse, grids));
+    } else if (step.values.some((value) => value !== 0) || !likeEllipsoids(before, after))
+      shifts.push(helmert(step.values, step.inverse, before, after));
     before = after;
   }
+  finishShifts();
   return chain;
 }
 

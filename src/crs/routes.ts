@@ -27,20 +27,18 @@ export function routesBetween(a: Datum, b: Datum, tables: Registry, files: GridF
   );
 }
 
-/** Through WGS84, where most operations end; only where nothing goes that way, through any other datum. */
+/** Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. */
 function routesThroughHubs(from: string, to: string, tables: Registry, files: GridFiles): Route[] {
-  const through = (hub: string): Route[] => {
-    const second = candidatesBetween(hub, to, tables, files);
-    if (second.length === 0) return [];
-    return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
-  };
-  const isEnd = (code: string) => code === from || code === to;
-  const usual = isEnd(wgs84Datum) ? [] : through(wgs84Datum);
-  if (usual.length > 0) return usual;
   const beside = tables.datumsBeside(to);
-  return [...tables.datumsBeside(from)]
-    .filter((code) => beside.has(code) && !isEnd(code) && code !== wgs84Datum)
-    .flatMap(through);
+  // China 2000 and the like are joined to it by geoferry alone.
+  const hubs = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84Datum);
+  return [...hubs]
+    .filter((code) => code !== from && code !== to)
+    .flatMap((hub) => {
+      const second = candidatesBetween(hub, to, tables, files);
+      if (second.length === 0) return [];
+      return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
+    });
 }
 
 export function route(candidates: readonly Candidate[]): Route {

@@ -121,6 +121,8 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:25832", "EPSG:3035", [500000, 5500000, 600000, 6000000]],
     ["EPSG:26910", "EPSG:3857", [500000, 4649776, 600000, 5000000]],
     ["EPSG:2326", "EPSG:3857", [836694, 819069, 820000, 830000]],
+    // Through ETRS89, as no operation joins them.
+    ["EPSG:4289", "EPSG:4314", [6.5, 52, 6.9, 51.5]],
   ];
   for (const [from, to, positions] of pairs) {
     it(`${from} to ${to} by one direct operation`, async () => {
