@@ -100,6 +100,21 @@ export function authalicOf(ellipsoid: Ellipsoid): Authalic {
   };
 }
 
+/** The latitude of a conformal latitude (Karney 2023, table A): as `tanLatitude`, without its repetition. */
+export function conformalOf(ellipsoid: Ellipsoid): (chi: number) => number {
+  const f = flattening(ellipsoid);
+  const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
+  const from: Six = [
+    2 * n - (2 / 3) * n2 - 2 * n3 + (116 / 45) * n4 + (26 / 45) * n5 - (2854 / 675) * n6,
+    (7 / 3) * n2 - (8 / 5) * n3 - (227 / 45) * n4 + (2704 / 315) * n5 + (2323 / 945) * n6,
+    (56 / 15) * n3 - (136 / 35) * n4 - (1262 / 105) * n5 + (73814 / 2835) * n6,
+    (4279 / 630) * n4 - (332 / 35) * n5 - (399572 / 14175) * n6,
+    (4174 / 315) * n5 - (144838 / 6237) * n6,
+    (601676 / 22275) * n6,
+  ];
+  return (chi) => sum(from, chi);
+}
+
 /** The radius of the parallel, in units of the semi-major axis (Snyder 14-15). */
 export const parallelRadius = (e2: number, latitude: number): number =>
   Math.cos(latitude) / Math.sqrt(1 - e2 * Math.sin(latitude) ** 2);

@@ -1,5 +1,6 @@
 import type { Ellipsoid } from "../definition.js";
-import { eccentricitySquared, flattening, halfPi, type Kernel, outside, tanLatitude, wrap } from "./kernels.js";
+import { eccentricitySquared, flattening, halfPi, type Kernel, outside, wrap } from "./kernels.js";
+import { conformalOf } from "./latitudes.js";
 
 export interface Transverse {
   readonly lat0: number;
@@ -25,6 +26,7 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
   const radius = ((ellipsoid.a * k) / (1 + n)) * (1 + n2 / 4 + (n2 * n2) / 64 + (n2 * n2 * n2) / 256);
   // ξ + iη, in and out: an object for each position would be left to the collector.
   const zeta = new Float64Array(2);
+  const latitude = conformalOf(ellipsoid);
   let north = 0;
   const kernel: Kernel = {
     forward(xy, from, to) {
@@ -67,7 +69,7 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
         const cosXi = Math.cos(xi1);
         const tau1 = Math.sin(xi1) / Math.sqrt(sinhEta * sinhEta + cosXi * cosXi);
         xy[2 * i] = wrap(Math.atan2(sinhEta, cosXi) + lon0);
-        xy[2 * i + 1] = Math.atan(tanLatitude(tau1, e));
+        xy[2 * i + 1] = latitude(Math.atan(tau1));
       }
     },
   };
