@@ -19,7 +19,9 @@ export async function ask(url, { method = "GET", headers = {}, body, agent = fal
   const chunks = [];
   for await (const chunk of response) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  if (response.statusCode >= 300) throw new Error(`${method} ${url}: ${response.statusCode} ${bytes.subarray(0, 300)}`);
+  const { statusCode: status } = response;
+  if (status >= 300)
+    throw Object.assign(new Error(`${method} ${url}: ${status} ${bytes.subarray(0, 300)}`), { status });
   return bytes;
 }
 

@@ -147,6 +147,12 @@ describe("an attack", () => {
       expect((await service().features("GET")).text).toContain('"__proto__":{"a":1}');
     });
 
+    test("by millions of features in one body is refused before they are gone through", async () => {
+      // A minute and more, as long as each of them was looked at.
+      const { status, json } = await service().features("POST", `{"features":[${"0,".repeat(4_900_000)}0]}`);
+      expect([status, json.code]).toEqual([422, "too-many-features"]);
+    });
+
     test("by texts that mean something to databases and readers is data", async () => {
       const features = texts.map((text) => point({ [text]: text, ref: text }));
       expect((await service().features("POST", { features })).status).toBe(201);
