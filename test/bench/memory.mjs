@@ -41,7 +41,7 @@ async function repeat(from, to, head, tail, between) {
 }
 
 const small = {};
-for (const format of ["csv", "geojson", "shp"]) {
+for (const format of ["csv", "geojson", "shp", "gpkg"]) {
   small[format] = await makeData(flags.folder, "points", Number(flags.points), format);
 }
 const large = Object.fromEntries(
@@ -49,17 +49,22 @@ const large = Object.fromEntries(
 );
 await repeat(small.csv, large.csv, "lon,lat,name,kind,count,share,day\n".length, 0, "");
 await repeat(small.geojson, large.geojson, '{"type":"FeatureCollection","features":[\n'.length, "\n]}\n".length, ",\n");
-if (!existsSync(large.shp)) await measure(process.execPath, [main, "convert", large.csv, large.shp, "-q", ...workers]);
+for (const path of [large.shp, large.gpkg]) {
+  if (!existsSync(path)) await measure(process.execPath, [main, "convert", large.csv, path, "-q", ...workers]);
+}
 
 console.log("| from | to | input MB | MB at 1 | MB at ×10 | seconds at ×10 |\n| --- | --- | --- | --- | --- | --- |");
 let most = 0;
 for (const [from, to] of [
   ["csv", "geojson"],
   ["csv", "shp"],
+  ["csv", "gpkg"],
   ["geojson", "csv"],
   ["geojson", "shp"],
   ["shp", "csv"],
   ["shp", "geojson"],
+  ["gpkg", "geojson"],
+  ["gpkg", "gpkg"],
 ]) {
   const peaks = [];
   for (const input of [small[from], large[from]]) {
