@@ -68,6 +68,8 @@ function listed(formats: readonly Format[], { quiet }: FormatsArguments): Format
   return [...all.values()];
 }
 
+const longestId = (formats: readonly Format[]): number => Math.max(12, ...formats.map(({ id }) => id.length));
+
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
   summary: "Show which formats there are, what reads and what writes, and the options of one",
@@ -80,6 +82,7 @@ export const formatsCommand: Command<FormatsArguments> = {
   async run(args) {
     const registry = await openRegistry(args.plugin ?? []);
     const formats = args.name === undefined ? listed(registry.all(), args) : [registry.get(args.name)];
+    const own = registry.all().filter(({ id }) => !id.includes(":"));
     for (const format of formats) {
       if (args.json) process.stdout.write(`${JSON.stringify(record(format))}\n`);
       else if (args.name !== undefined) process.stdout.write(describeFormat(format));
@@ -89,7 +92,8 @@ export const formatsCommand: Command<FormatsArguments> = {
           .join(", ");
         const names = format.addresses?.form ?? format.extensions.map((extension) => `.${extension}`).join(" ");
         const named = names === "" ? "" : ` (${names})`;
-        process.stdout.write(`${format.id.padEnd(12)} ${abilities.padEnd(14)} ${format.label}${named}\n`);
+        const width = longestId(format.id.includes(":") ? formats : own);
+        process.stdout.write(`${format.id.padEnd(width)} ${abilities.padEnd(14)} ${format.label}${named}\n`);
       }
     }
     return 0;
