@@ -49,6 +49,10 @@ export default defineFormat({
   extensions: ["csv", "tsv", "tab", "psv"],
   companions: ["csvt"],
   identify,
-  reader: { options: readerOptions, load: async () => (await import("./reader.js")).default },
+  reader: {
+    options: readerOptions,
+    siblings: ["csvt", "prj"],
+    load: async () => (await import("./reader.js")).default,
+  },
   writer: { options: writerOptions, accepts, load: async () => (await import("./writer.js")).default },
 });

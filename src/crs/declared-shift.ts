@@ -2,8 +2,9 @@ import type { Area } from "./area.js";
 import { isUnnamedDatum } from "./assumed-wgs84.js";
 import { type Candidate, candidatesBetween, wgs84Datum } from "./candidates.js";
 import { declaredGrids } from "./declared-grids.js";
-import { type Datum, isGeocentric, wgs84Definition } from "./definition.js";
+import { type Datum, type Definition, isGeocentric, wgs84Definition } from "./definition.js";
 import type { GridFiles } from "./grids/grid-files.js";
+import { sameShift } from "./registered-operations.js";
 import type { Registry } from "./registry.js";
 import { order, type Route, route, touches } from "./routes.js";
 
@@ -72,4 +73,22 @@ export function sphereRoute(a: Datum, b: Datum): Route[] {
   if (!(isSphere(a) ? isGeocentric(b.ellipsoid) : isSphere(b) && isGeocentric(a.ellipsoid))) return [];
   const name = "latitudes of the sphere taken for those of the ellipsoid";
   return [{ name, accuracy: null, area: null, offshore: false, steps: [] }];
+}
+
+/** Of known datums, in words: declared numbers that EPSG has not, and that go unused though other programs take them. */
+export async function unusedShifts(routes: readonly Route[], definitions: readonly Definition[]): Promise<string[]> {
+  const said: string[] = [];
+  for (const { geodetic } of definitions) {
+    const { toWgs84, code, name, ellipsoid, grid } = geodetic!.datum;
+    if (toWgs84 === null || code === null || grid !== null) continue;
+    if (toWgs84.every((value) => value === 0) && isGeocentric(ellipsoid)) continue;
+    if (routes.some(({ steps }) => steps.some(({ values }) => sameShift(values, toWgs84)))) continue;
+    const { registry } = await import("./registry.js");
+    if ((await (await registry()).shiftsOf(toWgs84, geodetic!.datum)).length > 0) continue;
+    const numbers = toWgs84.join(", ");
+    said.push(
+      `the shift that the definition declares (TOWGS84 ${numbers}) is none that EPSG has for ${name}: not used`,
+    );
+  }
+  return said;
 }

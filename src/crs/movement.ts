@@ -13,7 +13,8 @@ export type Movement = (xy: Float64Array, z: Float64Array | null, from: number, 
 
 /**
  * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
- * @param counts of each of several routes gets the number of positions that went by it
+ * @param counts of each of several routes gets the number of positions that went by it, and after them of those that
+ *   lie beyond the area of their route; a grid says itself where it holds
  * @throws grid-unusable
  */
 export async function movementOf(
@@ -33,8 +34,12 @@ export async function movementOf(
     const [chain] = chains as [Movement[]];
     if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => follow(chain, xy, z, first, last);
     const chooser = new RouteChooser(routes);
+    const byGrid = hasGrid(routes[0]!);
     return (xy, z, first, last) => {
-      for (let i = first; i < last; i++) if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
+      for (let i = first; i < last; i++) {
+        if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
+        else if (chooser.isBeside && !byGrid) counts[1]!++;
+      }
       follow(chain, xy, z, first, last);
     };
   }
@@ -69,6 +74,7 @@ function byPosition(
         follow(chains[found]!, xy, z, i, i + 1);
         if (!isLost(xy, i)) {
           counts[found] = counts[found]! + 1;
+          if (chooser.isBeside && !byGrid[found]) counts[routes.length]!++;
           break;
         }
         if (!byGrid[found]) break;

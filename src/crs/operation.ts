@@ -4,7 +4,7 @@ import type { Crs } from "../model/layer.js";
 import { type Area, commonParts, coverage, sizeOf } from "./area.js";
 import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { gridsLacking } from "./declared-grids.js";
-import { declaredRoutes, sphereRoute } from "./declared-shift.js";
+import { declaredRoutes, sphereRoute, unusedShifts } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
 import { type GridFiles, gridFilesAt } from "./grids/grid-files.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
@@ -44,6 +44,7 @@ async function told(found: Operation, source: Definition, target: Definition, op
     const tables = await registry();
     notices.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
   }
+  if (found.kind === "transformation") notices.push(...(await unusedShifts(found.routes, [source, target])));
   for (const { holds, notice } of readings) if ([source, target].some(holds)) notices.push(notice);
   notices.push(...heightNotices(source, target));
   const accuracy =

@@ -20,7 +20,7 @@ export function idOfCode(text: string): string | null {
   if (code) return `${code[1]?.toUpperCase() ?? "EPSG"}:${code[2]}`;
   if (/^(OGC:CRS84|CRS:84|CRS84|WGS ?84)$/i.test(text)) return "EPSG:4326";
   const named =
-    /^urn:(?:x-)?ogc:def:crs:(EPSG|ESRI|OGC):([^:]*):(\w+)$/i.exec(text) ??
+    /^urn:(?:x-)?ogc:def:crs:(EPSG|ESRI|OGC):(?:([^:]*):)?(\w+)$/i.exec(text) ??
     /^https?:\/\/(?:www\.)?opengis\.net\/def\/crs\/(EPSG|ESRI|OGC)\/([^/]*)\/(\w+)$/i.exec(text);
   const legacy = /^https?:\/\/www\.opengis\.net\/gml\/srs\/epsg\.xml#(\d+)$/i.exec(text);
   if (legacy) return `EPSG:${legacy[1]}`;
@@ -164,12 +164,20 @@ function identified(found: Definition, registry: Registry): Definition {
     }
     const candidate = registry.definition(id, () => null);
     if (candidate && same(found, candidate)) {
-      return found.vertical === undefined || candidate.vertical !== undefined
-        ? candidate
-        : { ...candidate, vertical: found.vertical };
+      const spoken = withShiftOf(found, candidate);
+      return found.vertical === undefined || spoken.vertical !== undefined
+        ? spoken
+        : { ...spoken, vertical: found.vertical };
     }
   }
   return { ...found, id: null };
+}
+
+/** A registered system keeps the shift that the definition declares beside it: for want of another, or to be told unused. */
+function withShiftOf({ geodetic: found }: Definition, candidate: Definition): Definition {
+  const { geodetic } = candidate;
+  if (!geodetic || !found || found.datum.toWgs84 === null) return candidate;
+  return { ...candidate, geodetic: { ...geodetic, datum: { ...geodetic.datum, toWgs84: found.datum.toWgs84 } } };
 }
 
 function same(found: Definition, candidate: Definition): boolean {

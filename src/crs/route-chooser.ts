@@ -27,6 +27,8 @@ export class RouteChooser {
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
   private readonly asked = new Float64Array(2);
+  /** Whether the route that was chosen last is used beyond its area. */
+  isBeside = false;
 
   constructor(private readonly routes: readonly Route[]) {
     this.all = Int32Array.from(routes.keys());
@@ -76,6 +78,7 @@ export class RouteChooser {
         if (!(accuracy >= had) || (accuracy === had && this.isInside(route, best))) best = route;
       }
     }
+    this.isBeside = best < 0;
     return best < 0 ? this.near(longitude, latitude, without) : best;
   }
 

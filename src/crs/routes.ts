@@ -1,6 +1,6 @@
 import { type Area, commonParts, sizeOf } from "./area.js";
 import { type Candidate, candidatesBetween, type ShiftStep, wgs84Datum } from "./candidates.js";
-import type { Datum } from "./definition.js";
+import { type Datum, isGeocentric } from "./definition.js";
 import type { GridFiles } from "./grids/grid-files.js";
 import type { Registry } from "./registry.js";
 
@@ -27,13 +27,19 @@ export function routesBetween(a: Datum, b: Datum, tables: Registry, files: GridF
   );
 }
 
-/** Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. */
+/**
+ * Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. But
+ * frames of satellite geodesy are not joined by way of a classical network, which is less than either (PROJ asks for a
+ * datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from those of its neighbours.
+ */
 function routesThroughHubs(from: string, to: string, tables: Registry, files: GridFiles): Route[] {
   const beside = tables.datumsBeside(to);
   // China 2000 and the like are joined to it by geoferry alone.
   const hubs = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84Datum);
+  const isFrame = (code: string) => isGeocentric(tables.datum(code).ellipsoid);
+  const betweenFrames = isFrame(from) && isFrame(to);
   return [...hubs]
-    .filter((code) => code !== from && code !== to)
+    .filter((code) => code !== from && code !== to && (!betweenFrames || isFrame(code)))
     .flatMap((hub) => {
       const second = candidatesBetween(hub, to, tables, files);
       if (second.length === 0) return [];
@@ -41,6 +47,7 @@ function routesThroughHubs(from: string, to: string, tables: Registry, files: Gr
     });
 }
 
+/** Where areas cut each other nobody has said of what they have in common that it lies offshore. */
 export function route(candidates: readonly Candidate[]): Route {
   let area: Area | null = null;
   let accuracy: number | null = 0;
@@ -59,7 +66,7 @@ export function route(candidates: readonly Candidate[]): Route {
       .join(", then "),
     accuracy: empty ? null : accuracy,
     area,
-    offshore: candidates.some((candidate) => candidate.offshore),
+    offshore: candidates.some((candidate) => candidate.offshore && candidate.area?.join() === area?.join()),
     steps: candidates.flatMap((candidate) => candidate.steps),
   };
 }
@@ -68,8 +75,8 @@ export const touches = (candidate: Route, area: Area | null): boolean =>
   !area || !candidate.area || commonParts(candidate.area, area).length > 0;
 
 /**
- * PROJ's order: those that serve most of the area first, then the more accurate, then those without grids, then by name.
- * Of two that are alike otherwise the one that moves nothing goes first, so that both directions choose the same.
+ * PROJ's order: those that serve most of the area first, then the more accurate, then those without grids, then those of
+ * fewer movements, so that both directions choose the same, then by name.
  */
 export function order(routes: readonly Route[], area: Area | null): Route[] {
   const served = (route: Route) =>
@@ -85,9 +92,23 @@ export function order(routes: readonly Route[], area: Area | null): Route[] {
     const accuracy = (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity);
     if (accuracy !== 0 && !Number.isNaN(accuracy)) return accuracy;
     if (hasGrid(p) !== hasGrid(q)) return hasGrid(p) ? 1 : -1;
-    if (isNull(p) !== isNull(q)) return isNull(p) ? -1 : 1;
+    const movements = movementsOf(p) - movementsOf(q);
+    if (movements !== 0) return movements;
     return name(p).length - name(q).length || (name(p) < name(q) ? 1 : -1);
   });
+}
+
+/** Steps that move something; translations after each other are one, as PROJ sums them up. */
+function movementsOf({ steps }: Route): number {
+  let count = 0;
+  let afterTranslation = false;
+  for (const { grids, values } of steps) {
+    if (grids.length === 0 && values.every((value) => value === 0)) continue;
+    const isTranslation = grids.length === 0 && values.slice(3).every((value) => value === 0);
+    if (!isTranslation || !afterTranslation) count++;
+    afterTranslation = isTranslation;
+  }
+  return count;
 }
 
 /** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what nobody knows. */

@@ -14,12 +14,13 @@ import { hasGrid, isGood } from "./routes.js";
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
 
 /**
- * @param counts one for each route: to it is added how many positions went by it, where there are several
+ * @param counts one for each route: to it is added how many positions went by it, where there are several; and one more
+ *   for the positions that lie beyond the area of their route
  * @throws grid-unusable
  */
 export async function buildTransform(
   operation: Operation,
-  counts: Float64Array = new Float64Array(operation.routes.length),
+  counts: Float64Array = new Float64Array(operation.routes.length + 1),
 ): Promise<Transform> {
   if (operation.kind === "identity") return () => 0;
   const [source, target] = await Promise.all([resolve(operation.from), resolve(operation.to)]);

@@ -96,8 +96,8 @@ const isWrittenTwice: Rule = ({ path, file }, plan) => {
 const rules: readonly Rule[] = [circularLink, isWrittenTwice, isRead, mustNotExist, belongsToInput];
 
 /** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
-function checkPrj(path: string, crs: Crs, { companions }: Format): void {
-  if (isWgs84(crs) || !companions || companions.includes("prj")) return;
+function checkPrj(path: string, crs: Crs, { companions, reader }: Format): void {
+  if (isWgs84(crs) || companions?.includes("prj") || !reader?.siblings?.includes("prj")) return;
   const [prj, shp] = ["prj", "shp"].map((extension) => besideIt(throughLinks(path), [extension])[0]);
   if (prj === undefined || shp === undefined) return;
   const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;

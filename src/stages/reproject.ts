@@ -43,10 +43,15 @@ function failedPosition(given: GeometryColumn, result: GeometryColumn, row: numb
   return null;
 }
 
-/** Says which of several routes were taken, and begins to count anew. */
-function tellUses({ routes }: Operation, counts: Float64Array, context: StageContext): void {
-  for (let i = 0; i < counts.length; i++)
-    if (counts[i]! > 0) context.went(routes[i]!.name, routes[i]!.accuracy, counts[i]!);
+/** Says which of several routes were taken and how many positions lie beside them, and begins to count anew. */
+function tellUses({ from, to, routes }: Operation, counts: Float64Array, context: StageContext): void {
+  for (const [i, { name, accuracy }] of routes.entries()) if (counts[i]! > 0) context.went(name, accuracy, counts[i]!);
+  const beside = counts[routes.length]!;
+  if (beside > 0) {
+    const [source, target] = [from, to].map(({ id, name }) => id ?? name);
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
+    context.notice("beside-operation", undefined, example, beside);
+  }
   counts.fill(0);
 }
 
@@ -57,7 +62,7 @@ function tellUses({ routes }: Operation, counts: Float64Array, context: StageCon
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
-  const counts = new Float64Array(operation.routes.length);
+  const counts = new Float64Array(operation.routes.length + 1);
   const [transform, why] = await Promise.all([buildTransform(operation, counts), failureReason(operation)]);
   return {
     apply(batch: Batch): Batch {

@@ -13,6 +13,8 @@ describe("codes", () => {
     ["urn:ogc:def:crs:EPSG::25832", "EPSG:25832"],
     ["urn:ogc:def:crs:EPSG:9.8:25832", "EPSG:25832"],
     ["urn:x-ogc:def:crs:EPSG:25832".replace("EPSG:", "EPSG::"), "EPSG:25832"],
+    ["urn:x-ogc:def:crs:EPSG:25832", "EPSG:25832"],
+    ["urn:ogc:def:crs:OGC:CRS84", "EPSG:4326"],
     ["http://www.opengis.net/def/crs/EPSG/0/25832", "EPSG:25832"],
     ["https://www.opengis.net/def/crs/EPSG/0/25832", "EPSG:25832"],
     ["http://www.opengis.net/gml/srs/epsg.xml#25832", "EPSG:25832"],

@@ -110,7 +110,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     expect(await through(definition, "EPSG:4326", [17e6, 8e6, 0, 8.7e6])).toEqual(new Float64Array(4).fill(Number.NaN));
   });
 
-  const pairs: [string, string, number[]][] = [
+  const pairs: [string, string, number[], accuracy?: number][] = [
     ["EPSG:4230", "EPSG:25830", [-3.7, 40.4, -6, 37.4, -1, 41.6]],
     ["EPSG:31467", "EPSG:25832", [3500000, 5500000, 3570000, 5400000]],
     ["EPSG:27572", "EPSG:2154", [600000, 2400000, 800000, 2000000]],
@@ -123,10 +123,19 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:2326", "EPSG:3857", [836694, 819069, 820000, 830000]],
     // Through ETRS89, as no operation joins them.
     ["EPSG:4289", "EPSG:4314", [6.5, 52, 6.9, 51.5]],
+    // What an area named offshore has in common with another is not: the more accurate of two goes first.
+    ["EPSG:4270", "EPSG:4134", [52.15, 24.97]],
+    ["EPSG:4231", "EPSG:4747", [-0.13, 57.43]],
+    // Of equally accurate ones those of fewer movements.
+    ["EPSG:4322", "EPSG:7844", [113.39, -25.83]],
+    ["EPSG:4743", "EPSG:4204", [48, 29.86], 20],
+    // EPSG has replaced these operations by others from the same datum to another one: they stay the direct ones.
+    ["EPSG:4258", "EPSG:3906", [14.5, 46.05, 15.6, 46.55, 20.5, 44.5]],
+    ["EPSG:4124", "EPSG:4258", [18, 60, 13, 56]],
   ];
-  for (const [from, to, positions] of pairs) {
+  for (const [from, to, positions, accuracy] of pairs) {
     it(`${from} to ${to} by one direct operation`, async () => {
-      const mine = await through(from, to, positions);
+      const mine = await through(from, to, positions, accuracy);
       const theirs = await gdalTransform(from, to, Float64Array.from(positions));
       for (let i = 0; i < mine.length; i++) {
         expect(Math.abs(mine[i]! - theirs[i]!), `${mine} ${theirs}`).toBeLessThan(
@@ -135,6 +144,15 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
       }
     });
   }
+});
+
+it("does not join frames of satellite geodesy by way of a classical network, nor take what contradicts its neighbours", async () => {
+  // Both are ETRS89. By way of MGI 1901, whose shift in Kosovo (EPSG:9142, 9143) is off, it would be 1.6 km.
+  expect([...(await through("EPSG:8685", "EPSG:9140", [20.5, 42.5]))]).toEqual([20.5, 42.5]);
+  const kosovo = await through("EPSG:3906", "EPSG:9140", [21, 42.5, 20.6, 42]);
+  // PROJ's for Serbia, EPSG:9499 to WGS 84, at the first; the second has North Macedonia's one near.
+  expect(Math.hypot(kosovo[0]! - 20.994658, kosovo[1]! - 42.500285)).toBeLessThan(1e-6);
+  expect(Math.hypot(kosovo[2]! - 20.594658, kosovo[3]! - 42.000285)).toBeLessThan(3e-4);
 });
 
 /** The largest difference of a coordinate; NaN where either side has a position that the other lacks. */
@@ -426,6 +444,10 @@ describe("far from where an operation holds", () => {
     const [theirX, theirY] = await gdalTransform("EPSG:4216", "EPSG:4326", Float64Array.of(-64.75, 33.2));
     expect(Math.hypot(x! - theirX!, y! - theirY!)).toBeLessThan(1e-8);
     expect((await through("EPSG:4216", "EPSG:4326", [-64.75, 34], 20))[0]).toBeNaN();
+    const operation = await findOperation(await parse("EPSG:4216"), wgs84, { accuracy: 20 });
+    const counts = new Float64Array(operation.routes.length + 1);
+    (await buildTransform(operation, counts))(Float64Array.of(-64.75, 33.2, -64.75, 32.3, -64.75, 34), null);
+    expect(counts.at(-1)).toBe(1);
   });
 
   it("frames of satellite geodesy go on to hold: ETRS89 in French Guiana", async () => {
@@ -463,6 +485,17 @@ describe("a shift that the definition declares", () => {
   it("of zeros on GRS 1980 says that it is such a frame", async () => {
     const operation = await asked("+proj=utm +zone=32 +ellps=GRS80 +towgs84=0,0,0,0,0,0,0 +units=m");
     expect(operation.accuracy).toBe(4);
+  });
+
+  it("is told where EPSG has other numbers for the datum, which go before it", async () => {
+    const text = (shift: string) =>
+      `GEOGCS["DHDN",DATUM["Deutsches_Hauptdreiecksnetz",SPHEROID["Bessel 1841",6377397.155,299.1528128],TOWGS84[${shift}]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]`;
+    const other = await asked(text("100,200,300,0,0,0,0"));
+    expect(other.notice).toContain("TOWGS84 100, 200, 300");
+    expect(other.notice).toContain("is none that EPSG has for Deutsches Hauptdreiecksnetz: not used");
+    expect((await asked(text("598.1,73.7,418.2,0.202,0.045,-2.455,6.7"))).notice).not.toContain("not used");
+    // Replaced since.
+    expect((await asked(text("582,105,414,1.04,0.35,-3.08,8.3"))).notice).not.toContain("not used");
   });
 
   it("leads on to a third datum", async () => {

@@ -143,6 +143,7 @@ describe("an output is refused, and all stays as it was,", () => {
     expect(content("out.prj")).toBe(before);
     await expect(converted(from, path("no/out.csv"), mercator)).rejects.toThrow(/there is no folder/);
     expect(await codeOf(converted(from, path("out.csv"), overwrite))).toBe("done");
+    expect(await codeOf(converted(from, path("out.gpkg"), mercator))).toBe("done");
     expect(await codeOf(converted(from, path("out.geojson"), { ...mercator, writerOptions: { crs: "yes" } }))).toBe(
       "done",
     );

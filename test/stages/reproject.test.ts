@@ -68,3 +68,13 @@ test("an identity leaves the batch as it is", async () => {
   const settings = { operation: await operation("EPSG:4326", "OGC:CRS84") };
   expect((await applyStage("reproject", settings, batch)).batch).toBe(batch);
 });
+
+test("counts the positions up to a degree beyond the area of the operation", async () => {
+  // The area of MGI to WGS 84 (3), all of Austria, ends at 49.02° north; MGI to WGS 84 (8) is for Carinthia and Styria.
+  const at = (...coordinates: number[]): Geometry => ({ type: "Point", coordinates });
+  const settings = { operation: await operation("EPSG:4312", "EPSG:4326") };
+  const { batch, heard } = await applyStage("reproject", settings, batchOf([at(14, 48), at(14, 49.5), at(10, 49.3)]));
+  expect(batch.length).toBe(3);
+  expect(heard.notices).toMatchObject([{ code: "beside-operation", count: 2 }]);
+  expect((await applyStage("reproject", settings, batchOf([at(14, 48)]))).heard.notices).toEqual([]);
+});
