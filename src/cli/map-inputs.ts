@@ -19,9 +19,12 @@ export const mapInputOptions = {
 
 /** What reads `map:ID`. Neither client nor credentials are looked for before the first map is. */
 export function mapReader(args: MapInputArguments): ReadMap {
-  let service: Promise<ServiceClient> | undefined;
+  /** The steps of a job end each at its own time. */
+  const services = new WeakMap<AbortSignal, Promise<ServiceClient>>();
   return async (question) => {
-    service ??= serviceFrom(args);
+    const { signal } = question;
+    const service = services.get(signal) ?? serviceFrom(args, signal);
+    services.set(signal, service);
     const { readMapInput } = await import("../remote/map-input.js");
     return readMapInput((await service).map(question.id), question, { trustPages: args.trustPages ?? false });
   };

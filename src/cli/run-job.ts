@@ -1,15 +1,17 @@
 /** `geoferry run`: a job, what is told of it meanwhile, and its report. */
 import { dirname, resolve } from "node:path";
+import { asGeoferryError, type GeoferryError } from "../errors.js";
 import { createSink } from "../io/sink.js";
 import type { Job, OnFailure, Reports } from "../jobs/job.js";
 import { readJobFile } from "../jobs/read-job.js";
-import { pastRuns, runJob } from "../jobs/run-job.js";
+import { lastSuccess, pastRuns, runJob } from "../jobs/run-job.js";
 import type { RunReport } from "../jobs/run-report.js";
 import { stateRoot } from "../sync/state-folder.js";
 import type { JobArguments } from "./commands/run.js";
 import { exitStatus, worst } from "./exit.js";
 import { openHost } from "./host.js";
 import { renderRun, renderStep } from "./job-report.js";
+import { renderError } from "./render.js";
 import { tell } from "./say.js";
 import { serviceFrom, trafficFrom } from "./service-options.js";
 import { interrupted } from "./signals.js";
@@ -37,18 +39,21 @@ export async function runJobFile(asked: JobArguments, only: readonly string[] | 
   };
   const report = await runJob(job, { file, only, wait }, tools, { onStep: (step) => renderStep(step, args) });
   const status = statusOf(report);
-  renderRun(report, status, args);
-  if (!tools.dryRun) await publish(report, status, reports, root);
-  if (status !== 0 && !tools.dryRun && !interrupted.aborted) await tellOthers(job, report, status, args);
-  return status;
+  const failures = tools.dryRun ? [] : await publish(report, status, reports, root);
+  const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
+  renderRun(report, ending, args);
+  for (const failure of failures) renderError(failure, args, { input: args.job });
+  if (ending !== 0 && !tools.dryRun && !interrupted.aborted) await tellOthers(job, report, ending, args);
+  return ending;
 }
 
 /** The worst of its steps; what was skipped for another has that one's. */
 export const statusOf = ({ steps }: RunReport): number =>
   worst(
-    steps.map(({ result, error }) =>
-      result === "skipped" ? 0 : error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0,
-    ),
+    steps
+      .filter(({ result }) => result !== "skipped")
+      .flatMap((step) => [step, ...step.items])
+      .map(({ result, error }) => (error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0)),
   );
 
 /** What flags and environment do not say, the file does. */
@@ -73,23 +78,40 @@ function reportsOf({ reports }: Job, args: JobArguments): Reports {
   };
 }
 
+/** That one of them cannot be written stops neither the others nor who is told of failures. @returns what went wrong */
 async function publish(
   report: RunReport,
   status: number,
   { json, html, metrics }: Reports,
   root: string,
-): Promise<void> {
-  const runs = html !== undefined || metrics !== undefined ? await pastRuns(report.file, root, shownRuns) : [];
-  if (json !== undefined) await write(json, `${JSON.stringify({ ...report, status }, null, 2)}\n`);
-  if (metrics !== undefined) {
-    const { metricsOf } = await import("../jobs/job-metrics.js");
-    const success = runs.findLast((run) => statusOf(run) === 0);
-    await write(metrics, await metricsOf(report, status, success ? new Date(success.began) : null));
+): Promise<GeoferryError[]> {
+  const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
+    [json, async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
+    [
+      metrics,
+      async () => {
+        const { metricsOf } = await import("../jobs/job-metrics.js");
+        return metricsOf(report, status, await lastSuccess(report.file, root));
+      },
+    ],
+    [
+      html,
+      async () => {
+        const { jobPage } = await import("./job-page/page.js");
+        return jobPage(await pastRuns(report.file, root, shownRuns));
+      },
+    ],
+  ];
+  const failures: GeoferryError[] = [];
+  for (const [path, text] of texts) {
+    if (path === undefined) continue;
+    try {
+      await write(path, await text());
+    } catch (error) {
+      failures.push(asGeoferryError(error));
+    }
   }
-  if (html !== undefined) {
-    const { jobPage } = await import("./job-page/page.js");
-    await write(html, jobPage(runs));
-  }
+  return failures;
 }
 
 /** Whole, or not at all: others read it at any time. @throws output-failed */

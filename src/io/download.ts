@@ -4,6 +4,7 @@ import type { InputOptions } from "./input.js";
 import { networkFailure } from "./network-failure.js";
 import { FileSource } from "./source.js";
 import { spoolStream } from "./spool.js";
+import { withoutSecrets } from "./without-secrets.js";
 
 const redirectLimit = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -28,11 +29,6 @@ const extensionOfType: Readonly<Record<string, string>> = {
 
 /** A page that asks for a login or tells of an error comes with status 200 all too often. */
 const pageStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
-
-/** An address without what may be secret: user, password, query, fragment. */
-export function withoutSecrets(address: string): string {
-  return address.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
-}
 
 /** A name from elsewhere as one that any file system takes, at most 150 characters, or null. */
 function safeName(name: string): string | null {

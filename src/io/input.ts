@@ -6,6 +6,7 @@ import { fault, GeoferryError } from "../errors.js";
 import type { Archive } from "../plugin/format.js";
 import { FileSource, isZip, readHead, systemReason } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
+import { withoutSecrets } from "./without-secrets.js";
 import type { ZipLimits } from "./zip.js";
 
 /** One file to be read, on disk, with its siblings beside it. */
@@ -83,7 +84,6 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
   }
   if (scheme !== undefined) {
     const reason = `addresses with ${scheme}: are not understood; download the file first`;
-    const { withoutSecrets } = await import("./download.js");
     throw fault("input-unreadable", { source: withoutSecrets(address), reason });
   }
   let pipe = false;

@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { commitTogether, type Removal } from "./publish.js";
 import { createSink, type HostSink, type SinkOptions } from "./sink.js";
 import { companionsOf, lstatOrNull, TemporaryNames } from "./target.js";
+import type { Unnamed } from "./unnamed.js";
 
 /** Everything that one run writes: it appears together, or nothing of it does. */
 export class OutputSet {
@@ -35,10 +36,11 @@ export class OutputSet {
 
   /**
    * @param last what cannot be taken back, such as the commit of a database: its failure undoes the rest
+   * @param before told of the files before the first gets its name
    * @throws output-failed, output-exists, with everything as it was
    */
-  commit(last?: () => Promise<void>): Promise<void> {
-    return commitTogether(this.sinks, this.removals, last);
+  commit(last?: () => Promise<void>, before?: (files: readonly Unnamed[]) => void): Promise<void> {
+    return commitTogether(this.sinks, this.removals, last, before);
   }
 
   /** Removes everything that was not committed. */

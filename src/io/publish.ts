@@ -5,6 +5,7 @@ import { fault } from "../errors.js";
 import type { Part } from "./part.js";
 import type { HostSink } from "./sink.js";
 import { isBeingReplaced, isSameFile, lstatOrNull, outputFailure, type TemporaryNames } from "./target.js";
+import type { Unnamed } from "./unnamed.js";
 
 /** The files of one output, all on the disk, and what they replace. */
 export interface FileSet {
@@ -233,12 +234,14 @@ async function replaceOne({ name, parts: [part] }: FileSet): Promise<void> {
  *
  * First every file is whole on the disk and every stream has its last byte, then the names are given.
  * @param last what cannot be taken back and is done when all outputs have their names; its failure undoes them
+ * @param before told of the files before the first gets its name
  * @throws output-failed, output-exists
  */
 export async function commitTogether(
   sinks: readonly HostSink[],
   removals: readonly Removal[] = [],
   last?: () => Promise<void>,
+  before?: (files: readonly Unnamed[]) => void,
 ): Promise<void> {
   let publications: Publication[] = [];
   try {
@@ -249,6 +252,7 @@ export async function commitTogether(
     for (const sink of streams) await sink.prepare();
     const folders = sinks.filter((sink) => sink.publish);
     for (const { parts } of sets) for (const part of parts) part.release();
+    before?.(sets.flatMap(({ parts }) => parts));
     const [first] = sets;
     if (
       first?.overwrite &&

@@ -1,6 +1,6 @@
 /** Whether sources are as they were when an earlier run converted them. */
 import { createHash } from "node:crypto";
-import { createReadStream, readdirSync, statSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Registry } from "../plugin/registry.js";
@@ -41,7 +41,12 @@ export async function marksOf(
     else {
       const files = filesOf(input, registry);
       if (files === null) return null;
-      for (const file of files) marks.push(await markOf(file, digests, signal));
+      try {
+        for (const file of files) marks.push(await markOf(file, digests, signal));
+      } catch {
+        // The conversion says what is wrong with it, or that all is being stopped.
+        return null;
+      }
     }
   }
   return marks;
@@ -57,7 +62,8 @@ export async function isUnchanged(
   for (const [index, { name, stamp }] of now.entries()) {
     const { stamp: earlier, digest } = before[index]!;
     if (stamp === earlier) continue;
-    if (digest === null || (await digestOf(name, signal)) !== digest) return false;
+    // What cannot be read is not known to be the same; the conversion says what is wrong with it.
+    if (digest === null || (await digestOf(name, signal).catch(() => null)) !== digest) return false;
   }
   return true;
 }
@@ -66,6 +72,25 @@ export async function isUnchanged(
 export function stampOf(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}` : null;
+}
+
+/**
+ * Of an output, as it was left. Unlike a source it may have had another name in between: where something else could not
+ * be written, it was put back.
+ */
+export function outputStampOf(path: string): string | null {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : null;
+}
+
+/** The files of an output: of a folder all, of a file those of its stem that its own format puts beside it. */
+export function filesWritten(path: string, registry: Registry): string[] {
+  if (!existsSync(path)) return [path];
+  if (statSync(path).isDirectory()) return allWithin(path);
+  // A log of changes belongs to whoever has the database open.
+  const own = registry.siblingsOf(path).filter((extension) => !/-(wal|shm|journal)$/.test(extension));
+  const stem = join(dirname(path), basename(path, extname(path)));
+  return [path, ...own.map((extension) => `${stem}.${extension}`).filter((name) => existsSync(name))];
 }
 
 async function markOf(path: string, digests: boolean, signal: AbortSignal): Promise<Mark> {
@@ -83,7 +108,10 @@ async function digestOf(path: string, signal: AbortSignal): Promise<string> {
 /** The file and what belongs to it (`.dbf`, `.prj` …); all of a folder; null where there is nothing to look at. */
 function filesOf(input: string, registry: Registry): string[] | null {
   try {
-    if (statSync(input).isDirectory()) return allWithin(input);
+    const stat = statSync(input);
+    if (stat.isDirectory()) return allWithin(input);
+    // A pipe can be read once.
+    if (!stat.isFile()) return null;
     const [folder, stem] = [dirname(input), basename(input, extname(input)).toLowerCase()];
     const beside = readdirSync(folder).filter(
       (name) => name !== basename(input) && name.toLowerCase().startsWith(`${stem}.`) && registry.isCompanion(name),

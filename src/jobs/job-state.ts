@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { ownFolder } from "../sync/state-folder.js";
 import type { Mark } from "./fingerprint.js";
@@ -22,10 +22,19 @@ export interface Written {
 /** So many runs are kept: more than a year of nights. */
 const mostRuns = 400;
 
+/** Of the schema; another's is not understood. */
+const schemaVersion = 1;
+
 const schema = `
   CREATE TABLE IF NOT EXISTS written (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY, report TEXT NOT NULL);`;
+  CREATE TABLE IF NOT EXISTS begun (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (step, output)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY, report TEXT NOT NULL);
+  PRAGMA user_version = ${schemaVersion};`;
+
+/** How results that count as success are found in reports. */
+const endedWell = "json_extract(report, '$.result') IN ('done', 'unchanged')";
 
 /** The folder of a job, by its file. @throws output-failed */
 export function jobFolder(root: string, file: string): string {
@@ -36,46 +45,115 @@ export function jobFolder(root: string, file: string): string {
 }
 
 export class JobState implements Disposable {
-  private constructor(private readonly database: Database) {}
+  private constructor(
+    private readonly database: Database,
+    private readonly path: string,
+  ) {}
 
   /** The caller has the lock of the job. @param folder `jobFolder` @throws output-failed */
   static async open(folder: string): Promise<JobState> {
     const path = join(folder, "job.db");
+    let database: Database | undefined;
     try {
       const { default: Sqlite } = await import("better-sqlite3");
-      const database = new Sqlite(path);
+      database = new Sqlite(path);
+      const version = database.pragma("user_version", { simple: true }) as number;
+      if (version > schemaVersion) throw new Error("a later geoferry wrote it");
       database.pragma("synchronous = FULL");
-      database.exec(schema);
-      return new JobState(database);
+      if (version < schemaVersion) database.exec(schema);
+      return new JobState(database, path);
     } catch (error) {
-      const reason = `${systemReason(error)}; without it every source is converted anew: remove it where it is damaged`;
-      throw fault("output-failed", { output: path, reason }, error);
+      database?.close();
+      throw unusable(path, error);
     }
   }
 
   written(step: string, output: string): Written | null {
-    const row = this.database.prepare("SELECT value FROM written WHERE step = ? AND output = ?").pluck();
-    const text = row.get(step, resolve(output)) as string | undefined;
-    return text === undefined ? null : (JSON.parse(text) as Written);
+    return this.found("written", step, output);
   }
 
   wrote(step: string, output: string, written: Written): void {
-    const put = this.database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?, ?)");
+    this.using((database) =>
+      database.transaction(() => {
+        this.put("written", step, output, written);
+        this.forgetBegun(step, output);
+      })(),
+    );
+  }
+
+  /** What an output was about to become when its run died. */
+  begun(step: string, output: string): Written | null {
+    return this.found("begun", step, output);
+  }
+
+  /** Before the files get their names: the next run knows them as the job's own, should this one die. */
+  begin(step: string, output: string, written: Written): void {
+    this.using(() => this.put("begun", step, output, written));
+  }
+
+  /** The run lives, and all is as it was. */
+  forgetBegun(step: string, output: string): void {
+    this.using((database) =>
+      database.prepare("DELETE FROM begun WHERE step = ? AND output = ?").run(step, resolve(output)),
+    );
+  }
+
+  private found(table: "written" | "begun", step: string, output: string): Written | null {
+    return this.using((database) => {
+      const row = database.prepare(`SELECT value FROM ${table} WHERE step = ? AND output = ?`).pluck();
+      const text = row.get(step, resolve(output)) as string | undefined;
+      return text === undefined ? null : (JSON.parse(text) as Written);
+    });
+  }
+
+  private put(table: "written" | "begun", step: string, output: string, written: Written): void {
+    const put = this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?)`);
     put.run(step, resolve(output), JSON.stringify(written));
   }
 
   keep(report: RunReport): void {
-    this.database.prepare("INSERT INTO run (report) VALUES (?)").run(JSON.stringify(report));
-    this.database.prepare("DELETE FROM run WHERE number <= (SELECT max(number) FROM run) - ?").run(mostRuns);
+    const add = (database: Database) => {
+      database.prepare("INSERT INTO run (report) VALUES (?)").run(JSON.stringify(report));
+      // The last that ended well is told of however long ago it was.
+      const late = "number <= (SELECT max(number) FROM run) - ?";
+      const success = `(SELECT ifnull(max(number), 0) FROM run WHERE ${endedWell})`;
+      database.prepare(`DELETE FROM run WHERE ${late} AND number <> ${success}`).run(mostRuns);
+    };
+    this.using((database) => database.transaction(add)(database));
   }
 
   /** The latest ones, in the order of their time. */
   runs(most: number): RunReport[] {
-    const texts = this.database.prepare("SELECT report FROM run ORDER BY number DESC LIMIT ?").pluck().all(most);
-    return (texts as string[]).map((text) => JSON.parse(text) as RunReport).reverse();
+    return this.using((database) => {
+      const texts = database.prepare("SELECT report FROM run ORDER BY number DESC LIMIT ?").pluck().all(most);
+      return (texts as string[]).map((text) => JSON.parse(text) as RunReport).reverse();
+    });
+  }
+
+  /** The latest one without failures and rejects; null where there is none. */
+  lastSuccess(): RunReport | null {
+    return this.using((database) => {
+      const query = database.prepare(`SELECT report FROM run WHERE ${endedWell} ORDER BY number DESC LIMIT 1`).pluck();
+      const text = query.get() as string | undefined;
+      return text === undefined ? null : (JSON.parse(text) as RunReport);
+    });
   }
 
   [Symbol.dispose](): void {
     this.database.close();
   }
+
+  /** @throws output-failed */
+  private using<T>(work: (database: Database) => T): T {
+    try {
+      return work(this.database);
+    } catch (error) {
+      throw unusable(this.path, error);
+    }
+  }
+}
+
+function unusable(path: string, error: unknown): GeoferryError {
+  const reason = `${systemReason(error)}; without it every source is converted anew: remove it where it is damaged`;
+  return fault("output-failed", { output: path, reason }, error);
 }

@@ -132,6 +132,9 @@ export const limit: Kind<Limit> = kind(
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** Milliseconds: timers of Node.js hold no more (2³¹ − 1), and go off at once instead. */
+export const longestDuration = 2_147_483_647;
+
 /** Milliseconds, from `500ms`, `30s`, `5m`, `2h`, or a number of seconds. */
 export const duration: Kind<number> = kind(
   {
@@ -142,8 +145,10 @@ export const duration: Kind<number> = kind(
   },
   (place) => {
     const [, digits, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(place.value).trim()) ?? [];
-    if (digits !== undefined) return Math.round(Number(digits) * units[unit]!);
-    throw place.isNot("a time like 30s, 5m or 2h");
+    if (digits === undefined) throw place.isNot("a time like 30s, 5m or 2h");
+    const milliseconds = Math.round(Number(digits) * units[unit]!);
+    if (milliseconds <= longestDuration) return milliseconds;
+    throw place.isNot("a time of at most 24d");
   },
 );
 

@@ -1,6 +1,6 @@
 /** A job from its first step to its last: what stops one stops no other that does not need it. */
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { fault } from "../errors.js";
 import { FolderLock } from "../sync/lock.js";
 import type { Job, Step } from "./job.js";
@@ -69,6 +69,13 @@ export async function pastRuns(file: string, stateRoot: string, most: number): P
   return state.runs(most);
 }
 
+/** When the latest run of the job began that ended well; null where none did. */
+export async function lastSuccess(file: string, stateRoot: string): Promise<Date | null> {
+  using state = await JobState.open(jobFolder(stateRoot, file));
+  const report = state.lastSuccess();
+  return report && new Date(report.began);
+}
+
 function chosenSteps({ steps }: Job, only: readonly string[] | null): readonly Step[] {
   if (only === null) return steps;
   const unknown = only.find((name) => !steps.some((step) => step.name === name));
@@ -78,9 +85,13 @@ function chosenSteps({ steps }: Job, only: readonly string[] | null): readonly S
   });
 }
 
-/** What a step writes: two that write the same do so one after the other. */
+/** What a step writes. */
 const targetOf = (step: Step): string =>
   step.kind === "conversion" ? resolve(step.request.output) : `map:${step.request.map}`;
+
+/** Whether two steps may write the same, or one into the other's folder: they do so one after the other. */
+const overlap = (one: string, other: string): boolean =>
+  one === other || one.startsWith(other + sep) || other.startsWith(one + sep);
 
 type RunOne = (step: Step, before: ReadonlyMap<string, StepReport>) => Promise<StepReport>;
 
@@ -90,13 +101,10 @@ async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): 
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(parallel);
   const under = new Map<string, Promise<StepReport>>();
-  const last = new Map<string, Promise<StepReport>>();
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     const target = targetOf(step);
-    const before = [
-      ...step.needs.flatMap((need) => under.get(need) ?? []),
-      ...(last.get(target) ? [last.get(target)!] : []),
-    ];
+    const rivals = steps.slice(0, index).filter((other) => overlap(targetOf(other), target));
+    const before = [...step.needs, ...rivals.map(({ name }) => name)].flatMap((name) => under.get(name) ?? []);
     // One at a time is in the order of the file.
     if (parallel === 1) before.push(...under.values());
     const report = Promise.all(before).then(() => limit(() => run(step, done)));
@@ -105,7 +113,6 @@ async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): 
       return found;
     });
     under.set(step.name, told);
-    last.set(target, told);
   }
   return Promise.all(under.values());
 }

@@ -1,12 +1,22 @@
 /** One step of a job, tried until it is done, cannot be, or has been tried often enough. */
 import { setTimeout as pause } from "node:timers/promises";
 import { type ErrorKind, fault, type GeoferryError } from "../errors.js";
+import { tellable } from "../io/without-secrets.js";
 import type { Host } from "../pipeline/request.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
 import { convertStep } from "./convert-step.js";
 import type { Step } from "./job.js";
 import type { JobState } from "./job-state.js";
-import { errorReport, type ItemReport, type StepReport, sumOf, thrown, worstResult } from "./run-report.js";
+import { longestDuration } from "./kinds.js";
+import {
+  type Counts,
+  errorReport,
+  type ItemReport,
+  type StepReport,
+  sumOf,
+  thrown,
+  worstResult,
+} from "./run-report.js";
 import { synchroniseStep } from "./synchronise-step.js";
 
 /** What the steps of a job work with. */
@@ -36,11 +46,13 @@ export async function runStep(step: Step, state: JobState, tools: JobTools): Pro
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
   const within = { ...tools, host: { ...tools.host, signal } };
+  /** Outputs that an earlier try has written. */
+  const settled = new Set<string>();
   let items: readonly ItemReport[] = [];
   let tries = 0;
-  for (let delay = step.retryDelay; ; delay *= 2) {
+  for (let delay = step.retryDelay; ; delay = Math.min(delay * 2, longestDuration)) {
     tries++;
-    items = mergedItems(items, await attempt(step, state, within));
+    items = mergedItems(items, await attempt(step, state, within, settled));
     const kinds = items.flatMap(({ error }) => (error ? [error.kind] : []));
     if (tries > step.retries || signal.aborted || tools.dryRun || !kinds.some((kind) => isRepeatable(step, kind)))
       break;
@@ -69,27 +81,46 @@ export function skippedStep({ name }: Step, need: string | null): StepReport {
   return { name, result, error: errorReport(error), tries: 0, began, seconds: 0, counts: {}, items: [] };
 }
 
-async function attempt(step: Step, state: JobState, tools: JobTools): Promise<readonly ItemReport[]> {
+async function attempt(
+  step: Step,
+  state: JobState,
+  tools: JobTools,
+  settled: Set<string>,
+): Promise<readonly ItemReport[]> {
   try {
-    return step.kind === "conversion" ? await convertStep(step, state, tools) : [await synchroniseStep(step, tools)];
+    return step.kind === "conversion"
+      ? await convertStep(step, state, tools, settled)
+      : [await synchroniseStep(step, tools)];
   } catch (error) {
     return [failedItem(step, thrown(error, tools.host.signal))];
   }
 }
 
 function failedItem(step: Step, error: GeoferryError): ItemReport {
-  const source = (step.kind === "conversion" ? step.request : step.request.source).inputs.join(", ");
-  const target = step.kind === "conversion" ? step.request.output : `map:${step.request.map}`;
+  const source = (step.kind === "conversion" ? step.request : step.request.source).inputs.map(tellable).join(", ");
+  const target = step.kind === "conversion" ? tellable(step.request.output) : `map:${step.request.map}`;
   return { source, target, result: "failed", counts: {}, error: errorReport(error) };
 }
 
 /** What was done in an earlier try is unchanged in the next: it counts as done. */
-function mergedItems(before: readonly ItemReport[], now: readonly ItemReport[]): readonly ItemReport[] {
+export function mergedItems(before: readonly ItemReport[], now: readonly ItemReport[]): readonly ItemReport[] {
   const earlier = new Map(before.map((item) => [item.target, item]));
   return now.map((item) => {
     const known = earlier.get(item.target);
-    return item.result === "unchanged" && known && known.result !== "failed" ? known : item;
+    if (!known) return item;
+    if (known.result === "failed") return withEarlier(item, known.counts);
+    return item.result === "unchanged" ? known : item;
   });
+}
+
+/** What a try has changed on a map before it failed is changed, whatever comes of the next. */
+function withEarlier(item: ItemReport, { created = 0, updated = 0, deleted = 0 }: Counts): ItemReport {
+  if (created + updated + deleted === 0) return item;
+  const counts = { created: 0, updated: 0, deleted: 0, ...item.counts };
+  counts.created += created;
+  counts.updated += updated;
+  counts.deleted += deleted;
+  return { ...item, result: item.result === "unchanged" ? "done" : item.result, counts };
 }
 
 function overdue(item: ItemReport, step: Step): ItemReport {

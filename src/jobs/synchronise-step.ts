@@ -1,7 +1,11 @@
 /** A step whose target is a map. */
 
+import { tellable } from "../io/without-secrets.js";
+import { expandInputs } from "../pipeline/expand.js";
+import type { Host } from "../pipeline/request.js";
 import { checkGuards } from "../sync/guards.js";
 import { isUnchanged, type Prepared } from "../sync/prepare.js";
+import type { SourceRequest, SyncRequest } from "../sync/request.js";
 import { rehearse, synchronise } from "../sync/sync.js";
 import { openReading, SyncRun } from "../sync/sync-run.js";
 import type { SynchronisationStep } from "./job.js";
@@ -9,11 +13,16 @@ import { type Counts, errorReport, type ItemReport } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
 
 /** Nobody is asked: guards alone decide. @throws what stops it before the first write */
-export async function synchroniseStep({ request, backup }: SynchronisationStep, tools: JobTools): Promise<ItemReport> {
+export async function synchroniseStep(
+  { request: asked, backup }: SynchronisationStep,
+  tools: JobTools,
+): Promise<ItemReport> {
   const { host, traffic, stateRoot, onNotice, dryRun } = tools;
+  const inputs = await filesOf(asked.source, host);
+  const request: SyncRequest = { ...asked, source: { ...asked.source, inputs } };
   const service = await tools.service(host.signal);
   const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
-  const source = request.source.inputs.join(", ");
+  const source = asked.source.inputs.map(tellable).join(", ");
   const item = { source, target: `map:${request.map}` };
   if (dryRun) {
     await using reading = await openReading(syncTools, request.map);
@@ -31,6 +40,14 @@ export async function synchroniseStep({ request, backup }: SynchronisationStep, 
   const counts: Counts = { created, updated, deleted, rejected: rejected + failed };
   if (ending) return { ...item, result: "failed", counts, error: errorReport(ending) };
   return { ...item, result: isPartial || failed > 0 ? "rejects" : "done", counts, error: null };
+}
+
+/** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
+async function filesOf({ inputs, from }: SourceRequest, { registry }: Host): Promise<string[]> {
+  const expanded = await expandInputs(inputs, registry, from);
+  const refused = expanded.find(({ error }) => error);
+  if (refused) throw refused.error;
+  return expanded.map(({ address }) => address);
 }
 
 function planned({ plan: { counts }, source: { rejects, gaps } }: Prepared): Pick<ItemReport, "result" | "counts"> {

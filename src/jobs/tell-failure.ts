@@ -48,9 +48,16 @@ async function runCommand(
 
 async function post(address: string, report: RunReport, status: number): Promise<string | null> {
   try {
-    const response = await fetch(address, {
+    const url = new URL(address);
+    // fetch takes no address with a user in it, and tells all of it in its error.
+    const { username, password } = url;
+    url.username = "";
+    url.password = "";
+    const login = [username, password].map(decodeURIComponent).join(":");
+    const authorization = `Basic ${Buffer.from(login).toString("base64")}`;
+    const response = await fetch(url, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...(login === ":" ? {} : { authorization }) },
       body: JSON.stringify({ ...report, status }),
       signal: AbortSignal.timeout(patience),
     });

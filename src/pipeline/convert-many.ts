@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { tellable } from "../io/without-secrets.js";
 import type { Registry } from "../plugin/registry.js";
 import { openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
@@ -53,7 +54,7 @@ export async function convertMany(
     host.registry.ofAddress(request.output) !== undefined ||
     (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));
   const refused = expanded.flatMap(({ address: input, error }) =>
-    error ? [{ input, output: request.output, error }] : [],
+    error ? [{ input: tellable(input), output: request.output, error }] : [],
   );
   // Into one file goes everything or nothing.
   if (single && refused[0]) throw refused[0].error;
@@ -110,7 +111,7 @@ async function attempt(
   folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
-  const input = request.inputs.join(", ");
+  const input = request.inputs.map(tellable).join(", ");
   try {
     host.signal.throwIfAborted();
     if (folder) await mkdir(dirname(output), { recursive: true });
@@ -142,7 +143,7 @@ function planFolder(
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();
     const other = planned.get(key);
-    if (other) throw fault("output-collision", { output, inputs: [other.inputs[0]!, input.address] });
+    if (other) throw fault("output-collision", { output, inputs: [other.inputs[0]!, input.address].map(tellable) });
     planned.set(key, { inputs: [input.address], output });
   }
   return [...planned.values()];

@@ -113,7 +113,8 @@ export async function openInputs(
   async function openMap(id: string, name: string): Promise<void> {
     if (id === "") throw fault("usage", { reason: "the id of the map is empty: map:ID; is a variable not set?" });
     const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
-    const sources = await host.readMap?.({ id, name, layers: request.layers ?? [], spool, onProgress });
+    const { signal } = host;
+    const sources = await host.readMap?.({ id, name, layers: request.layers ?? [], spool, onProgress, signal });
     if (!sources) throw fault("input-unreadable", { source: name, reason: "this program reads no maps" });
     for (const source of sources) await openSource(source, "geojson");
   }

@@ -2,12 +2,14 @@
  * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
  * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
  */
+
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { isWgs84 } from "../crs/index.js";
 import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { companionsOf, longestName, lstatOrNull, outputFailure, shortened, throughLinks } from "../io/target.js";
+import { tellable } from "../io/without-secrets.js";
 import type { Crs } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import type { Registry } from "../plugin/registry.js";
@@ -90,7 +92,10 @@ const belongsToInput: Rule = ({ path, file, use }, { inputs, format }) => {
 
 const isWrittenTwice: Rule = ({ path, file }, plan) => {
   if (!plan.isClaimed(file)) return null;
-  return fault("output-collision", { output: path, inputs: [plan.inputs.join(", "), "another input or layer"] });
+  return fault("output-collision", {
+    output: path,
+    inputs: [plan.inputs.map(tellable).join(", "), "another input or layer"],
+  });
 };
 
 const rules: readonly Rule[] = [circularLink, isWrittenTwice, isRead, mustNotExist, belongsToInput];

@@ -1,5 +1,6 @@
 import type { FileSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
+import type { Unnamed } from "../io/unnamed.js";
 import type { FieldType } from "../model/field.js";
 import type { LayerInfo } from "../model/layer.js";
 import type { Registry } from "../plugin/registry.js";
@@ -76,6 +77,8 @@ export interface Host {
   readonly onProgress?: (progress: Progress) => void;
   /** What the inputs of a conversion turned out to be, once they are open. */
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
+  /** Told of an output when its files are whole, before the first of them gets its name. */
+  readonly onCommit?: (output: string, files: readonly Unnamed[]) => void;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }
@@ -91,6 +94,8 @@ export interface MapQuestion {
   /** Where the files go. */
   readonly spool: Spool;
   readonly onProgress: (features: number) => void;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
 }
 
 /** Puts a map on disk: a file of GeoJSON for each of its layers. The layers asked for are among them, if it has them. */

@@ -113,7 +113,8 @@ export class Run {
     const last = async () => {
       for (const { assembler } of inPlace) await assembler.commit?.();
     };
-    await this.conversion.outputs.commit(inPlace.length > 0 ? last : undefined);
+    const { host, request, outputs } = this.conversion;
+    await outputs.commit(inPlace.length > 0 ? last : undefined, (files) => host.onCommit?.(request.output, files));
     return this.written.map(({ part, crs, features }) => ({
       path: part.path,
       layer: part.layer.name,

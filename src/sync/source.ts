@@ -1,8 +1,10 @@
 /** The source of a synchronisation: read by the ordinary pipeline, then known by a row of a table for each feature. */
+
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fault } from "../errors.js";
 import type { Spool } from "../io/spool.js";
+import { tellable } from "../io/without-secrets.js";
 import type { Extent, Geometry } from "../model/geometry.js";
 import { GeometryExtent } from "../model/geometry-extent.js";
 import type { LayerInfo } from "../model/layer.js";
@@ -104,7 +106,7 @@ export async function readSource(
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isCutShort = request.source.limit !== undefined;
   return {
-    inputs,
+    inputs: inputs.map(tellable),
     read,
     features: index.features,
     outOfScope: index.outOfScope,

@@ -280,6 +280,20 @@ test("a map is compared even where its source has not changed", async () => {
   expect((await world.features(map)).map(({ properties }) => properties.name).sort()).toEqual(["a", "b"]);
 });
 
+test.each(["in/", "in/*.csv"])("a map is filled from all files of %s", async (source) => {
+  const map = await world.newMap();
+  mkdirSync(at("in"));
+  put("in/a.csv", csv("a", "b"));
+  put("in/b.csv", csv("c"));
+  put(
+    "job.yaml",
+    `name: n\nsteps:\n  - {name: map, source: ${source}, target: {map: ${map}, mode: full, remoteField: name}}\n`,
+  );
+  expect((await run("job.yaml")).status).toBe(0);
+  expect((await world.features(map)).map(({ properties }) => properties.name).sort()).toEqual(["a", "b", "c"]);
+  expect(results((await run("job.yaml")).report)).toEqual({ map: "unchanged" });
+});
+
 describe("two runs of one job at once", () => {
   /** A job that waits for its source until `release` is called. */
   async function held(): Promise<{ begun: Promise<unknown>; release: () => void }> {

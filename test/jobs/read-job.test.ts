@@ -166,6 +166,11 @@ describe("what is wrong is told with its place", () => {
       '"105%" is not a number like 100 or a share like 5%',
     ],
     ["a time", step("source: a", "target: b", "timeout: soon"), '"soon" is not a time like 30s, 5m or 2h'],
+    [
+      "a time that no timer holds",
+      step("source: a", "target: b", "timeout: 30d"),
+      '"30d" is not a time of at most 24d',
+    ],
     ["a box", step("source: a", "target: b", "bbox: [1, 2, 3]"), "[1,2,3] is not a list of least x"],
     ["a type of fields", step("source: a", "target: b", "cast: {n: number}"), '"number" is not one of boolean, int32'],
     ["stdin", step("source: '-'", "target: b"), "3:5: steps[1]: a job has no stdin"],

@@ -1,0 +1,265 @@
+/** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RunReport } from "../../src/jobs/run-report.js";
+import { main } from "../support/command.js";
+
+let folder: string;
+const servers: Server[] = [];
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "geoferry-run-odd-"));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (name: string) => join(folder, name);
+const put = (name: string, text: string) => writeFileSync(at(name), text);
+const csv = (...names: readonly string[]) => `name,lon,lat\n${names.map((name, n) => `${name},${n},50`).join("\n")}\n`;
+const job = (steps: readonly string[], more = "") =>
+  put("job.yaml", `name: odd\n${more}steps:\n${steps.map((step) => `  - {${step}}\n`).join("")}`);
+
+interface Ran {
+  readonly status: number | null;
+  readonly signal: string | null;
+  readonly stderr: string;
+  readonly report: RunReport;
+}
+
+async function run(flags: readonly string[] = [], nodeFlags: readonly string[] = []): Promise<Ran> {
+  rmSync(at("report.json"), { force: true });
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags, main, "run", at("job.yaml"), "--report", at("report.json"), "--state", at("state"), ...flags],
+    {
+      cwd: tmpdir(),
+      env: { ...process.env, NO_COLOR: "1", GEOFERRY_CLIENT_ID: "id", GEOFERRY_CLIENT_SECRET: "hunter6" },
+    },
+  );
+  children.push(child);
+  let stderr = "";
+  child.stderr.on("data", (piece) => {
+    stderr += piece;
+  });
+  const [status, signal] = (await once(child, "close")) as [number | null, string | null];
+  const report = existsSync(at("report.json")) ? JSON.parse(readFileSync(at("report.json"), "utf8")) : null;
+  return { status, signal, stderr, report };
+}
+
+const results = ({ steps }: RunReport) => steps.map(({ result }) => result);
+const rowsOf = (name: string) => readFileSync(at(name), "utf8").trim().split("\n").slice(1);
+
+async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const server = createServer(answer!);
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("users, passwords and queries of addresses are in no message, report or page", async () => {
+  put("a.csv", csv("a"));
+  const logins: (string | undefined)[] = [];
+  const host = await serve(({ method, headers }, response) => {
+    if (method === "POST") logins.push(headers.authorization);
+    response.writeHead(404).end();
+  });
+  const address = `http://user:hunter2@${host}/x.geojson?token=hunter3`;
+  job(
+    [
+      `name: one, source: "${address}", target: b.geojson`,
+      `name: many, source: [a.csv, "${address}"], target: out/, to: geojson`,
+      `name: collision, source: ["${address}", "${address}4"], target: out/, to: csv`,
+      "name: database, source: 'pg:\"host=nowhere password=hunter5\"', target: c.geojson",
+      `name: map, source: "${address}", target: {map: m}`,
+    ],
+    `onFailure: {webhook: "http://user:hunter%37@${host}/told"}\n`,
+  );
+  const { stderr, report } = await run(["--page", at("page.html"), "--url", `http://${host}`, "--json"]);
+  expect(report.steps).toHaveLength(5);
+  const told = [stderr, JSON.stringify(report), readFileSync(at("page.html"), "utf8")].join("\n");
+  expect(told).toContain(`http://${host}/x.geojson`);
+  expect(told.match(/.*(user:|hunter\d).*/g)).toBeNull();
+  // The server's map asks it for a token first.
+  expect(logins).toContain(`Basic ${Buffer.from("user:hunter7").toString("base64")}`);
+});
+
+test("what one try has appended no further try appends again", async () => {
+  let asked = 0;
+  const host = await serve((request, response) => {
+    if (request.url === "/a.csv") response.end(csv("new"));
+    // Nothing tells which version it is.
+    else if (request.url === "/b.csv" && request.method === "GET" && ++asked > 2) response.end(csv("other"));
+    else response.writeHead(request.url === "/b.csv" ? 503 : 404).end();
+  });
+  job([
+    `name: a, source: ["http://${host}/a.csv", "http://${host}/b.csv"], target: out/, to: csv, append: true, retryDelay: 1ms`,
+  ]);
+  const { status, report } = await run();
+  expect({ status, tries: report.steps[0]!.tries, counts: report.steps[0]!.counts }).toEqual({
+    status: 0,
+    tries: 3,
+    counts: { read: 2, written: 2, rejected: 0 },
+  });
+  expect(rowsOf("out/a.csv")).toHaveLength(1);
+});
+
+test("sources that have not changed are appended once, though others append to the same file", async () => {
+  put("a.csv", csv("a", "b"));
+  put("b.csv", csv("c"));
+  const steps = ["a", "b"].map((name) => `name: ${name}, source: ${name}.csv, target: all.csv, append: true`);
+  job(steps);
+  expect(results((await run()).report)).toEqual(["done", "done"]);
+  expect(results((await run()).report)).toEqual(["unchanged", "unchanged"]);
+  expect(rowsOf("all.csv")).toHaveLength(3);
+  put("b.csv", csv("d"));
+  expect(results((await run()).report)).toEqual(["unchanged", "done"]);
+  expect(rowsOf("all.csv")).toHaveLength(4);
+});
+
+describe("an output is the job's own", () => {
+  beforeEach(async () => {
+    put("a.csv", csv("a"));
+    job(["name: a, source: a.csv, target: a.shp"]);
+    expect(results((await run()).report)).toEqual(["done"]);
+  });
+
+  test("and made anew where a file beside it is gone", async () => {
+    rmSync(at("a.dbf"));
+    expect(results((await run()).report)).toEqual(["done"]);
+    expect(existsSync(at("a.dbf"))).toBe(true);
+    expect(results((await run()).report)).toEqual(["unchanged"]);
+  });
+
+  test("but not where somebody has changed a file beside it", async () => {
+    writeFileSync(at("a.dbf"), "mine");
+    const { status, report } = await run();
+    expect([status, report.steps[0]!.error?.code]).toEqual([2, "output-exists"]);
+    expect(readFileSync(at("a.dbf"), "utf8")).toBe("mine");
+  });
+
+  test("whoever may read it now", async () => {
+    chmodSync(at("a.shp"), 0o600);
+    expect(results((await run()).report)).toEqual(["unchanged"]);
+  });
+});
+
+describe("a run that is killed just as its output has got its name", () => {
+  const killer = (call: "link" | "rename") =>
+    `data:text/javascript,${encodeURIComponent(`
+      import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const original = fs.promises.${call};
+      fs.promises.${call} = async (from, to) => {
+        await original(from, to);
+        if (String(to).endsWith("/a.csv")) process.kill(process.pid, "SIGKILL");
+      };
+      syncBuiltinESMExports();`)}`;
+  const kill = async (call: "link" | "rename") => (await run([], ["--import", killer(call)])).signal;
+
+  beforeEach(() => put("s.csv", csv("a")));
+
+  test.each([["first", "link"] as const, ["next", "rename"] as const])(
+    "the %s time, is finished by the next",
+    async (when, call) => {
+      job([`name: a, source: s.csv, target: ${at("a.csv")}`]);
+      if (when === "next") {
+        await run();
+        put("s.csv", csv("a", "b"));
+      }
+      expect(await kill(call)).toBe("SIGKILL");
+      expect((await run()).status).toBe(0);
+      put("s.csv", csv("a", "b", "c"));
+      expect(results((await run()).report)).toEqual(["done"]);
+      expect(rowsOf("a.csv")).toHaveLength(3);
+    },
+  );
+
+  test("has not left what is appended twice", async () => {
+    put("a.csv", csv("old"));
+    job([`name: a, source: s.csv, target: ${at("a.csv")}, append: true`]);
+    expect(await kill("rename")).toBe("SIGKILL");
+    expect((await run()).status).toBe(0);
+    expect(rowsOf("a.csv")).toHaveLength(2);
+  });
+});
+
+test("a report that cannot be written hides no failure: the others are, who is to be told is, and the status tells", async () => {
+  put("a.csv", csv("a"));
+  job(["name: a, source: a.csv, target: a.geojson"]);
+  const flags = [
+    "--page",
+    at("none/page.html"),
+    "--metrics",
+    at("m.prom"),
+    "--on-failure",
+    "echo told $GEOFERRY_STATUS",
+  ];
+  const { status, stderr, report } = await run(flags);
+  expect({ status, results: results(report), metrics: existsSync(at("m.prom")) }).toEqual({
+    status: 6,
+    results: ["done"],
+    metrics: true,
+  });
+  expect(stderr).toContain("told 6");
+  expect(stderr).toContain("page.html: cannot be written");
+});
+
+test("the status is that of the worst source of a step", async () => {
+  const host = await serve((_, response) => void response.writeHead(503).end());
+  job([`name: a, source: [none.csv, "http://${host}/b.csv"], target: out/, to: geojson, retries: 0`]);
+  // 8 (try later) is worse than 3 (missing), as with convert.
+  expect((await run()).status).toBe(8);
+});
+
+test("a step waits for one that writes into its folder", async () => {
+  put("b.csv", csv("b"));
+  const host = await serve((request, response) => {
+    if (request.url !== "/a.csv") response.writeHead(404).end();
+    else setTimeout(() => response.end(csv("a")), 1000);
+  });
+  job(
+    [
+      `name: folder, source: ["http://${host}/a.csv"], target: out/, to: csv`,
+      "name: file, source: b.csv, target: out/a.csv, overwrite: true",
+    ],
+    "parallel: 2\n",
+  );
+  const { report } = await run();
+  expect(results(report)).toEqual(["done", "done"]);
+  expect(rowsOf("out/a.csv")[0]).toMatch(/\bb\b/);
+});
+
+test("a step that reads a map of a service that never answers ends in its time", async () => {
+  const host = await serve(() => {});
+  job(["name: a, source: map:7c0, target: a.geojson, timeout: 1s"]);
+  const began = performance.now();
+  const { status, report } = await run(["--url", `http://${host}`]);
+  expect([status, report.steps[0]!.error?.code]).toEqual([8, "step-timeout"]);
+  // An answer may take sixty seconds, and is asked for several times.
+  expect(performance.now() - began).toBeLessThan(50_000);
+}, 60_000);
+
+test("a state that a later geoferry wrote is left alone", async () => {
+  put("a.csv", csv("a"));
+  job(["name: a, source: a.csv, target: a.geojson"]);
+  await run();
+  const { globSync } = await import("tinyglobby");
+  const [path] = globSync("state/jobs/*/job.db", { cwd: folder, absolute: true });
+  const database = new Sqlite(path!);
+  database.pragma("user_version = 99");
+  database.close();
+  const { status, stderr } = await run();
+  expect(status).toBe(6);
+  expect(stderr).toContain("a later geoferry wrote it");
+});
