@@ -29,6 +29,12 @@ export const hasNoTimeZone = new Set(["MapInfo File", "XLSX", "ODS", "OGR_GMT", 
 export const hasWholeSeconds = new Set(["OpenFileGDB", "FileGDB"]);
 /** Those that keep the id of a feature. */
 const keepsIds = new Set(["GPKG", "SQLite", "GeoJSON", "GeoJSONSeq", "OpenFileGDB", "FileGDB"]);
+/** Those that take an id more than once. */
+export const repeatsIds = new Set(["GeoJSON", "GeoJSONSeq"]);
+const everyId = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
+/** The ids that a driver takes. */
+export const idRangeOf = (name: string): typeof everyId =>
+  name === "OpenFileGDB" || name === "FileGDB" ? { least: 1n, greatest: 2n ** 31n - 1n } : everyId;
 /** Names of fields: bytes that they may have. */
 const nameBytes: Readonly<Record<string, number>> = { "MapInfo File": 31, "ESRI Shapefile": 10, OpenFileGDB: 64 };
 

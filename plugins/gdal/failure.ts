@@ -3,7 +3,11 @@ import { howToGet } from "./catalogue.js";
 import { GdalFailure } from "./connection.js";
 
 /** What GDAL's messages begin with, and where they name the file once more. */
-const clean = (message: string): string => message.replace(/^(ERROR|Warning) \d+: /, "").trim();
+const clean = (message: string): string =>
+  message
+    .replace(/^(ERROR|Warning) \d+: /, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 
 /** A failure of GDAL while reading, as an error of the registry; any other error as it is. */
 export function readFailure(error: unknown, source: string, driver: string | null): unknown {

@@ -69,7 +69,41 @@ export interface LayerDescription {
   readonly wkt: string | null;
   readonly geometryType: string;
   readonly fields: readonly Field[];
-  readonly hasIds: boolean;
+  /** `given`: as they stand in the rows; `counted`: from 1 on; null: whatever the driver gives. */
+  readonly ids: "given" | "counted" | null;
+}
+
+/** In the SQL of OGR. */
+const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
+/** What the ids are called, where the output has a name for them: as no field is. */
+function idName(fields: readonly Field[]): string {
+  const taken = new Set(fields.map(({ name }) => name.toLowerCase()));
+  for (let n = 0; ; n++) {
+    const name = n === 0 ? "fid" : `fid_${n}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** What the rows are taken from, and whether that names and types them as the layer has them. */
+function sourceOf({ fields, ids, geometryType }: LayerDescription): {
+  readonly element: string;
+  readonly isWhole: boolean;
+} {
+  // GDAL's VRT leaves bytes out of fields that are declared to it: then SQL says what they are.
+  const isWhole = fields.some(({ type }) => type === "binary");
+  if (!isWhole && ids !== "counted") return { element: `<SrcLayer>${rowsLayer}</SrcLayer>`, isWhole };
+  // The rows themselves are numbered from 0.
+  const id = ids === null ? [] : [`${ids === "given" ? idColumn : "FID + 1"} AS ${quoted(idName(fields))}`];
+  const values = fields.map(({ name, type }, index) => {
+    const column = fieldColumn(index);
+    const typed = type === "date" || type === "time" ? `CAST(${column} AS ${type.toUpperCase()})` : column;
+    return `${typed} AS ${quoted(name)}`;
+  });
+  const geometry = geometryType === "wkbNone" ? [] : [geometryColumn];
+  const columns = isWhole ? [...geometry, ...id, ...values] : ["*", ...id];
+  const sql = `SELECT ${columns.join(", ")} FROM ${rowsLayer}`;
+  return { element: `<SrcSQL dialect="OGRSQL">${escaped(sql)}</SrcSQL>`, isWhole };
 }
 
 function fieldElement({ name, type, width, decimals }: Field, index: number): string {
@@ -81,20 +115,24 @@ function fieldElement({ name, type, width, decimals }: Field, index: number): st
   return `<Field name="${escaped(name)}" src="${fieldColumn(index)}" type="${ogrType}" ${more.join(" ")}/>`;
 }
 
-function layerElement({ name, path, wkt, geometryType, fields, hasIds }: LayerDescription): string {
+function layerElement(layer: LayerDescription): string {
+  const { name, path, wkt, geometryType, fields, ids } = layer;
   const isTable = geometryType === "wkbNone";
+  const { element, isWhole } = sourceOf(layer);
+  const idSource = isWhole || ids === "counted" ? idName(fields) : idColumn;
   return [
     `<OGRVRTLayer name="${escaped(name)}">`,
-    `<SrcDataSource>${escaped(path)}</SrcDataSource><SrcLayer>${rowsLayer}</SrcLayer>`,
-    ...(hasIds ? [`<FID>${idColumn}</FID>`] : []),
+    `<SrcDataSource>${escaped(path)}</SrcDataSource>`,
+    element,
+    ...(ids === null ? [] : [`<FID name="${idName(fields)}">${idSource}</FID>`]),
     ...(isTable
       ? ["<GeometryType>wkbNone</GeometryType>"]
       : [
           `<GeometryType>${geometryType}</GeometryType>`,
           ...(wkt === null ? [] : [`<LayerSRS>${escaped(wkt)}</LayerSRS>`]),
-          `<GeometryField encoding="WKB" field="${geometryColumn}"/>`,
+          `<GeometryField encoding="WKB" field="${geometryColumn}" reportSrcColumn="false"/>`,
         ]),
-    ...fields.map(fieldElement),
+    ...(isWhole ? [] : fields.map(fieldElement)),
     "</OGRVRTLayer>",
   ].join("\n");
 }

@@ -16,8 +16,14 @@ async function move(from: string, to: string): Promise<void> {
 
 /** The main file and those of its stem become the file of the sink and its companions. @throws output-failed */
 export async function placeFiles(folder: string, main: string, sink: Sink): Promise<void> {
-  const names = await readdir(folder);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.map(({ name }) => name);
   const stem = main.slice(0, main.lastIndexOf("."));
+  if (entries.some((entry) => entry.isDirectory())) {
+    const reason =
+      "GDAL makes a folder of it, and the name of the output is that of a file (of OpenFileGDB give it .gdb)";
+    throw fault("output-failed", { output: sink.name, reason });
+  }
   if (!names.includes(main)) throw fault("output-failed", { output: sink.name, reason: `GDAL made no file ${main}` });
   for (const name of [main, ...names.filter((other) => other !== main)]) {
     if (!name.startsWith(`${stem}.`)) {

@@ -18,6 +18,10 @@ export interface RowChunk {
   readonly nulls: readonly number[];
   readonly zoned: readonly number[];
   readonly fractions: readonly number[];
+  /** Times with more than milliseconds. */
+  readonly fine: readonly number[];
+  /** Those of the features that have one. */
+  readonly ids: BigInt64Array<ArrayBuffer>;
 }
 
 type Put = (writer: FeatureWriter, index: number, row: number) => void;
@@ -68,6 +72,7 @@ function timesWith(pattern: RegExp, column: Column | undefined): number {
 
 const zoned = /T.*(Z|[+-]\d\d:\d\d)$/;
 const fraction = /\.\d*[1-9]/;
+const fineFraction = /\.\d{3}\d*[1-9]/;
 
 /** The columns of the rows are: the geometry, the id, then the fields. */
 export const [geometryIndex, idIndex, firstField] = [0, 1, 2] as const;
@@ -88,6 +93,8 @@ export class RowEncoder implements Encoder<RowChunk> {
     let [flat, unmeasured] = [0, 0];
     wkb.missingZ = 0;
     wkb.missingM = 0;
+    const given = new BigInt64Array(batch.length);
+    let count = 0;
     for (let row = 0; row < batch.length; row++) {
       writer.begin();
       if (geometry.kinds[row] !== Kind.none) {
@@ -100,7 +107,10 @@ export class RowEncoder implements Encoder<RowChunk> {
         }
       }
       const id = ids && idAt(ids, row);
-      if (id !== null) writer.int64(idIndex, id);
+      if (id !== null) {
+        writer.int64(idIndex, id);
+        given[count++] = id;
+      }
       for (let f = 0; f < columns.length; f++) {
         if (columns[f]?.presence[row] === Presence.value) puts[f]!(writer, firstField + f, row);
       }
@@ -117,6 +127,8 @@ export class RowEncoder implements Encoder<RowChunk> {
       nulls: columns.map(nullsIn),
       zoned: columns.map((column) => timesWith(zoned, column)),
       fractions: columns.map((column) => timesWith(fraction, column)),
+      fine: columns.map((column) => timesWith(fineFraction, column)),
+      ids: given.slice(0, count),
     };
   }
 }

@@ -8,6 +8,7 @@ import { GdalConnection } from "./connection.js";
 import { gdalEnvironment } from "./environment.js";
 import { writeFailure } from "./failure.js";
 import { featureCountAt, headerOf } from "./flatgeobuf.js";
+import { IdCheck } from "./id-check.js";
 import { reachingDrivers } from "./known-drivers.js";
 import {
   fieldColumn,
@@ -43,11 +44,12 @@ class RowFile {
   private constructor(
     readonly path: string,
     private readonly file: FileHandle,
+    readonly ids: IdCheck,
   ) {}
 
-  static async create(path: string, fields: readonly Field[]): Promise<RowFile> {
+  static async create(path: string, driver: string, fields: readonly Field[]): Promise<RowFile> {
     const file = await open(path, "wx", 0o600);
-    const rows = new RowFile(path, file);
+    const rows = new RowFile(path, file, new IdCheck(driver));
     await rows.write(
       headerOf([
         { name: geometryColumn, type: "binary" },
@@ -89,10 +91,11 @@ class GdalAssembler implements Assembler<RowChunk> {
     private readonly files: readonly RowFile[],
   ) {}
 
-  async append({ rows, features, ...counts }: RowChunk, layer: number): Promise<void> {
+  async append({ rows, features, ids, ...counts }: RowChunk, layer: number): Promise<void> {
     const file = this.files[layer]!;
     await file.write(rows);
     file.features += features;
+    file.ids.add(ids, features);
     const { context, facts } = this;
     const alike = hasOneDimension.has(facts.name);
     const z = counts.missingZ + (alike ? counts.flat : 0);
@@ -107,6 +110,10 @@ class GdalAssembler implements Assembler<RowChunk> {
       if (fractions > 0 && hasWholeSeconds.has(facts.name)) {
         context.lose("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
       }
+      // GDAL's own times have no more.
+      if (counts.fine[f]! > 0 && !hasWholeSeconds.has(facts.name)) {
+        context.lose("time-rounded", name, "fractions beyond milliseconds were cut", counts.fine[f]!);
+      }
       if (zoned > 0 && hasNoTimeZone.has(facts.name)) {
         context.lose("time-zone-dropped", name, `${facts.label} keeps the clock time and not its time zone`, zoned);
       }
@@ -118,7 +125,10 @@ class GdalAssembler implements Assembler<RowChunk> {
     for (const file of this.files) await file.close();
     const { facts, sink, context, scratch, layers } = this;
     const source = join(scratch, "layers.vrt");
-    const descriptions = await Promise.all(layers.map((layer, n) => this.description(layer, this.files[n]!)));
+    const ids = this.settleIds();
+    const descriptions = await Promise.all(
+      layers.map((layer, n) => this.description(layer, this.files[n]!.path, ids[n]!)),
+    );
     await writeText(source, vrtOf(descriptions));
     const folder = sink.folder ?? join(scratch, "output");
     await mkdir(folder);
@@ -155,7 +165,21 @@ class GdalAssembler implements Assembler<RowChunk> {
     return extname(name) === "" && facts.extensions[0] !== undefined ? `${name}.${facts.extensions[0]}` : name;
   }
 
-  private async description(layer: TargetLayer, { path }: RowFile): Promise<LayerDescription> {
+  /** Where any layer keeps its ids, the features of the others are counted. */
+  private settleIds(): LayerDescription["ids"][] {
+    const { facts, files, context } = this;
+    const keeps = acceptsOf(facts).ids !== "id";
+    const given = files.map(({ ids }) => keeps && ids.count > 0 && ids.areTaken());
+    for (const [n, { ids }] of files.entries()) {
+      if (!keeps || given[n] || ids.count === 0) continue;
+      const example = `"${this.layers[n]!.name}" has ids that are missing, stand twice or are none for ${facts.label}: its features are numbered anew`;
+      context.lose("id-changed", undefined, example, ids.count);
+    }
+    const otherwise = given.some(Boolean) ? "counted" : null;
+    return given.map((isGiven) => (isGiven ? "given" : otherwise));
+  }
+
+  private async description(layer: TargetLayer, path: string, ids: LayerDescription["ids"]): Promise<LayerDescription> {
     const accepts = acceptsOf(this.facts);
     const tables = accepts.geometryTypes.length === 0;
     return {
@@ -164,7 +188,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       wkt: layer.crs && (await this.context.crs.wkt(layer.crs, "wkt2")),
       geometryType: tables ? "wkbNone" : geometryTypeOf(layer.summary, accepts.families !== undefined),
       fields: layer.fields ?? [],
-      hasIds: layer.summary?.idType !== null && accepts.ids !== "id",
+      ids,
     };
   }
 
@@ -177,7 +201,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     const own = faithful[facts.name] ?? [];
     const ownName = own[1]?.slice(0, own[1].indexOf("=") + 1);
     const isGiven = ownName !== undefined && given.some((option) => option.startsWith(ownName));
-    const hasIds = layers.some((layer) => layer.summary?.idType !== null) && acceptsOf(facts).ids !== "id";
+    const hasIds = descriptions.some(({ ids }) => ids !== null);
     const measured = descriptions.map(({ geometryType }, n) => measuredType(geometryType, layers[n]!.summary));
     // The type holds for all layers: of several it is said only where it is that of each.
     const [type] = measured;
@@ -204,7 +228,7 @@ export function writerOf(driver: string): WriterModule<WriteValues, RowChunk> {
       const scratch = dirname(await context.scratch("gdal.log"));
       const files: RowFile[] = [];
       for (const [n, layer] of layers.entries()) {
-        files.push(await RowFile.create(await context.scratch(`rows-${n}.fgb`), layer.fields ?? []));
+        files.push(await RowFile.create(await context.scratch(`rows-${n}.fgb`), facts.name, layer.fields ?? []));
       }
       return new GdalAssembler(facts, sink, layers, values, context, scratch, files);
     },

@@ -156,7 +156,8 @@ export class AddedTable implements TableWriter {
     await connection.run(
       columns.length === 0
         ? `INSERT INTO ${sqlName(name)} SELECT FROM pg_temp.${this.staging}`
-        : `INSERT INTO ${sqlName(name)} (${into}) SELECT ${values} FROM pg_temp.${this.staging} ORDER BY ctid`,
+        : // Ids are kept where the table would give them itself (GENERATED ALWAYS).
+          `INSERT INTO ${sqlName(name)} (${into}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM pg_temp.${this.staging} ORDER BY ctid`,
     );
     if (ids !== null) await this.moveSequence(this.key!);
     await connection.run(`DROP TABLE pg_temp.${this.staging}`);

@@ -26,6 +26,11 @@ const known = new Set([
 
 const secret = /^(password|sslpassword)$/;
 
+/** A password inside a value, as other programs separate keywords: `host=…;password=…`. */
+const secretInside = /(^|[\s;,&?])(ssl)?(password|passwd|pwd)\s*=/i;
+/** What may be repeated of a keyword that is not understood: of anything else a part may be a password. */
+const plainKeyword = /^[a-z_]{1,32}$/i;
+
 const scheme = /^(?:pg:|postgres(?:ql)?:(?=\/\/))/i;
 
 export const isAddress = (text: string): boolean => scheme.test(text);
@@ -48,12 +53,20 @@ export function parseAddress(text: string): Keywords {
     .replace(/^"(.*)"$/s, "$1")
     .trim();
   const pairs = rest.startsWith("//") ? pairsOfUri(rest.slice(2)) : rest.includes("=") ? pairsOfText(rest) : [];
-  if (pairs.length === 0 && rest !== "" && !rest.startsWith("//")) pairs.push(["dbname", rest]);
+  if (pairs.length === 0 && rest !== "" && !rest.startsWith("//")) {
+    // Half of a URI: a user and a password may be in it.
+    if (/[@:/]/.test(rest)) throw invalid("is no name of a database, has no keyword=value and does not begin with //");
+    pairs.push(["dbname", rest]);
+  }
   const keywords = new Map<string, string>();
   for (const [key, value] of pairs) {
     if (secret.test(key)) throw withPassword();
     if (key === "schemas" || key === "tables") throw invalid(`says ${key}=; choose layers with --layer schema.table`);
-    if (!known.has(key)) throw invalid(`says ${JSON.stringify(key)}, which is no keyword that is understood`);
+    if (secretInside.test(value)) throw withPassword();
+    if (!known.has(key)) {
+      const what = plainKeyword.test(key) ? JSON.stringify(key) : "something";
+      throw invalid(`says ${what}, which is no keyword that is understood`);
+    }
     if (value !== "") keywords.set(key, value);
   }
   return keywords;
@@ -72,6 +85,8 @@ function decoded(text: string): string {
 /** `user@host:port,host:port/database?keyword=value&…` */
 function pairsOfUri(text: string): Pair[] {
   const [, authority = "", path = "", query = ""] = /^([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text) ?? [];
+  // The rest of a password that has a slash in it.
+  if (path.includes("@")) throw invalid("has an @ behind the first slash; in a name it is written %40");
   const at = authority.lastIndexOf("@");
   const [user = "", ...password] = authority.slice(0, Math.max(0, at)).split(":");
   if (password.join(":") !== "") throw withPassword();
@@ -97,6 +112,8 @@ function pairsOfUri(text: string): Pair[] {
 /** A host, which may be an IPv6 address in brackets, and its port. */
 function serverOf(text: string): readonly [host: string, port: string] {
   const [, bracketed, host = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s.exec(text) ?? [];
+  // Without an @ behind it, a password stands there.
+  if (!/^\d*$/.test(port)) throw invalid("has something behind a colon that is no port");
   return [bracketed ?? decoded(host), port];
 }
 

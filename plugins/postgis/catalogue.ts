@@ -31,11 +31,16 @@ interface NamedColumn {
   readonly readable: boolean;
 }
 
-/** All that holds rows and may be read, but for what belongs to an extension, as spatial_ref_sys does. */
+/**
+ * All that holds rows and may be read, but for what belongs to an extension, as spatial_ref_sys does. To ask for the size
+ * of a table that somebody rewrites would be to wait for them, whichever table is wanted.
+ */
 const relationsSql = `
   SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind AS kind,
          coalesce(n.nspname = current_schema(), false) AS "isCurrent",
-         CASE WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) END AS bytes,
+         CASE WHEN c.relkind IN ('r', 'm') AND c.oid NOT IN (
+           SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL
+         ) THEN pg_relation_size(c.oid) END AS bytes,
          current_setting('block_size')::int AS "blockSize",
          c.relispartition OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) AS "isChild",
          c.relhassubclass AS "hasChildren",
@@ -109,7 +114,8 @@ function planOf(all: Survey, relation: Relation, columns: readonly NamedColumn[]
   const named = columns.map((column) => ({ ...column, expression: quoted(column.name) }));
   const plan = columnsOf(all, named, relation.key);
   // What may not be read is asked for all the same, so that the server refuses it.
-  const isPaged = (kind === "r" || kind === "m") && relation.isHeap && !relation.hasChildren && columns.length > 0;
+  const isPaged =
+    (kind === "r" || kind === "m") && relation.isHeap && !relation.hasChildren && columns.length > 0 && bytes !== null;
   return {
     name: own,
     aliases: relation.isCurrent && !current.has(whole) ? [whole] : [],

@@ -39,8 +39,8 @@ function told(error: pg.DatabaseError): string {
   return [error.message, ...more].join("; ");
 }
 
-/** Resources, an operator's intervention, the system: not for the statement to mend. */
-const elsewhere = /^(08|53|57|58)/;
+/** Connections, resources, an operator's intervention, the system: not for the statement to mend, but for 08P01. */
+const elsewhere = /^(08(?!P01)|53|57|58)/;
 
 /** Why a statement that reads failed. */
 export function readingFault(database: string, cause: unknown): GeoferryError {

@@ -72,7 +72,7 @@ class OpenDatabase implements Dataset {
 
   private async *batches(plan: LayerPlan, split: TableSplit | undefined) {
     try {
-      yield* batchesOf(this.connection, plan, split?.range ?? null, this.context);
+      yield* batchesOf(this.connection, plan, split?.range ?? null, { name: this.name, context: this.context });
     } catch (error) {
       if (this.context.signal.aborted) throw error;
       throw readingFault(this.name, error);

@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** What a table has besides its rows: who owns it and may do what, what is said of it, its indexes and triggers. */
-async function keptOf({ connection, name, design }: Replacement): Promise<Kept[]> {
+async function keptOf({ connection, name, working, design }: Replacement): Promise<Kept[]> {
   const table = literal(sqlName(name));
   const geometry = design.geometry ? literal(design.geometry.column) : "NULL";
   return connection.rows<Kept>(`
@@ -33,11 +33,19 @@ async function keptOf({ connection, name, design }: Replacement): Promise<Kept[]
     UNION ALL SELECT format('comment on %I', attname),
         format('COMMENT ON COLUMN %s.%I IS %L', ${table}, attname, col_description(attrelid, attnum))
       FROM pg_attribute WHERE attrelid = ${table}::regclass AND col_description(attrelid, attnum) IS NOT NULL
+    UNION ALL SELECT DISTINCT 'privileges', format('REVOKE ALL ON %s FROM %s', ${table},
+        CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)
+      FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = ${literal(sqlName(working))}::regclass AND grantee <> relowner
     UNION ALL SELECT format('grant to %s', grantee::regrole::text),
         format('GRANT %s ON %s TO %s%s', privilege_type, ${table},
                CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
                CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
       FROM old, aclexplode(relacl) WHERE grantee <> relowner
+    UNION ALL SELECT format('grant on %I', attname),
+        format('GRANT %s (%I) ON %s TO %s%s', privilege_type, attname, ${table},
+               CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+               CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+      FROM pg_attribute, aclexplode(attacl) WHERE attrelid = ${table}::regclass AND NOT attisdropped
     UNION ALL SELECT format('index %I', i.relname), pg_get_indexdef(x.indexrelid)
       FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam
       WHERE x.indrelid = ${table}::regclass AND NOT x.indisprimary
@@ -64,6 +72,12 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
     const reason = "it has policies for its rows, which a new table would not have; empty it and use --append";
     throw fault("unsupported", { source, reason });
   }
+  if (old?.isChild) {
+    const reason = "another table has its rows too, which a new table would not be part of; empty it and use --append";
+    throw fault("unsupported", { source, reason });
+  }
+  if (old?.kind === "p")
+    context.notice("partitions-joined", undefined, `"${name.table}" had partitions, and is one table now`);
   await connection.run(`LOCK TABLE ${sqlName(name)} IN ACCESS EXCLUSIVE MODE`);
   const kept = await keptOf(replacement);
   try {

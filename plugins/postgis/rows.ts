@@ -1,5 +1,5 @@
 import type { Batch } from "../../src/model/index.js";
-import type { ReadContext } from "../../src/plugin/index.js";
+import { fault, type ReadContext } from "../../src/plugin/index.js";
 import { BatchBuilder } from "./batch-builder.js";
 import type { Connection } from "./connection.js";
 import { CopyOut } from "./copy-out.js";
@@ -19,6 +19,23 @@ function selection({ from, id, geometry, columns }: LayerPlan, range: PageRange 
 }
 
 /**
+ * A table that was emptied, rewritten or made anew since the snapshot was taken shows no rows of then, or at other
+ * places (PostgreSQL, "Caveats" of concurrency control). The snapshot's catalogue has the file that it was in, the
+ * server's own look has the file that was read; what was read is still locked. @throws database-changed
+ */
+async function refuseChanged(connection: Connection, database: string): Promise<void> {
+  const [changed] = await connection.rows<{ table: string }>(
+    `SELECT l.relation::regclass::text AS table FROM pg_locks l LEFT JOIN pg_class c ON c.oid = l.relation
+     WHERE l.locktype = 'relation' AND l.pid = pg_backend_pid()
+       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND (c.oid IS NULL
+         OR c.relkind IN ('r', 'm') AND c.relfilenode <> 0 AND c.relfilenode <> pg_relation_filenode(c.oid))
+     LIMIT 1`,
+  );
+  if (changed) throw fault("database-changed", { database, table: changed.table });
+}
+
+/**
  * The rows of a layer, or of a range of its pages. Locks are let go of at the end, so that one who replaces the table
  * in the same run does not wait for the reader.
  */
@@ -26,7 +43,7 @@ export async function* batchesOf(
   connection: Connection,
   plan: LayerPlan,
   range: PageRange | null,
-  context: ReadContext,
+  { name, context }: { readonly name: string; readonly context: ReadContext },
 ): AsyncGenerator<Batch> {
   const builder = new BatchBuilder(plan, context);
   const waiting: Batch[] = [];
@@ -48,6 +65,7 @@ export async function* batchesOf(
     while (await copy.more()) {
       for (let batch = waiting.shift(); batch; batch = waiting.shift()) yield batch;
     }
+    await refuseChanged(connection, name);
     take();
     for (let batch = waiting.shift(); batch; batch = waiting.shift()) yield batch;
     if (range !== null) builder.end();

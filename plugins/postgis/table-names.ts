@@ -15,11 +15,14 @@ export interface Existing {
   /** pg_class.relkind */
   readonly kind: string;
   readonly rowSecurity: boolean;
+  /** A partition, or a child of another table, whose rows it has too. */
+  readonly isChild: boolean;
 }
 
 export async function existingTable(connection: Connection, { schema, table }: TableName): Promise<Existing | null> {
   const [row] = await connection.rows<Existing>(
-    `SELECT c.oid::int8 AS oid, relkind AS kind, relrowsecurity AS "rowSecurity"
+    `SELECT c.oid::int8 AS oid, relkind AS kind, relrowsecurity AS "rowSecurity",
+            EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid) AS "isChild"
      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = $2`,
     schema,
     table,

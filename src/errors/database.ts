@@ -22,6 +22,10 @@ export const databaseErrors = {
     (e) =>
       `${e.database}: cannot be reached by TLS as is asked: ${e.reason}; sslmode says whether it shall be, sslrootcert which authority is believed`,
   ),
+  "database-changed": entry<{ readonly database: string; readonly table: string }>(
+    "unavailable",
+    (e) => `${e.database}: the table ${e.table} was emptied, rewritten or replaced while it was read; run again`,
+  ),
   /** A statement of the person's own, or what a table asks of its rows. */
   "database-refused": entry<AtDatabase>("input", (e) => `${e.database}: ${e.reason}`),
 } as const satisfies Record<string, Entry<never>>;

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { resolve, sep } from "node:path";
 import { fault } from "../errors.js";
+import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
 import type { Job, Step } from "./job.js";
 import { JobState, jobFolder } from "./job-state.js";
@@ -34,6 +35,7 @@ export async function runJob(
   watcher: Watcher = {},
 ): Promise<RunReport> {
   const chosen = chosenSteps(job, settings.only);
+  refuseSecrets(chosen, tools.host.registry);
   const folder = jobFolder(tools.stateRoot, settings.file);
   using _lock = await lockJob(folder, job, settings.wait, tools.host.signal);
   using state = await JobState.open(folder);
@@ -61,6 +63,15 @@ export async function runJob(
   };
   if (!tools.dryRun) state.keep(report);
   return report;
+}
+
+/** Before any address is told or kept. @throws usage where one says a password */
+function refuseSecrets(steps: readonly Step[], registry: Registry): void {
+  for (const step of steps) {
+    const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
+    const all = step.kind === "conversion" ? [...inputs, step.request.output] : inputs;
+    for (const text of all) registry.ofAddress(text)?.addresses.stem(text);
+  }
 }
 
 /** The reports of the job's latest runs, in the order of their time. */

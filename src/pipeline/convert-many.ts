@@ -25,11 +25,17 @@ export function isFolder(output: string): boolean {
   return /[/\\]$/.test(output) || (existsSync(output) && statSync(output).isDirectory());
 }
 
-/** Whether the output is a folder of files: not one that is itself the dataset that is written, as `.gdb` is. */
-function goesIntoFolder({ output, to }: ConvertRequest, { registry }: Host): boolean {
-  const isDataset = registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folders !== undefined);
-  return isFolder(output) && !isDataset;
-}
+/** Whether the output is a folder that is itself the dataset that is written, as `.gdb` is. */
+const becomesDataset = ({ output, to }: ConvertRequest, { registry }: Host): boolean =>
+  registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folders !== undefined);
+
+/** Whether the output is a folder of files. */
+const goesIntoFolder = (request: ConvertRequest, host: Host): boolean =>
+  isFolder(request.output) && !becomesDataset(request, host);
+
+/** Shells complete the name of such a folder with a slash. */
+const withoutSlash = (request: ConvertRequest, host: Host): ConvertRequest =>
+  becomesDataset(request, host) ? { ...request, output: request.output.replace(/[/\\]+$/, "") } : request;
 
 /** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
 function meansFolder(request: ConvertRequest, host: Host): boolean {
@@ -44,11 +50,12 @@ function meansFolder(request: ConvertRequest, host: Host): boolean {
  * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
  */
 export async function convertMany(
-  request: ConvertRequest,
+  given: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
   decide: Decide = async (one) => one,
 ): Promise<Outcome[]> {
+  const request = withoutSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, request.from);
   const single =
     host.registry.ofAddress(request.output) !== undefined ||

@@ -103,6 +103,16 @@ async function silence(): Promise<string> {
   return address;
 }
 
+test("an address with a password stops the run before it is told or kept", async () => {
+  put("points.csv", csv("a"));
+  put("job.yaml", "name: leaky\nsteps:\n  - {name: a, source: points.csv, target: 'pg://me:geheim@127.0.0.1:9/d'}\n");
+  const { status, stderr, report } = await run("job.yaml");
+  expect([status, report]).toEqual([2, null]);
+  expect(stderr).toContain("PGPASSWORD");
+  expect(stderr).not.toContain("geheim");
+  expect(existsSync(at("state"))).toBe(false);
+});
+
 test("of twenty sources, one corrupt, one out of reach, one unchanged and one that would empty half a map, the others are done", async () => {
   const map = await world.newMap();
   await world.fill(

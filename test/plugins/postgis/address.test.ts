@@ -63,6 +63,20 @@ describe("an address", () => {
     expect(() => databaseIn(text)).not.toThrow(/geheim|ge%40im|ge@im/);
   });
 
+  test.each([
+    "pg:me:geheim@h/d",
+    "pg://me:geh/eim@h/d",
+    "pg://me:12/geheim@h/d",
+    "pg://me:geheim/d",
+    "pg://me:geheim?x@h/d",
+    "pg:me:gehe=im@h/d",
+    "pg:host=h;password=geheim",
+    "pg:host=h;Pwd=geheim",
+  ])("written wrong is refused without telling what may be a password: %#", (text) => {
+    expect(() => databaseIn(text)).toThrow(/address of a database/);
+    expect(() => databaseIn(text)).not.toThrow(/geh/);
+  });
+
   test.each(["pg:dbname=d colour=red", "pg:dbname='d", "pg:x= =y", "pg://h/%zz", "pg:dbname=d tables=a"])(
     "%s is refused",
     (text) => {
