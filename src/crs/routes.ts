@@ -29,22 +29,23 @@ export function routesBetween(a: Datum, b: Datum, tables: Registry, files: GridF
 
 /**
  * Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. But
- * frames of satellite geodesy are not joined by way of a classical network, which is less than either (PROJ asks for a
- * datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from those of its neighbours.
+ * frames of satellite geodesy are joined by way of a classical network, which is less than either, only for want of
+ * another (PROJ asks for a datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from
+ * those of its neighbours.
  */
 function routesThroughHubs(from: string, to: string, tables: Registry, files: GridFiles): Route[] {
   const beside = tables.datumsBeside(to);
   // China 2000 and the like are joined to it by geoferry alone.
-  const hubs = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84Datum);
+  const common = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84Datum);
+  const hubs = [...common].filter((code) => code !== from && code !== to);
+  const through = (hub: string): Route[] => {
+    const second = candidatesBetween(hub, to, tables, files);
+    if (second.length === 0) return [];
+    return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
+  };
   const isFrame = (code: string) => isGeocentric(tables.datum(code).ellipsoid);
-  const betweenFrames = isFrame(from) && isFrame(to);
-  return [...hubs]
-    .filter((code) => code !== from && code !== to && (!betweenFrames || isFrame(code)))
-    .flatMap((hub) => {
-      const second = candidatesBetween(hub, to, tables, files);
-      if (second.length === 0) return [];
-      return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
-    });
+  const byFrames = isFrame(from) && isFrame(to) ? hubs.filter(isFrame).flatMap(through) : [];
+  return byFrames.length > 0 ? byFrames : hubs.flatMap(through);
 }
 
 /** Where areas cut each other nobody has said of what they have in common that it lies offshore. */
