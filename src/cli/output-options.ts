@@ -1,9 +1,9 @@
 /** What the commands that write an output are told of it. */
 import { fault } from "../errors.js";
-import type { ConvertRequest } from "../pipeline/request.js";
+import type { ConvertRequest, Loose, OutputMember } from "../pipeline/request.js";
 import { outputOf } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
-import { flag, type Loose, several, text } from "./source-options.js";
+import { flag, several, text } from "./source-options.js";
 import { pairs } from "./values.js";
 
 export interface OutputArguments extends CommonArguments {
@@ -40,19 +40,6 @@ export const existingOptions = {
   "replace-layer": { ...flag, describe: "Replace this layer of the output" },
   "allow-empty": { ...flag, describe: "Let an empty input replace an output that is not" },
 } as const satisfies Readonly<Record<string, Flag>>;
-
-type OutputMember =
-  | "output"
-  | "to"
-  | "layerName"
-  | "targetCrs"
-  | "reproject"
-  | "writerOptions"
-  | "append"
-  | "overwrite"
-  | "replaceLayer"
-  | "update"
-  | "allowEmpty";
 
 /** That part of a request, as far as it is given. @throws usage, option-invalid */
 export function outputRequestOf(args: OutputArguments, path: string): Loose<Pick<ConvertRequest, OutputMember>> {

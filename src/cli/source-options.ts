@@ -1,6 +1,6 @@
 import { fault } from "../errors.js";
 import { gridFolders } from "../io/grid-folders.js";
-import type { ConvertRequest } from "../pipeline/request.js";
+import type { ConvertRequest, Loose, OutputMember } from "../pipeline/request.js";
 import { listOf, namesOf, unprotect } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
 import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "./values.js";
@@ -71,31 +71,7 @@ export const rejectOptions = {
   "max-rejects": { ...text, describe: "Stop when more features are rejected: 100 or 5%" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-type SourceMember =
-  | "from"
-  | "layers"
-  | "sourceCrs"
-  | "accuracy"
-  | "grids"
-  | "select"
-  | "rename"
-  | "cast"
-  | "where"
-  | "bbox"
-  | "limit"
-  | "geometryType"
-  | "makeValid"
-  | "swapXy"
-  | "readerOptions"
-  | "rejects"
-  | "maxRejects"
-  | "strict"
-  | "skipErrors"
-  | "workers"
-  | "maxInputBytes";
-
-/** Members that may be undefined, as arguments are. */
-export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+type SourceMember = Exclude<keyof ConvertRequest, OutputMember | "inputs">;
 
 /** That part of a request, as far as it is given. @throws option-invalid */
 export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertRequest, SourceMember>> {
@@ -136,9 +112,4 @@ export function gridsOf(
 function rejectsOf(value: string | undefined): string | undefined {
   if (value === undefined || unprotect(value) !== "-") return value;
   throw fault("usage", { reason: "--rejects takes the name of a file" });
-}
-
-/** A request without the members that are not given. */
-export function given<T extends object>(request: Loose<T>): T {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,10 +1,12 @@
 /** What the commands that compare an input with a map are told: flags, and the request that they make. */
 import { fault } from "../errors.js";
+import { given } from "../pipeline/request.js";
 import {
   type Limit,
   type Mode,
   modes,
   parseLimit,
+  parseScope,
   type SourceRequest,
   type SyncRequest,
   usualSettings,
@@ -16,7 +18,6 @@ import { mapInputOptions } from "./map-inputs.js";
 import { serviceOptions } from "./service-options.js";
 import {
   flag,
-  given,
   readingOptions,
   rejectOptions,
   type SourceArguments,
@@ -190,9 +191,10 @@ export function limitOf(option: string, value: string | undefined): Limit | null
 
 function scopeOf(value: string | undefined): SyncRequest["scope"] {
   if (value === undefined) return null;
-  const at = value.indexOf("=");
-  if (at < 1) throw fault("option-invalid", { option: "--scope", value, expected: "of the form property=value" });
-  return { property: value.slice(0, at), value: value.slice(at + 1) };
+  const scope = parseScope(value);
+  if (scope === null)
+    throw fault("option-invalid", { option: "--scope", value, expected: "of the form property=value" });
+  return scope;
 }
 
 function matchingOf({ match, remoteField, mode }: SyncArguments): SyncRequest["matching"] {

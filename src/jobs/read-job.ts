@@ -5,8 +5,8 @@ import { fault } from "../errors.js";
 import { gridFolders } from "../io/grid-folders.js";
 import { systemReason } from "../io/source.js";
 import { mapIdIn } from "../pipeline/expand.js";
-import type { ConvertRequest } from "../pipeline/request.js";
-import { type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
+import { type ConvertRequest, given } from "../pipeline/request.js";
+import { parseScope, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
 import type { Job, Step } from "./job.js";
 import { jobFile, type mapTarget, type stepFile, usualRetries } from "./job-file.js";
 import type { Kind } from "./kinds.js";
@@ -192,12 +192,7 @@ function synchronisationOf(says: StepSays, target: TargetSays, at: Place, enviro
 }
 
 function scopeOf(text: string, at: Place): SyncRequest["scope"] {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw at.says(`scope: "${text}" is not of the form property=value`);
-  return { property: text.slice(0, equals), value: text.slice(equals + 1) };
-}
-
-/** Members that may be undefined, without those that are. */
-function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  const scope = parseScope(text);
+  if (scope === null) throw at.says(`scope: "${text}" is not of the form property=value`);
+  return scope;
 }

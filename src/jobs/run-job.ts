@@ -1,6 +1,7 @@
 /** A job from its first step to its last: what stops one stops no other that does not need it. */
 import { createRequire } from "node:module";
 import { resolve, sep } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fault } from "../errors.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
@@ -118,12 +119,13 @@ async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): 
     const before = [...step.needs, ...rivals.map(({ name }) => name)].flatMap((name) => under.get(name) ?? []);
     // One at a time is in the order of the file.
     if (parallel === 1) before.push(...under.values());
-    const report = Promise.all(before).then(() => limit(() => run(step, done)));
-    const told = report.then((found) => {
-      done.set(step.name, found);
-      return found;
-    });
-    under.set(step.name, told);
+    const perform = async () => {
+      await Promise.all(before);
+      const report = await limit(() => run(step, done));
+      done.set(step.name, report);
+      return report;
+    };
+    under.set(step.name, perform());
   }
   return Promise.all(under.values());
 }
@@ -132,7 +134,6 @@ async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): 
 const pulse = 500;
 
 async function lockJob(folder: string, job: Job, wait: number, signal: AbortSignal): Promise<FolderLock> {
-  const { setTimeout: pause } = await import("node:timers/promises");
   const until = Date.now() + wait;
   for (;;) {
     try {

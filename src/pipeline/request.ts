@@ -59,6 +59,28 @@ export interface ConvertRequest {
   readonly maxInputBytes?: number;
 }
 
+/** What a request says of its output; the rest is of its inputs and what becomes of them. */
+export type OutputMember =
+  | "output"
+  | "to"
+  | "layerName"
+  | "targetCrs"
+  | "reproject"
+  | "writerOptions"
+  | "append"
+  | "overwrite"
+  | "replaceLayer"
+  | "update"
+  | "allowEmpty";
+
+/** Members that may be undefined, as arguments are. */
+export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+/** A request without the members that are not given. */
+export function given<T extends object>(request: Loose<T>): T {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as T;
+}
+
 /** How far a conversion is. */
 export interface Progress {
   /** Bytes of input done and, where known, to do. */

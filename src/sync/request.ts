@@ -1,24 +1,11 @@
 /** A synchronisation as a person asks for it: the flags of `geoferry push`, `plan`, `verify` and `delete`. */
-import type { ConvertRequest } from "../pipeline/request.js";
+import type { ConvertRequest, OutputMember } from "../pipeline/request.js";
 
 export type Mode = "incremental" | "full" | "append";
 export const modes: readonly Mode[] = ["incremental", "full", "append"];
 
 /** Which inputs, and what becomes of them on their way: as in a conversion, without an output. */
-export type SourceRequest = Omit<
-  ConvertRequest,
-  | "output"
-  | "to"
-  | "layerName"
-  | "targetCrs"
-  | "reproject"
-  | "writerOptions"
-  | "append"
-  | "overwrite"
-  | "replaceLayer"
-  | "update"
-  | "allowEmpty"
->;
+export type SourceRequest = Omit<ConvertRequest, OutputMember>;
 
 /** How a feature of the source and one of the map are known for the same. */
 export type Matching =
@@ -41,6 +28,12 @@ export function parseLimit(text: string): Limit | null {
   const number = Number(digits);
   if (percent === "%") return number <= 100 ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : null;
   return Number.isSafeInteger(number) ? { text, count: number, share: 1 } : null;
+}
+
+/** Of `property=value`; null where it is not of that form. */
+export function parseScope(text: string): SyncRequest["scope"] {
+  const at = text.indexOf("=");
+  return at < 1 ? null : { property: text.slice(0, at), value: text.slice(at + 1) };
 }
 
 export interface Guards {

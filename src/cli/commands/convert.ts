@@ -1,5 +1,5 @@
 import { fault } from "../../errors.js";
-import type { ConvertRequest } from "../../pipeline/request.js";
+import { type ConvertRequest, given } from "../../pipeline/request.js";
 import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
 import { runConversion } from "../conversion.js";
@@ -7,7 +7,6 @@ import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
 import {
   flag,
-  given,
   readingOptions,
   rejectOptions,
   type SourceArguments,

@@ -82,7 +82,8 @@ export const formatsCommand: Command<FormatsArguments> = {
   async run(args) {
     const registry = await openRegistry(args.plugin ?? []);
     const formats = args.name === undefined ? listed(registry.all(), args) : [registry.get(args.name)];
-    const own = registry.all().filter(({ id }) => !id.includes(":"));
+    const isOfFamily = ({ id }: Format) => id.includes(":");
+    const widths = [true, false].map((member) => longestId(formats.filter((one) => isOfFamily(one) === member)));
     for (const format of formats) {
       if (args.json) process.stdout.write(`${JSON.stringify(record(format))}\n`);
       else if (args.name !== undefined) process.stdout.write(describeFormat(format));
@@ -92,7 +93,7 @@ export const formatsCommand: Command<FormatsArguments> = {
           .join(", ");
         const names = format.addresses?.form ?? format.extensions.map((extension) => `.${extension}`).join(" ");
         const named = names === "" ? "" : ` (${names})`;
-        const width = longestId(format.id.includes(":") ? formats : own);
+        const width = widths[isOfFamily(format) ? 0 : 1]!;
         process.stdout.write(`${format.id.padEnd(width)} ${abilities.padEnd(14)} ${format.label}${named}\n`);
       }
     }

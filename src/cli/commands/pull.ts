@@ -1,11 +1,10 @@
-import type { ConvertRequest } from "../../pipeline/request.js";
+import { type ConvertRequest, given } from "../../pipeline/request.js";
 import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
 import { runConversion } from "../conversion.js";
 import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
 import {
-  given,
   readingOptions,
   rejectOptions,
   type SourceArguments,
