@@ -2,6 +2,7 @@ import { copyFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { Batch, type Dataset, type Layer } from "../../src/model/index.js";
 import { fault, GeoferryError, type ReadContext, type ReaderModule, type Source } from "../../src/plugin/index.js";
+import { tellRepairs } from "../shared/wkb-repairs.js";
 import { askCatalogue } from "./catalogue.js";
 import { GdalConnection } from "./connection.js";
 import { gdalEnvironment } from "./environment.js";
@@ -98,12 +99,7 @@ async function crsOf({ name, wkt }: LayerFacts, context: ReadContext): Promise<L
 
 function tell(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext): void {
   const { tally, rounded, unreadable } = reply;
-  if (tally.curves > 0) {
-    context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", tally.curves);
-  }
-  if (tally.closedRings > 0) {
-    context.notice("ring-closed", undefined, "a ring did not end where it began", tally.closedRings);
-  }
+  tellRepairs(tally, context);
   if (rounded > 0) {
     context.lose("int64-rounded", undefined, "integers beyond 2^53 came through GDAL rounded to a double", rounded);
   }

@@ -121,9 +121,7 @@ export class BatchBuilder {
     this.rows = 0;
     this.bytes = 0;
     this.unreadable = [];
-    if (unreadable.length === 0) return batch;
-    const bad = new Set(unreadable);
-    return batch.take(Uint32Array.from({ length }, (_, i) => i).filter((row) => !bad.has(row)));
+    return batch.without(unreadable);
   }
 
   /** Says how many rows there were since the start, and starts over. */

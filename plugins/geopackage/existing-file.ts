@@ -7,6 +7,7 @@ import {
   type TargetLayer,
   type WriteContext,
 } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import { isGeometryType } from "./column-types.js";
 import { withColumnType } from "./create-table.js";
 import type { GeoPackageChunk } from "./encoder.js";
@@ -15,7 +16,7 @@ import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js
 import { widenBy } from "./layer-facts.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
 import { rtreeName } from "./rtree-sql.js";
-import { columnSql, quoted, type Version, versions } from "./schema-sql.js";
+import { columnSql, type Version, versions } from "./schema-sql.js";
 import { idChanged, SqlRows } from "./sql-rows.js";
 import { attempt, checkJournalName, openDatabase, outputFault } from "./sql-session.js";
 import { type System, systemOf } from "./systems.js";

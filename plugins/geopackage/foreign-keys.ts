@@ -1,7 +1,7 @@
 /** Rows that refer to rows of a layer must not lose them when the layer is replaced, nor come without them. */
 import type { Database } from "better-sqlite3";
 import { fault } from "../../src/plugin/index.js";
-import { quoted } from "./schema-sql.js";
+import { quoted } from "../shared/sql-names.js";
 
 /** A row without the row that it refers to, as `PRAGMA foreign_key_check` tells it. */
 interface Dangling {

@@ -1,6 +1,7 @@
 import { GeometryBuilder, type GeometryColumn } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
 import { WkbReader } from "../shared/wkb.js";
+import { tellRepairs } from "../shared/wkb-repairs.js";
 import { GeometryTextError } from "../shared/wkt.js";
 import { envelopeBytes, fixedBytes, srsOf, wkbStart } from "./geometry-blob.js";
 import { isBlob, Serial, type SqliteValue } from "./sqlite-values.js";
@@ -135,13 +136,7 @@ export class GeometryCells {
   private tell(): void {
     const { wkb } = this;
     const { context } = this.facts;
-    if (wkb.closedRings > 0) {
-      context.notice("ring-closed", undefined, "a ring did not end where it began", wkb.closedRings);
-    }
-    if (wkb.curves > 0) {
-      const example = "arcs became lines of one position each 4 degrees";
-      context.lose("curve-linearised", undefined, example, wkb.curves);
-    }
+    tellRepairs(wkb, context);
     wkb.closedRings = 0;
     wkb.curves = 0;
   }

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type Assembler, fault, type Sink, type TargetLayer, type WriteContext } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { GeoPackageChunk } from "./encoder.js";
 import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js";
 import { widenBy } from "./layer-facts.js";
@@ -7,7 +8,7 @@ import { PageWriter } from "./page-writer.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
 import { RtreeBuilder } from "./rtree-builder.js";
 import { rtreeName } from "./rtree-sql.js";
-import { quoted, type Version } from "./schema-sql.js";
+import type { Version } from "./schema-sql.js";
 import { ScratchFile } from "./scratch-file.js";
 import { idChanged, SqlRows } from "./sql-rows.js";
 import { attempt, openDatabase } from "./sql-session.js";

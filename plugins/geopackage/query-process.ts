@@ -4,6 +4,7 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import type { FieldType } from "../../src/model/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { QueryReply, QueryRequest } from "./query-protocol.js";
 import { LibraryMissing, loadSqlite } from "./sqlite-library.js";
 import type { SqliteValue } from "./sqlite-values.js";
@@ -24,7 +25,7 @@ async function open(path: string, table: string): Promise<QueryReply> {
   database.pragma("query_only = ON");
   database.pragma("mmap_size = 0");
   statement = database
-    .prepare<[], SqliteValue[]>(`SELECT * FROM "${table.replaceAll('"', '""')}"`)
+    .prepare<[], SqliteValue[]>(`SELECT * FROM ${quoted(table)}`)
     .safeIntegers(true)
     .raw(true);
   const columns = statement.columns().map(({ name, type }) => ({ name, declared: type }));

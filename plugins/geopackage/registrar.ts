@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { quoted } from "../shared/sql-names.js";
 import type { LayerDesign } from "./layer-design.js";
 import { createRtreeSql, createTriggersSql } from "./rtree-sql.js";
 import {
@@ -6,7 +7,6 @@ import {
   createLayerSql,
   definitionOf,
   jsonMimeType,
-  quoted,
   timeConstraint,
   type Version,
   versions,

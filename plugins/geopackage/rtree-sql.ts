@@ -1,4 +1,5 @@
-import { quoted, type Version } from "./schema-sql.js";
+import { quoted } from "../shared/sql-names.js";
+import type { Version } from "./schema-sql.js";
 
 /** Names that the statements are made for. */
 interface Indexed {

@@ -1,8 +1,7 @@
 import type { FieldType } from "../../src/model/index.js";
+import { quoted } from "../shared/sql-names.js";
 import { declaredTypes } from "./column-types.js";
 import type { LayerDesign } from "./layer-design.js";
-
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** What differs between the versions that are written. */
 export const versions = {

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { fault } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { GeoPackageChunk } from "./encoder.js";
-import { quoted } from "./schema-sql.js";
 import { type SqliteValue, valuesOf } from "./sqlite-values.js";
 
 /** Where the rows of a layer go. */

@@ -1,7 +1,8 @@
 import { fault } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import { type GeometryModifier, geometryModifier, isGeometry, readingOf, Types } from "./column-types.js";
 import type { RowsChunk } from "./encoder.js";
-import { literal, quoted } from "./identifiers.js";
+import { literal } from "./identifiers.js";
 import { idChanged } from "./new-table.js";
 import { declaredType } from "./table-design.js";
 import { sqlName } from "./table-names.js";

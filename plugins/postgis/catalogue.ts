@@ -1,7 +1,7 @@
 import type { ReadContext } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import { geometryModifier, isGeometry, readingOf, type TypeFacts, Types } from "./column-types.js";
 import type { Connection } from "./connection.js";
-import { quoted } from "./identifiers.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 import type { ReadOptions } from "./reader.js";
 import { schemaOfPostgis, systemsOf } from "./systems.js";

@@ -1,23 +1,10 @@
+import { cutToBytes } from "../../src/model/index.js";
+
 /** Bytes of a name in PostgreSQL (NAMEDATALEN − 1). */
 export const longestIdentifier = 63;
 
-/** A name as SQL takes it, whatever is in it. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 /** A text as SQL takes it, with `standard_conforming_strings` on. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** The longest beginning that takes so many bytes of UTF-8. */
-export function cutToBytes(name: string, bytes: number): string {
-  let cut = "";
-  let size = 0;
-  for (const character of name) {
-    size += Buffer.byteLength(character);
-    if (size > bytes) break;
-    cut += character;
-  }
-  return cut;
-}
 
 /** A schema and a table that are written with a point between them, for names that a point would tell wrong. */
 const qualified = /^"((?:[^"]|"")+)"\."((?:[^"]|"")+)"$/;

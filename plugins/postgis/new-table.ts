@@ -1,5 +1,7 @@
+import { cutToBytes } from "../../src/model/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { RowsChunk } from "./encoder.js";
-import { cutToBytes, literal, longestIdentifier, quoted } from "./identifiers.js";
+import { literal, longestIdentifier } from "./identifiers.js";
 import { replaceTable } from "./replace-table.js";
 import { declaredType } from "./table-design.js";
 import { sqlName, type TableName } from "./table-names.js";

@@ -1,7 +1,8 @@
 import { fault, type WriteContext } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { Connection } from "./connection.js";
 import { stateOf } from "./faults.js";
-import { literal, quoted } from "./identifiers.js";
+import { literal } from "./identifiers.js";
 import type { TableDesign } from "./table-design.js";
 import { existingTable, sqlName, type TableName } from "./table-names.js";
 

@@ -1,8 +1,8 @@
 import type { Crs } from "../../src/model/index.js";
 import { type Context, fault, GeoferryError, type WriteContext } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { Connection } from "./connection.js";
 import { stateOf } from "./faults.js";
-import { quoted } from "./identifiers.js";
 
 /** The schema that PostGIS is in; null where the database has none. */
 export async function schemaOfPostgis(connection: Connection): Promise<string | null> {

@@ -1,6 +1,7 @@
 import { fault } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import type { Connection } from "./connection.js";
-import { qualifiedParts, quoted } from "./identifiers.js";
+import { qualifiedParts } from "./identifiers.js";
 
 export interface TableName {
   readonly schema: string;

@@ -1,8 +1,8 @@
 import type { Crs } from "../../src/model/index.js";
 import { fault, type WriteContext } from "../../src/plugin/index.js";
+import { quoted } from "../shared/sql-names.js";
 import { geometryModifier, isGeometry, Types } from "./column-types.js";
 import type { Connection } from "./connection.js";
-import { quoted } from "./identifiers.js";
 import { sridOf, systemsOf } from "./systems.js";
 import { sqlName, type TableName } from "./table-names.js";
 

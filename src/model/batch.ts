@@ -59,6 +59,13 @@ export class Batch implements BatchData {
     return this.records ? this.records[row]! : this.firstRecord + row;
   }
 
+  /** All rows but `rows`; the batch itself where there are none of those. */
+  without(rows: readonly number[]): Batch {
+    if (rows.length === 0) return this;
+    const left = new Set(rows);
+    return this.take(Uint32Array.from({ length: this.length }, (_, row) => row).filter((row) => !left.has(row)));
+  }
+
   /** The rows `rows`, in that order. */
   take(rows: Uint32Array): Batch {
     return new Batch({

@@ -1,6 +1,7 @@
 export * from "./batch.js";
 export { confirmBox, emptyBoxes, measureBox, measureBoxes } from "./boxes.js";
 export * from "./column.js";
+export { cutToBytes } from "./cut-to-bytes.js";
 export * from "./doubles.js";
 export * from "./field.js";
 export * from "./geometry.js";

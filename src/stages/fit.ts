@@ -2,9 +2,11 @@
  * Fits features to what a writer accepts: which part of the output each goes to, what its fields are called and which
  * type they have. The plan is made once from what is known of the layer; any thread applies it.
  */
+
 import { describePlace } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
+import { cutToBytes } from "../model/cut-to-bytes.js";
 import { type Field, type FieldType, uniqueName, unite } from "../model/field.js";
 import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
 import { type LayerSummary, summaryOfKinds } from "../model/summary.js";
@@ -61,18 +63,6 @@ const substitutes: Readonly<Record<FieldType, readonly FieldType[]>> = {
 
 function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
   return held.includes(type) ? type : (substitutes[type].find((other) => held.includes(other)) ?? "text");
-}
-
-/** The longest beginning of the name that takes at most `bytes` bytes of UTF-8. */
-export function cutToBytes(name: string, bytes: number): string {
-  let cut = "";
-  let size = 0;
-  for (const character of name) {
-    size += Buffer.byteLength(character);
-    if (size > bytes) break;
-    cut += character;
-  }
-  return cut;
 }
 
 /**

@@ -1,11 +1,8 @@
 /** The runs of a job as one page that needs nothing else: the latest in words, all of them as charts. No script. */
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import type { ItemReport, RunReport, StepReport } from "../../jobs/run-report.js";
 import { type Html, html } from "../../service/pages/html.js";
 import { describeCounts, describeSeconds } from "../job-report.js";
+import { hashOf, pageAssets } from "../page-assets.js";
 import { chart, type Series } from "./chart.js";
 
 const style = `
@@ -28,22 +25,15 @@ const style = `
 .job .key.a { background: var(--accent) } .job .key.b { background: #c77d1a } .job .key.c { background: var(--danger) }
 `;
 
-function sharedStyle(): string {
-  const manifest = createRequire(import.meta.url).resolve("#service-assets");
-  const names = JSON.parse(readFileSync(manifest, "utf8")) as Readonly<Record<string, string>>;
-  return readFileSync(join(dirname(manifest), names["pages.css"]!), "utf8");
-}
-
 /** @param runs in the order of their time; the last one is told in full */
 export function jobPage(runs: readonly RunReport[]): string {
-  const css = sharedStyle() + style;
-  const hash = createHash("sha256").update(css).digest("base64");
+  const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
   const head = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${last.job}: ${words[last.result]}</title>

@@ -2,14 +2,13 @@
  * A plan as one page that needs nothing else: a table that every browser shows, and, where scripts run, the map before
  * and after. Nothing that stands in a plan can become markup or script: the table is escaped, the rest is data.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { createSink } from "../../io/sink.js";
 import { type Html, html } from "../../service/pages/html.js";
 import { trippedGuards } from "../../sync/guards.js";
 import type { OpenPlan } from "../../sync/plan.js";
+import { hashOf, pageAssets } from "../page-assets.js";
 import { matchWords, plainText, planClasses, putWords } from "../plan-words.js";
 import { drawnClasses } from "./page-data.js";
 import { planRows } from "./page-table.js";
@@ -33,11 +32,8 @@ interface Assets {
 
 /** What the build has made: the map's script, and what the pages of the service load. */
 function readAssets(): Assets {
-  const require = createRequire(import.meta.url);
-  const manifest = require.resolve("#service-assets");
-  const names = JSON.parse(readFileSync(manifest, "utf8")) as Readonly<Record<string, string>>;
-  const read = (name: string) => readFileSync(join(dirname(manifest), names[name]!), "utf8");
-  const own = require.resolve("#plan-page");
+  const read = pageAssets();
+  const own = createRequire(import.meta.url).resolve("#plan-page");
   return {
     script: inScript(readFileSync(own, "utf8")),
     style: [read("maplibre-gl.css"), read("pages.css"), readFileSync(own.replace(/js$/, "css"), "utf8")].join("\n"),
@@ -49,8 +45,6 @@ function readAssets(): Assets {
 
 /** What would end a script, or begin a comment in it, can stand in it only within texts and patterns. */
 const inScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
-
-const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** JSON in a block that no browser runs, without a character that could end it. */
 const dataBlock = (id: string, value: unknown): string =>
