@@ -1,7 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 
 /** GDAL's and PROJ's own answers, for the tests that hold ours against them. They are needed in CI, elsewhere skipped. */
 export const hasProj = spawnSync("gdaltransform", ["--version"]).status === 0;
@@ -14,6 +15,7 @@ function environment(): NodeJS.ProcessEnv {
   if (!database) return base;
   const folder = mkdtempSync(join(tmpdir(), "geoferry-proj-"));
   symlinkSync(database, join(folder, "proj.db"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return { ...base, PROJ_LIB: folder, PROJ_DATA: folder };
 }
 const env = environment();

@@ -1,71 +1,21 @@
 /** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { RunReport } from "../../src/jobs/run-report.js";
-import { main } from "../support/command.js";
+import { csv, JobDesk, type RanJob } from "../support/job-desk.js";
 
-let folder: string;
-const servers: Server[] = [];
-const children: ChildProcess[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "geoferry-run-odd-"));
-});
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
-  for (const server of servers.splice(0)) server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const at = (name: string) => join(folder, name);
-const put = (name: string, text: string) => writeFileSync(at(name), text);
-const csv = (...names: readonly string[]) => `name,lon,lat\n${names.map((name, n) => `${name},${n},50`).join("\n")}\n`;
+const desk = new JobDesk();
+const { at, put, serve } = desk;
 const job = (steps: readonly string[], more = "") =>
   put("job.yaml", `name: odd\n${more}steps:\n${steps.map((step) => `  - {${step}}\n`).join("")}`);
 
-interface Ran {
-  readonly status: number | null;
-  readonly signal: string | null;
-  readonly stderr: string;
-  readonly report: RunReport;
-}
-
-async function run(flags: readonly string[] = [], nodeFlags: readonly string[] = []): Promise<Ran> {
-  rmSync(at("report.json"), { force: true });
-  const child = spawn(
-    process.execPath,
-    [...nodeFlags, main, "run", at("job.yaml"), "--report", at("report.json"), "--state", at("state"), ...flags],
-    {
-      cwd: tmpdir(),
-      env: { ...process.env, NO_COLOR: "1", GEOFERRY_CLIENT_ID: "id", GEOFERRY_CLIENT_SECRET: "hunter6" },
-    },
-  );
-  children.push(child);
-  let stderr = "";
-  child.stderr.on("data", (piece) => {
-    stderr += piece;
-  });
-  const [status, signal] = (await once(child, "close")) as [number | null, string | null];
-  const report = existsSync(at("report.json")) ? JSON.parse(readFileSync(at("report.json"), "utf8")) : null;
-  return { status, signal, stderr, report };
-}
+const credentials = { GEOFERRY_CLIENT_ID: "id", GEOFERRY_CLIENT_SECRET: "hunter6" };
+const run = (flags: readonly string[] = [], nodeFlags: readonly string[] = []): Promise<RanJob> =>
+  desk.run("job.yaml", ["--state", at("state"), ...flags], { env: credentials, nodeFlags });
 
 const results = ({ steps }: RunReport) => steps.map(({ result }) => result);
 const rowsOf = (name: string) => readFileSync(at(name), "utf8").trim().split("\n").slice(1);
-
-async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
-  const server = createServer(answer!);
-  servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 test("users, passwords and queries of addresses are in no message, report or page", async () => {
   put("a.csv", csv("a"));
@@ -254,7 +204,7 @@ test("a state that a later geoferry wrote is left alone", async () => {
   job(["name: a, source: a.csv, target: a.geojson"]);
   await run();
   const { globSync } = await import("tinyglobby");
-  const [path] = globSync("state/jobs/*/job.db", { cwd: folder, absolute: true });
+  const [path] = globSync("state/jobs/*/job.db", { cwd: desk.folder, absolute: true });
   const database = new Sqlite(path!);
   database.pragma("user_version = 99");
   database.close();

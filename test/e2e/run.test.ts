@@ -1,25 +1,12 @@
 /** Job files as people run them, against real files and the real service. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { RunReport, StepReport } from "../../src/jobs/run-report.js";
-import { main, root, samples } from "../support/command.js";
+import { root, samples } from "../support/command.js";
+import { csv, JobDesk, type JobRunOptions, type RanJob } from "../support/job-desk.js";
 import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
 
 const [sqlite] = await worldKinds();
@@ -28,80 +15,27 @@ beforeAll(async () => {
   world = await sqlite!.start();
 });
 
-let folder: string;
-const servers: Server[] = [];
-const children: ChildProcess[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "geoferry-run-"));
-});
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
-  for (const server of servers.splice(0)) server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const desk = new JobDesk();
+const { at, put } = desk;
+const serve = async (answer: Parameters<typeof desk.serve>[0]) => `http://${await desk.serve(answer)}`;
+const silence = async () => `http://${await desk.silence()}`;
 
-const at = (name: string) => join(folder, name);
-const put = (name: string, text: string) => writeFileSync(at(name), text);
-const csv = (...names: readonly string[]) => `name,lon,lat\n${names.map((name, n) => `${name},${n},50`).join("\n")}\n`;
-
-interface Ran {
-  readonly status: number | null;
-  readonly stderr: string;
-  readonly report: RunReport & { readonly status: number };
-}
-
-interface RunOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly watch?: (child: ChildProcess) => void;
-}
-
-/** Runs the job with a report, in an environment that knows the world's service. */
-async function run(job: string, flags: readonly string[] = [], { env = {}, watch }: RunOptions = {}): Promise<Ran> {
-  const report = at("report.json");
-  rmSync(report, { force: true });
-  const child = spawn(process.execPath, [main, "run", at(job), "--report", report, ...flags], {
-    cwd: tmpdir(),
+/** Runs the job in an environment that knows the world's service. */
+const run = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}): Promise<RanJob> =>
+  desk.run(job, flags, {
+    ...options,
     env: {
-      ...process.env,
-      NO_COLOR: "1",
-      XDG_STATE_HOME: at("state"),
       GEOFERRY_URL: world.url,
       GEOFERRY_CLIENT_ID: world.ada.clientId,
       GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
-      ...env,
+      ...options.env,
     },
   });
-  children.push(child);
-  watch?.(child);
-  let stderr = "";
-  child.stderr.on("data", (piece) => {
-    stderr += piece;
-  });
-  const [status] = (await once(child, "close")) as [number | null];
-  return { status, stderr, report: existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : null };
-}
 
 const results = ({ steps }: RunReport) => Object.fromEntries(steps.map(({ name, result }) => [name, result]));
 const errors = ({ steps }: RunReport) =>
   Object.fromEntries(steps.flatMap(({ name, error }) => (error ? [[name, error.code]] : [])));
 const stepOf = ({ steps }: RunReport, name: string): StepReport => steps.find((step) => step.name === name)!;
-
-async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
-  const server = createServer(answer!);
-  servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A port where nobody listens. */
-async function silence(): Promise<string> {
-  const address = await serve(() => {});
-  const server = servers.pop()!;
-  server.close();
-  await once(server, "close");
-  return address;
-}
 
 test("an address with a password stops the run before it is told or kept", async () => {
   put("points.csv", csv("a"));
@@ -252,7 +186,7 @@ test("what needs a step that failed is skipped, and has its exit status", async 
     status: 3,
     results: { a: "failed", b: "skipped", c: "skipped" },
   });
-  expect(readdirSync(folder).filter((name) => name.endsWith(".gpkg"))).toEqual([]);
+  expect(readdirSync(desk.folder).filter((name) => name.endsWith(".gpkg"))).toEqual([]);
 });
 
 test("a dry run tells what would be done, and writes nothing", async () => {
