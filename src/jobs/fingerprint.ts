@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { isAddress, isWebAddress } from "../pipeline/expand.js";
 import type { Registry } from "../plugin/registry.js";
 
 /** One file of a source, or one address. */
@@ -13,9 +14,6 @@ export interface Mark {
   /** Of the content, hexadecimal; null where it was not read. */
   readonly digest: string | null;
 }
-
-const isWeb = (input: string): boolean => /^https?:\/\//i.test(input);
-const isScheme = (input: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(input) && !/^[a-z]:[\\/]/i.test(input);
 
 /** Milliseconds that a server may take to say what it has. */
 const patience = 30_000;
@@ -33,11 +31,11 @@ export async function marksOf(
 ): Promise<Mark[] | null> {
   const marks: Mark[] = [];
   for (const input of inputs) {
-    if (isWeb(input)) {
+    if (isWebAddress(input)) {
       const stamp = await versionOf(input, signal);
       if (stamp === null) return null;
       marks.push({ name: input, stamp, digest: null });
-    } else if (input === "-" || isScheme(input)) return null;
+    } else if (isAddress(input, registry)) return null;
     else {
       const files = filesOf(input, registry);
       if (files === null) return null;

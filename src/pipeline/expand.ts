@@ -14,8 +14,10 @@ export interface ExpandedInput {
   readonly error?: GeoferryError;
 }
 
+export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text);
+
 export const isAddress = (text: string, registry: Registry): boolean =>
-  text === "-" || /^https?:\/\//i.test(text) || mapIdIn(text) !== null || registry.ofAddress(text) !== undefined;
+  text === "-" || isWebAddress(text) || mapIdIn(text) !== null || registry.ofAddress(text) !== undefined;
 
 /** The id of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
 export const mapIdIn = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;

@@ -28,12 +28,6 @@ export interface WireFeature {
   readonly properties: Properties;
 }
 
-/** A page of features (section 4.2). */
-export interface WirePage {
-  readonly type: "FeatureCollection";
-  readonly features: readonly WireFeature[];
-}
-
 /** One feature that a write carried out, or one that it could not (section 2.4). */
 export interface WireSuccess {
   readonly id: string;
