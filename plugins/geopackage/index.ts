@@ -10,6 +10,12 @@ export const readOptions = {
     min: 1,
     help: "Seconds that a view may take for its next rows before it is given up",
   },
+  viewMemory: {
+    type: "integer",
+    default: 2048,
+    min: 256,
+    help: "Mebibytes that SQLite may take for a view before it is stopped",
+  },
   viewRows: {
     type: "integer",
     default: 10_000_000,

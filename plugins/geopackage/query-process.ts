@@ -6,7 +6,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { FieldType } from "../../src/model/index.js";
 import { quoted } from "../shared/sql-names.js";
 import type { QueryReply, QueryRequest } from "./query-protocol.js";
-import { LibraryMissing, loadSqlite } from "./sqlite-library.js";
+import { loadSqlite } from "./sqlite-library.js";
 import type { SqliteValue } from "./sqlite-values.js";
 import { typeOfStored, uniteStored } from "./table-survey.js";
 
@@ -75,8 +75,7 @@ process.on("message", (request: QueryRequest) => {
   answer(request).then(
     (reply) => process.send!(reply),
     (error: Error) => {
-      const missing = error instanceof LibraryMissing;
-      process.send!({ kind: "error", message: error.message, missing } satisfies QueryReply);
+      process.send!({ kind: "error", message: error.message } satisfies QueryReply);
     },
   );
 });

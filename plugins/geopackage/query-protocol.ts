@@ -20,4 +20,4 @@ export type QueryReply =
   | { readonly kind: "open"; readonly columns: readonly QueriedColumn[] }
   | { readonly kind: "types"; readonly types: readonly (FieldType | null)[] }
   | { readonly kind: "rows"; readonly rows: readonly (readonly SqliteValue[])[]; readonly done: boolean }
-  | { readonly kind: "error"; readonly message: string; readonly missing: boolean };
+  | { readonly kind: "error"; readonly message: string };

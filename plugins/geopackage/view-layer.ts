@@ -1,12 +1,13 @@
 import { open as openFile } from "node:fs/promises";
 import type { Batch, FieldType, Layer } from "../../src/model/index.js";
 import { fault, GeoferryError, type ReadContext, type Source } from "../../src/plugin/index.js";
+import { ProcessFailure } from "../shared/asked-process.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import type { Database } from "./database.js";
 import { type ColumnPlan, infoOf, type LayerPlan } from "./layer-plan.js";
 import { PageCursor } from "./page-cursor.js";
-import { Query, QueryFailure } from "./query.js";
+import { type Query, startQuery } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 import type { ReadOptions } from "./reader.js";
 import type { SqliteValue } from "./sqlite-values.js";
@@ -56,13 +57,14 @@ export class Views {
   private async start(table: string): Promise<{ query: Query; columns: readonly QueriedColumn[] }> {
     this.path ??= pathFor(this.source, this.database, this.context);
     const path = await this.path;
-    const query = new Query(this.options.viewTimeout, this.context.signal);
+    const { viewTimeout, viewMemory } = this.options;
+    const query = startQuery(viewTimeout, viewMemory, this.context.signal);
     const { columns } = await query.ask({ kind: "open", path, table });
     return { query, columns };
   }
 
   private failed({ name }: { readonly name: string }, error: unknown): unknown {
-    if (!(error instanceof QueryFailure)) return error;
+    if (!(error instanceof ProcessFailure)) return error;
     const reason = `the view "${name}" cannot be read: ${error.message}`;
     return fault("unsupported", { source: this.source.name, place: { layer: name }, reason }, error);
   }
@@ -86,14 +88,14 @@ export class Views {
     }
   }
 
-  /** All rows of what was asked for, some at a time. @throws QueryFailure */
+  /** All rows of what was asked for, some at a time. @throws ProcessFailure */
   private async *rows(query: Query, most: number, remedy: string): AsyncGenerator<readonly (readonly SqliteValue[])[]> {
     let count = 0;
     for (let done = false; !done; ) {
       const reply = await query.ask({ kind: "rows", restart: count === 0 });
       done = reply.done;
       count += reply.rows.length;
-      if (count > most) throw new QueryFailure(`more than ${most} rows${remedy}`);
+      if (count > most) throw new ProcessFailure(`more than ${most} rows${remedy}`);
       yield reply.rows;
     }
   }

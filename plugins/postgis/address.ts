@@ -134,3 +134,10 @@ export function databaseIn(text: string): string {
   const keywords = parseAddress(text);
   return keywords.get("dbname") ?? keywords.get("service") ?? process.env.PGDATABASE ?? "postgis";
 }
+
+/** A URI without user and query, keywords without what passwords say. */
+export function withoutSecrets(text: string): string {
+  return text
+    .replace(/^([a-z:]*:\/\/)([^?#]*).*$/is, (_, begin: string, rest: string) => begin + rest.replace(/^[^/]*@/, ""))
+    .replace(/((?:password|passwd|pwd)\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&;"]+)/gi, "$1…");
+}

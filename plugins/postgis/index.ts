@@ -1,6 +1,6 @@
 import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/index.js";
-import { databaseIn, isAddress } from "./address.js";
+import { databaseIn, isAddress, withoutSecrets } from "./address.js";
 import { longestIdentifier, tableNameOf } from "./identifiers.js";
 
 export const readOptions = {
@@ -43,7 +43,7 @@ export default defineFormat({
   id: "postgis",
   label: "PostgreSQL database with PostGIS",
   extensions: [],
-  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseIn },
+  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseIn, withoutSecrets },
   identify: () => "no",
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {

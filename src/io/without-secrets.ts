@@ -1,13 +1,14 @@
 /** Addresses as they may be told: in messages, reports and on pages. */
+import type { Registry } from "../plugin/registry.js";
 
 /** An address without what may be secret: user, password, query, fragment. */
 export function withoutSecrets(address: string): string {
   return address.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
 }
 
-/** An input or output: an address without its secrets, a path as it is. */
-export function tellable(name: string): string {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return withoutSecrets(name);
-  // pg:"host=… password=…", in the words of libpq.
-  return /^pg:/i.test(name) ? name.replace(/(password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&"]+)/gi, "$1…") : name;
+/** An input or output: an address without its secrets, as its format tells them, and a path as it is. */
+export function tellable(name: string, registry: Pick<Registry, "ofAddress">): string {
+  const addresses = registry.ofAddress(name)?.addresses;
+  if (addresses) return addresses.withoutSecrets(name);
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(name) ? withoutSecrets(name) : name;
 }

@@ -71,7 +71,7 @@ export async function convertStep(
     state.wrote(step.name, output, about(output, files));
   };
   const outcomes = await convertMany(step.request, host, keep, decide);
-  return outcomes.map((outcome) => itemOf(outcome, dryRun && sources.has(outcome.output)));
+  return outcomes.map((outcome) => itemOf(outcome, dryRun && sources.has(outcome.output), host));
 }
 
 /** Everything that the output depends on besides its sources. */
@@ -115,8 +115,9 @@ function isReplaceable(files: Written["files"], output: string): boolean {
 }
 
 /** @param isDue whether it would have been converted */
-function itemOf({ input: source, output, report, error }: Outcome, isDue: boolean): ItemReport {
-  const target = tellable(output);
+function itemOf(outcome: Outcome, isDue: boolean, { registry }: Host): ItemReport {
+  const { input: source, output, report, error } = outcome;
+  const target = tellable(output, registry);
   if (error) return { source, target, result: "failed", counts: {}, error: errorReport(error) };
   if (report.upToDate) return { source, target, result: isDue ? "done" : "unchanged", counts: {}, error: null };
   const { read, written, rejected, gaps } = report;

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ErrorKind, fault, type GeoferryError } from "../errors.js";
 import { tellable } from "../io/without-secrets.js";
 import type { Host } from "../pipeline/request.js";
+import type { Registry } from "../plugin/registry.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
 import { convertStep } from "./convert-step.js";
 import type { Step } from "./job.js";
@@ -92,13 +93,14 @@ async function attempt(
       ? await convertStep(step, state, tools, settled)
       : [await synchroniseStep(step, tools)];
   } catch (error) {
-    return [failedItem(step, thrown(error, tools.host.signal))];
+    return [failedItem(step, thrown(error, tools.host.signal), tools.host.registry)];
   }
 }
 
-function failedItem(step: Step, error: GeoferryError): ItemReport {
-  const source = (step.kind === "conversion" ? step.request : step.request.source).inputs.map(tellable).join(", ");
-  const target = step.kind === "conversion" ? tellable(step.request.output) : `map:${step.request.map}`;
+function failedItem(step: Step, error: GeoferryError, registry: Registry): ItemReport {
+  const told = (name: string) => tellable(name, registry);
+  const source = (step.kind === "conversion" ? step.request : step.request.source).inputs.map(told).join(", ");
+  const target = step.kind === "conversion" ? told(step.request.output) : `map:${step.request.map}`;
   return { source, target, result: "failed", counts: {}, error: errorReport(error) };
 }
 

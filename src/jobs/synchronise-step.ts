@@ -22,7 +22,7 @@ export async function synchroniseStep(
   const request: SyncRequest = { ...asked, source: { ...asked.source, inputs } };
   const service = await tools.service(host.signal);
   const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
-  const source = asked.source.inputs.map(tellable).join(", ");
+  const source = asked.source.inputs.map((input) => tellable(input, host.registry)).join(", ");
   const item = { source, target: `map:${request.map}` };
   if (dryRun) {
     await using reading = await openReading(syncTools, request.map);

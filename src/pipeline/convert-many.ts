@@ -61,7 +61,7 @@ export async function convertMany(
     host.registry.ofAddress(request.output) !== undefined ||
     (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));
   const refused = expanded.flatMap(({ address: input, error }) =>
-    error ? [{ input: tellable(input), output: request.output, error }] : [],
+    error ? [{ input: tellable(input, host.registry), output: request.output, error }] : [],
   );
   // Into one file goes everything or nothing.
   if (single && refused[0]) throw refused[0].error;
@@ -118,7 +118,7 @@ async function attempt(
   folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
-  const input = request.inputs.map(tellable).join(", ");
+  const input = request.inputs.map((one) => tellable(one, host.registry)).join(", ");
   try {
     host.signal.throwIfAborted();
     if (folder) await mkdir(dirname(output), { recursive: true });
@@ -150,7 +150,10 @@ function planFolder(
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();
     const other = planned.get(key);
-    if (other) throw fault("output-collision", { output, inputs: [other.inputs[0]!, input.address].map(tellable) });
+    if (other) {
+      const inputs = [other.inputs[0]!, input.address].map((one) => tellable(one, registry));
+      throw fault("output-collision", { output, inputs });
+    }
     planned.set(key, { inputs: [input.address], output });
   }
   return [...planned.values()];

@@ -94,7 +94,7 @@ const isWrittenTwice: Rule = ({ path, file }, plan) => {
   if (!plan.isClaimed(file)) return null;
   return fault("output-collision", {
     output: path,
-    inputs: [plan.inputs.map(tellable).join(", "), "another input or layer"],
+    inputs: [plan.inputs.join(", "), "another input or layer"],
   });
 };
 
@@ -146,6 +146,7 @@ function filesRead(inputs: readonly string[], registry: Registry): string[] {
 }
 
 export class PathPlan {
+  /** As they may be told. */
   readonly inputs: readonly string[];
   /** The files that are read. */
   readonly reads: readonly string[];
@@ -165,7 +166,7 @@ export class PathPlan {
     this.replaces = replaces;
     this.claims = claims;
     const { output, overwrite = false } = request;
-    this.inputs = request.inputs;
+    this.inputs = request.inputs.map((input) => tellable(input, registry));
     this.reads = filesRead(request.inputs, registry);
     this.named = output;
     if (stem === null) this.add(output, "output", replaces || changes);

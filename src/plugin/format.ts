@@ -260,6 +260,8 @@ export interface Addresses {
    * refused here, without repeating it. @throws usage
    */
   stem(text: string): string;
+  /** The address as messages, reports and pages may tell it: without passwords, users and whatever else is secret. */
+  withoutSecrets(text: string): string;
 }
 
 /**

@@ -69,7 +69,7 @@ function flawOfArchive(archive: unknown, extensions: unknown): string | null {
 function flawOfAddresses(addresses: unknown): string | null {
   if (!isObject(addresses)) return "addresses must be an object, or be left out";
   if (!isText(addresses.form)) return "addresses.form must be a text";
-  for (const member of ["match", "stem"]) {
+  for (const member of ["match", "stem", "withoutSecrets"]) {
     if (!isFunction(addresses[member])) return `addresses.${member} must be a function`;
   }
   return null;

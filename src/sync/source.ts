@@ -106,7 +106,7 @@ export async function readSource(
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isCutShort = request.source.limit !== undefined;
   return {
-    inputs: inputs.map(tellable),
+    inputs: inputs.map((input) => tellable(input, host.registry)),
     read,
     features: index.features,
     outOfScope: index.outOfScope,

@@ -54,6 +54,14 @@ describe("views", () => {
     await expect(readLayers(path, quick)).rejects.toThrow(/more than 5000 rows.*viewRows/);
   });
 
+  it("that takes more memory than is allowed is stopped, and what allows more is named", async () => {
+    const select = `WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 64) SELECT group_concat(hex(zeroblob(8000000)) || x) AS a FROM r`;
+    const path = hostile((database) => database.exec(`CREATE VIEW v AS ${select}`));
+    const [layer] = await readLayers(path, { viewMemory: "256" });
+    expect(layer!.info.name).toBe("t");
+    expect(layer!.losses).toMatchObject([{ code: "layer-unreadable", example: expect.stringContaining("viewMemory") }]);
+  });
+
   it("without an end do not keep a conversion from being interrupted", async () => {
     const path = hostile((database) =>
       database.exec(`CREATE VIEW v AS SELECT a FROM t WHERE a = (${endless} SELECT max(x) FROM r)`),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { databaseIn, isAddress, parseAddress } from "../../../plugins/postgis/address.js";
+import { databaseIn, isAddress, parseAddress, withoutSecrets } from "../../../plugins/postgis/address.js";
 import { settingsOf } from "../../../plugins/postgis/settings.js";
 
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-address-"));
@@ -83,6 +83,16 @@ describe("an address", () => {
       expect(() => databaseIn(text)).toThrow(/address of a database/);
     },
   );
+});
+
+test.each([
+  ["pg://me:geheim@h:5432/d?password=geheim", "pg://h:5432/d"],
+  ["postgres://me@h/d", "postgres://h/d"],
+  ["pg:host=h password='ge \\' heim' dbname=d", "pg:host=h password=… dbname=d"],
+  ["pg:host=h sslpassword=geheim", "pg:host=h sslpassword=…"],
+  ["pg:service=city", "pg:service=city"],
+])("%s is told as %s", (text, told) => {
+  expect(withoutSecrets(text)).toBe(told);
 });
 
 describe("settings", () => {
