@@ -3,6 +3,7 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
+import { bucketErrors } from "./errors/buckets.js";
 import { databaseErrors } from "./errors/database.js";
 import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
 import { jobErrors } from "./errors/jobs.js";
@@ -308,6 +309,7 @@ export const registry = {
     (e) =>
       `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
   ),
+  ...bucketErrors,
   ...databaseErrors,
   ...remoteErrors,
   ...syncErrors,

@@ -2,6 +2,7 @@ import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
 import { networkFailure } from "./network-failure.js";
+import { safeName } from "./safe-name.js";
 import { FileSource } from "./source.js";
 import { spoolStream } from "./spool.js";
 import { withoutSecrets } from "./without-secrets.js";
@@ -29,16 +30,6 @@ const extensionOfType: Readonly<Record<string, string>> = {
 
 /** A page that asks for a login or tells of an error comes with status 200 all too often. */
 const pageStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
-
-/** A name from elsewhere as one that any file system takes, at most 150 characters, or null. */
-function safeName(name: string): string | null {
-  const base = name.split(/[\\/]/).at(-1) ?? "";
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const clean = base.replace(/[\u0000-\u001f\u007f<>:"|?*]/g, "_").replace(/^\.+|[. ]+$/g, "");
-  if (clean === "") return null;
-  const extension = extname(clean).slice(0, 20);
-  return clean.length <= 150 ? clean : clean.slice(0, 150 - extension.length) + extension;
-}
 
 function decoded(text: string): string {
   try {

@@ -74,6 +74,10 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
     const { download } = await import("./download.js");
     return download(address, options);
   }
+  if (scheme === "s3") {
+    const { fetchInput } = await import("./s3-input.js");
+    return fetchInput(address, options);
+  }
   if (scheme === "file") {
     try {
       return FileSource.at(fileURLToPath(address));
@@ -103,9 +107,10 @@ export function isParcel(source: FileSource, head: Buffer, { archiveOf, keepZipp
 }
 
 /**
- * The files that an address stands for: a path, `-` for stdin, or an http(s) address; of a zip, those of its entries
+ * The files that an address stands for: a path, `-` for stdin, an http(s) or s3 address; of a zip, those of its entries
  * that are inputs. Everything but a plain path is spooled to disk first.
- * @throws input-missing, input-unreadable, input-download, input-too-large, input-truncated, input-corrupt, unsupported
+ * @throws input-missing, input-unreadable, input-download, input-too-large, input-truncated, input-corrupt,
+ * input-changed, bucket-forbidden, bucket-unavailable, unsupported
  */
 export async function openInput(address: string, options: InputOptions): Promise<InputMember[]> {
   const source = await locate(address, options);

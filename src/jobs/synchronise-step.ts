@@ -43,8 +43,8 @@ export async function synchroniseStep(
 }
 
 /** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
-async function filesOf({ inputs, from }: SourceRequest, { registry }: Host): Promise<string[]> {
-  const expanded = await expandInputs(inputs, registry, from);
+async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Host): Promise<string[]> {
+  const expanded = await expandInputs(inputs, registry, signal, from);
   const refused = expanded.find(({ error }) => error);
   if (refused) throw refused.error;
   return expanded.map(({ address }) => address);

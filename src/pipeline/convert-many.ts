@@ -56,7 +56,7 @@ export async function convertMany(
   decide: Decide = async (one) => one,
 ): Promise<Outcome[]> {
   const request = withoutSlash(given, host);
-  const expanded = await expandInputs(request.inputs, host.registry, request.from);
+  const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const single =
     host.registry.ofAddress(request.output) !== undefined ||
     (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));

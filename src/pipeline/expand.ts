@@ -2,6 +2,7 @@
 import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { fault, type GeoferryError } from "../errors.js";
+import { isBucketAddress } from "../io/s3-address.js";
 import { systemReason } from "../io/source.js";
 import type { Registry } from "../plugin/registry.js";
 
@@ -16,6 +17,7 @@ export interface ExpandedInput {
 
 export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
+/** Whether it is one thing that is no file; of a bucket's address nobody can tell how many it means without looking. */
 export const isAddress = (text: string, registry: Registry): boolean =>
   text === "-" || isWebAddress(text) || mapIdIn(text) !== null || registry.ofAddress(text) !== undefined;
 
@@ -31,7 +33,7 @@ function nameOf(address: string, registry: Registry): string {
 }
 
 /** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */
-function isInput(registry: Registry, path: string, beside: readonly string[]): boolean {
+export function isInput(registry: Registry, path: string, beside: readonly string[]): boolean {
   const name = basename(path).toLowerCase();
   if (name.startsWith(".") || name.endsWith(".rejects.geojsonl")) return false;
   if (name.endsWith(".zip")) return true;
@@ -79,7 +81,7 @@ function* walk(folder: string, root: string, registry: Registry): Generator<Expa
 export const isPattern = (text: string): boolean => /[*?[\]{}]|[+@!]\(/.test(text);
 
 /** The part of a glob before its first magic character, up to a separator. */
-function fixedPart(pattern: string): string {
+export function fixedPart(pattern: string): string {
   const parts = pattern.split("/");
   const magic = parts.findIndex((part) => isPattern(part));
   return parts.slice(0, Math.max(0, magic)).join("/");
@@ -100,11 +102,12 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
 /**
  * Every input that the arguments stand for, in their order.
  * @param from the format that is asked for: one that reads folders takes a folder for one input
- * @throws input-missing where an argument stands for nothing, usage where it is empty
+ * @throws input-missing where an argument stands for nothing, usage where it is empty, and what listing a bucket throws
  */
 export async function expandInputs(
   given: readonly string[],
   registry: Registry,
+  signal: AbortSignal,
   from?: string,
 ): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
@@ -113,7 +116,12 @@ export async function expandInputs(
   for (const text of given) {
     if (text === "") throw fault("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
     if (isAddress(text, registry)) inputs.push({ address: text, relative: nameOf(text, registry) });
-    else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
+    else if (isBucketAddress(text)) {
+      const { expandBucket } = await import("./expand-bucket.js");
+      const found = await expandBucket(text, registry, isDataset, signal);
+      if (found.length === 0) throw fault("input-missing", { source: text });
+      inputs.push(...found);
+    } else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
       for (const input of walk(text, text, registry)) inputs.push(input);
     } else if (!existsSync(text) && isPattern(text)) {
       const found = await expandGlob(text, registry);

@@ -54,7 +54,8 @@ export async function inspectInputs(
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
-  for (const { address, error: refused } of await expandInputs(args.inputs.map(unprotect), host.registry, args.from)) {
+  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from);
+  for (const { address, error: refused } of inputs) {
     const request = {
       inputs: [address],
       ...(args.from === undefined ? {} : { from: args.from }),

@@ -1,0 +1,20 @@
+/** What goes wrong with stores of objects: part of the registry in src/errors.ts. */
+import { type Entry, entry } from "./entry.js";
+
+export const bucketErrors = {
+  "bucket-forbidden": entry<{ address: string; reason: string }>(
+    "authentication",
+    (e) =>
+      `${e.address}: the store refuses it: ${e.reason}; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the role of the machine) and what they may do`,
+  ),
+  "bucket-unavailable": entry<{ address: string; reason: string }>(
+    "unavailable",
+    (e) =>
+      `${e.address}: the store cannot be reached now: ${e.reason}; try again later, or check AWS_ENDPOINT_URL_S3 and AWS_REGION`,
+  ),
+  "bucket-settings": entry<{ address: string; reason: string }>("usage", (e) => `${e.address}: ${e.reason}`),
+  "input-changed": entry<{ source: string }>(
+    "unavailable",
+    (e) => `${e.source}: was changed while it was read, and what was read may be of two versions; run it again`,
+  ),
+} as const satisfies Record<string, Entry<never>>;

@@ -1,0 +1,102 @@
+/** An object of a bucket into a file of this disk, one version of it from the first byte to the last. */
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { fault, GeoferryError } from "../errors.js";
+import { textOf } from "./s3-address.js";
+import { ask, bucketFault } from "./s3-client.js";
+import type { StoredObject } from "./s3-listing.js";
+import { spooling, spoolStream } from "./spool.js";
+
+/** So often a connection may break before the next byte has come. */
+const mostBreaks = 4;
+
+export interface FetchLimits {
+  readonly signal: AbortSignal;
+  readonly maxBytes?: number;
+  /** Told of the bytes that have come so far. */
+  readonly progress?: (done: number) => void;
+}
+
+/**
+ * The bytes of that very version. Where the connection breaks, the rest is asked for, by the version's ETag.
+ * @throws input-changed where there is another version by now
+ */
+async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const errand = { bucket, key, use: "read", signal } as const;
+  let done = 0;
+  for (let breaks = 0; ; ) {
+    const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
+    const range = done > 0 ? { Range: `bytes=${done}-` } : {};
+    const { Body } = await ask(errand, (client, options) =>
+      client.send(new GetObjectCommand({ ...input, ...range }), options),
+    );
+    try {
+      for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
+        done += chunk.length;
+        breaks = 0;
+        yield chunk;
+      }
+    } catch (error) {
+      const failure = bucketFault(error, errand);
+      if (failure.kind !== "unavailable" || breaks >= mostBreaks) throw failure;
+    }
+    if (done >= size) return;
+    breaks++;
+    if (breaks > mostBreaks)
+      throw fault("bucket-unavailable", {
+        address: textOf({ bucket, key }),
+        reason: `it announced ${size} bytes and sent ${done}`,
+      });
+  }
+}
+
+/** @returns the bytes written @throws as `ask` does, and input-too-large, output-failed */
+export async function fetchObject(
+  object: StoredObject,
+  path: string,
+  { signal, maxBytes, progress }: FetchLimits,
+): Promise<number> {
+  const source = textOf(object);
+  if (maxBytes !== undefined && object.size > maxBytes)
+    throw fault("input-too-large", { source, limit: maxBytes, option: "--max-input" });
+  await spooling(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+  try {
+    return await spoolStream(bytesOf(object, signal), path, {
+      source,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(progress ? { progress } : {}),
+    });
+  } catch (error) {
+    if (signal.aborted && !(error instanceof GeoferryError && error.code === "interrupted"))
+      throw fault("interrupted", {}, error);
+    throw error;
+  }
+}
+
+/** Fetches all of them side by side, and ends when all have come or failed. @throws as `fetchObject` does */
+export async function fetchObjects(
+  files: readonly { readonly object: StoredObject; readonly path: string }[],
+  { signal, maxBytes, progress }: FetchLimits,
+): Promise<void> {
+  const [first] = files;
+  const total = files.reduce((sum, { object }) => sum + object.size, 0);
+  if (first && maxBytes !== undefined && total > maxBytes)
+    throw fault("input-too-large", { source: textOf(first.object), limit: maxBytes, option: "--max-input" });
+  const done = new Map<string, number>();
+  const fetchOne = async ({ object, path }: (typeof files)[number]) =>
+    fetchObject(object, path, {
+      signal,
+      progress: (bytes) => {
+        done.set(path, bytes);
+        progress?.([...done.values()].reduce((sum, each) => sum + each, 0));
+      },
+    });
+  const { default: pLimit } = await import("p-limit");
+  const limit = pLimit(connections);
+  const outcomes = await Promise.allSettled(files.map((file) => limit(() => fetchOne(file))));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
+
+/** Objects of one input that come at a time. */
+const connections = 4;
