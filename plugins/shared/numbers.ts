@@ -22,6 +22,9 @@ function productError(a: number, b: number, product: number): number {
   return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
 }
 
+/** The two digits of each number below 100, one pair after the other. */
+const pairs = Uint8Array.from({ length: 200 }, (_, n) => 48 + (n % 2 === 1 ? (n >> 1) % 10 : Math.floor(n / 20)));
+
 const zero = 48;
 const plus = 43;
 const minus = 45;
@@ -120,6 +123,11 @@ function longDecimal(head: number, tail: number, extra: number, exponent: number
   return value === quotient + (rest + doubt) ? value : Number.NaN;
 }
 
+/** Decimals that 32 bits hold. */
+const mostFraction = 9;
+/** What is further than this from a whole number may lie in the middle of two. */
+const nearHalf = 0.4999;
+
 /** Text as bytes, growing as it is written. */
 export class TextBuffer {
   private buffer: Buffer;
@@ -186,6 +194,15 @@ export class TextBuffer {
   number(value: number): void {
     this.reserve(40);
     const size = Math.abs(value);
+    if (size < 1e8 && size >= 1e-6) {
+      // Most coordinates have few decimals, and those of seven are found with 32 bits.
+      const whole = size | 0;
+      const fraction = Math.round((size - whole) * 1e7) | 0;
+      if ((whole * 1e7 + fraction) / 1e7 === size) {
+        this.parts(value < 0, whole, fraction, 7);
+        return;
+      }
+    }
     if (size < 1e15 && size >= 1e-6) {
       if (Number.isInteger(value)) {
         this.int(value);
@@ -217,6 +234,10 @@ export class TextBuffer {
   fixed(value: number, decimals: number): void {
     this.reserve(40);
     const size = Math.abs(value);
+    if (decimals <= mostFraction && size < 2 ** 31) {
+      this.shortFixed(value, decimals);
+      return;
+    }
     if (decimals > 15 || size * powers[decimals]! >= 2 ** 52) {
       this.slowFixed(value, decimals);
       return;
@@ -233,6 +254,64 @@ export class TextBuffer {
     }
     if (value < 0) this.buffer[this.length++] = minus;
     this.decimal(whole, decimals);
+  }
+
+  /** `fixed` with 32 bits for the whole and the fraction, each of which is exact. */
+  private shortFixed(value: number, decimals: number): void {
+    const size = Math.abs(value);
+    const power = powers[decimals]!;
+    let whole = size | 0;
+    const rest = size - whole;
+    const scaled = rest * power;
+    // Which way a number is rounded cannot be foreseen: adding a half needs no branch, save close to the middle of two.
+    let fraction = (scaled + 0.5) | 0;
+    if (Math.abs(scaled - fraction) > nearHalf) {
+      fraction = scaled | 0;
+      const over = scaled - fraction - 0.5;
+      if (over > 0 || (over === 0 && productError(rest, power, scaled) >= 0)) fraction++;
+    }
+    if (fraction === power) {
+      fraction = 0;
+      whole++;
+    }
+    this.parts(value < 0 && whole + fraction > 0, whole, fraction, decimals);
+  }
+
+  /** A number up to 2^31 in its parts, without trailing zeros; room for it is there. */
+  private parts(negative: boolean, whole: number, fraction: number, decimals: number): void {
+    const { buffer } = this;
+    if (negative) buffer[this.length++] = minus;
+    if (whole < 10) buffer[this.length++] = zero + whole;
+    else if (whole < 100) {
+      this.pair(whole, this.length);
+      this.length += 2;
+    } else this.digits(whole, 1);
+    if (fraction === 0) return;
+    const from = this.length + 1;
+    buffer[from - 1] = point;
+    let end = from + decimals;
+    let rest = fraction;
+    if (decimals % 2 === 1) {
+      const next = (rest / 10) | 0;
+      buffer[--end] = zero + rest - next * 10;
+      rest = next;
+    }
+    while (end > from) {
+      const next = (rest / 100) | 0;
+      end -= 2;
+      this.pair(rest - next * 100, end);
+      rest = next;
+    }
+    end = from + decimals;
+    while (buffer[end - 1] === zero) end--;
+    this.length = end;
+  }
+
+  /** Both digits of a number below 100. */
+  private pair(value: number, at: number): void {
+    const { buffer } = this;
+    buffer[at] = pairs[2 * value]!;
+    buffer[at + 1] = pairs[2 * value + 1]!;
   }
 
   private slowFixed(value: number, decimals: number): void {
@@ -279,11 +358,13 @@ export class TextBuffer {
     if (count < width) count = width;
     let at = this.length + count;
     this.length = at;
-    while (count-- > 0) {
-      const next = (rest / 10) | 0;
-      buffer[--at] = zero + rest - next * 10;
+    for (; count > 1; count -= 2) {
+      const next = (rest / 100) | 0;
+      at -= 2;
+      this.pair(rest - next * 100, at);
       rest = next;
     }
+    if (count === 1) buffer[at - 1] = zero + rest;
   }
 
   /** Moves everything written into `target`, where it ends before `end`. Starts anew. */

@@ -147,6 +147,10 @@ describe("TextBuffer", () => {
     [1e22, 3, "10000000000000000000000"],
     [59.9999999999, 7, "60"],
     [100, 7, "100"],
+    [999.99999996, 7, "1000"],
+    [-0.9999999995, 9, "-1"],
+    [2147483647.9999995, 6, "2147483648"],
+    [1234567.00100002, 8, "1234567.00100002"],
   ])("fixed(%d, %d)", (value, decimals, text) => expect(written((b) => b.fixed(value, decimals))).toBe(text));
 
   test("writes integers, text and bytes one after the other, and starts anew", () => {
