@@ -30,7 +30,7 @@ export async function siblingsOf(
   const stem = key.slice(0, key.length - extname(nameOf(key)).length);
   if (extensions.length === 0) return found;
   try {
-    const beside = await listBeside({ bucket, key: `${stem}.` }, signal);
+    const beside = await listBeside({ bucket, key, use: "read", signal }, `${stem}.`);
     for (const extension of extensions) {
       const alike = beside.filter((object) => object.key.slice(stem.length + 1).toLowerCase() === extension);
       const sibling = alike.find((object) => object.key.endsWith(`.${extension}`)) ?? alike[0];

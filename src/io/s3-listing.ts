@@ -21,32 +21,25 @@ export interface BucketFolder {
   readonly folders: readonly string[];
 }
 
-/**
- * All objects whose keys begin with `start.key`, in the order of their keys, page by page; with `flat` those behind the
- * next `/` are told as folders.
- * @throws as `ask` does
- */
-async function list(
-  start: BucketAddress,
-  flat: boolean,
-  use: Errand["use"],
-  signal: AbortSignal,
-): Promise<BucketFolder> {
-  const { bucket, key } = start;
-  return ask({ bucket, key, use, signal }, async (client, options) => {
+/** What of a bucket is listed, and for whom. */
+interface Question extends Errand {
+  /** What the keys begin with; what is told of is `key`. */
+  readonly prefix: string;
+  /** What stands behind the next `/` is told as folders. */
+  readonly flat: boolean;
+}
+
+/** In the order of their keys, page by page. @throws as `ask` does */
+async function list({ prefix, flat, ...errand }: Question): Promise<BucketFolder> {
+  const { bucket } = errand;
+  return ask(errand, async (client, options) => {
     const objects: StoredObject[] = [];
     const folders: string[] = [];
-    const input = { Bucket: bucket, Prefix: key, ...(flat ? { Delimiter: "/" } : {}) };
+    const input = { Bucket: bucket, Prefix: prefix, ...(flat ? { Delimiter: "/" } : {}) };
     for await (const page of paginateListObjectsV2({ client }, input, options)) {
-      for (const { Key, ETag, Size, LastModified } of page.Contents ?? [])
+      for (const { Key, ETag = "", Size = 0, LastModified } of page.Contents ?? [])
         if (Key !== undefined)
-          objects.push({
-            bucket,
-            key: Key,
-            etag: ETag ?? "",
-            size: Size ?? 0,
-            modified: LastModified?.getTime() ?? 0,
-          });
+          objects.push({ bucket, key: Key, etag: ETag, size: Size, modified: LastModified?.getTime() ?? 0 });
       for (const { Prefix } of page.CommonPrefixes ?? []) if (Prefix !== undefined) folders.push(Prefix);
     }
     return { objects, folders };
@@ -55,18 +48,15 @@ async function list(
 
 /** The objects and folders directly below `start.key`, which ends with a `/` or is empty. */
 export const listFolder = (start: BucketAddress, signal: AbortSignal): Promise<BucketFolder> =>
-  list(start, true, "read", signal);
+  list({ ...start, prefix: start.key, flat: true, use: "read", signal });
 
 /** Every object whose key begins with `start.key`, however deep. */
 export const listAll = async (start: BucketAddress, signal: AbortSignal): Promise<readonly StoredObject[]> =>
-  (await list(start, false, "read", signal)).objects;
+  (await list({ ...start, prefix: start.key, flat: false, use: "read", signal })).objects;
 
-/** The objects beside each other whose keys begin with `start.key`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
-export const listBeside = async (
-  start: BucketAddress,
-  signal: AbortSignal,
-  use: Errand["use"] = "read",
-): Promise<readonly StoredObject[]> => (await list(start, true, use, signal)).objects;
+/** The objects in the same folder whose keys begin with `prefix`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
+export const listBeside = async (errand: Errand, prefix: string): Promise<readonly StoredObject[]> =>
+  (await list({ ...errand, prefix, flat: true })).objects;
 
 /** Whether there is anything below a prefix. */
 export async function hasFolder({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<boolean> {

@@ -96,6 +96,9 @@ const temporaryName = new RegExp(
   `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${noteSuffix})?$`,
 );
 
+/** Whether a file or folder of this name is one that a run keeps for itself while it writes. */
+export const isTemporary = (name: string): boolean => temporaryName.test(name);
+
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
 export function isSameFile(one: string, other: string): boolean {

@@ -2,4 +2,6 @@
 export interface Unnamed {
   readonly path: string;
   readonly final: string;
+  /** By which it is known under its name, where that is not what the file itself says. */
+  readonly stamp?: string;
 }

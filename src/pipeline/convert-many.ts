@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { isBucketAddress } from "../io/s3-address.js";
 import { tellable } from "../io/without-secrets.js";
 import type { Registry } from "../plugin/registry.js";
 import { openExecutor } from "./choose-executor.js";
@@ -102,9 +103,10 @@ async function limiter(count: number, width: number): Promise<<R>(run: () => Pro
  * gone through: those are the outputs of an earlier run.
  */
 function withoutOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
-  const folder = resolve(output) + sep;
+  const whole = (name: string) => (isBucketAddress(name) ? name.replace(/\/$/, "") : resolve(name));
+  const folder = whole(output) + (isBucketAddress(output) ? "/" : sep);
   const isOutput = ({ address, relative }: ExpandedInput) => {
-    const path = resolve(address);
+    const path = whole(address);
     const root = path.slice(0, path.length - relative.length);
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };
@@ -121,11 +123,17 @@ async function attempt(
   const input = request.inputs.map((one) => tellable(one, host.registry)).join(", ");
   try {
     host.signal.throwIfAborted();
-    if (folder) await mkdir(dirname(output), { recursive: true });
+    if (folder && !isBucketAddress(output)) await mkdir(dirname(output), { recursive: true });
     return { input, output, report: await run(request) };
   } catch (error) {
     return { input, output, error: host.signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error) };
   }
+}
+
+/** A file in a folder, or an object below a prefix. */
+function within(folder: string, name: string): string {
+  if (!isBucketAddress(folder)) return join(folder, name);
+  return `${folder.replace(/([^/])$/, "$1/")}${name.replaceAll(sep, "/")}`;
 }
 
 /** @throws format-undecided, output-collision */
@@ -146,7 +154,7 @@ function planFolder(
   for (const input of inputs) {
     const from = registry.byExtension(input.relative)[0];
     const stem = from ? splitExtension(input.relative, from)[0] : input.relative.replace(/\.[^./\\]+$/, "");
-    const output = join(request.output, `${stem}.${target.extensions[0]}`);
+    const output = within(request.output, `${stem}.${target.extensions[0]}`);
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();
     const other = planned.get(key);

@@ -1,6 +1,7 @@
 /** The story of a conversion: open, decide, scan where needed, write, check, commit. */
 import { fault } from "../errors.js";
 import { OutputSet } from "../io/output-set.js";
+import { isBucketAddress } from "../io/s3-address.js";
 import { Spool } from "../io/spool.js";
 import { checkRequest } from "./check-request.js";
 import { chooseExecutor } from "./choose-executor.js";
@@ -28,6 +29,10 @@ export async function convert(
   shared?: Executor,
   claims: Claims = new Set(),
 ): Promise<ConvertReport> {
+  if (isBucketAddress(asked.output) || isBucketAddress(asked.rejects ?? "")) {
+    const { convertIntoBucket } = await import("./bucket-output.js");
+    return convertIntoBucket(asked, host, (inside, within) => convert(inside, within, shared, claims));
+  }
   const writer = chooseWriter(asked, host);
   await checkRequest(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };

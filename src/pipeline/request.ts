@@ -101,6 +101,8 @@ export interface Host {
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
   /** Told of an output when its files are whole, before the first of them gets its name. */
   readonly onCommit?: (output: string, files: readonly Unnamed[]) => void;
+  /** Takes the outputs further when all have their names; where it fails, they lose them again. */
+  readonly deliver?: () => Promise<void>;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }

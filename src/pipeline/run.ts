@@ -110,11 +110,14 @@ export class Run {
     this.conversion.host.signal.throwIfAborted();
     const inPlace = this.assemblers.filter((one) => one.inPlace);
     // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
+    const { host, request, outputs } = this.conversion;
     const last = async () => {
       for (const { assembler } of inPlace) await assembler.commit?.();
+      await host.deliver?.();
     };
-    const { host, request, outputs } = this.conversion;
-    await outputs.commit(inPlace.length > 0 ? last : undefined, (files) => host.onCommit?.(request.output, files));
+    await outputs.commit(inPlace.length > 0 || host.deliver ? last : undefined, (files) =>
+      host.onCommit?.(request.output, files),
+    );
     return this.written.map(({ part, crs, features }) => ({
       path: part.path,
       layer: part.layer.name,

@@ -1,0 +1,142 @@
+/**
+ * Files become objects of a bucket: all of them, or all is as it was.
+ *
+ * A store gives one object its name at a time and renames none. A single object takes the other's place in one step. Of
+ * several, what is replaced is copied aside within the store first; then the main objects that have companions go, the
+ * companions come, and the main ones come last, so that no mixed set is ever seen.
+ */
+import { CopyObjectCommand, DeleteObjectCommand } from "@aws-sdk/client-s3";
+import { fault } from "../errors.js";
+import { newMark } from "./leftovers.js";
+import { type BucketAddress, nameOf, prefixOf, textOf } from "./s3-address.js";
+import { ask } from "./s3-client.js";
+import { headOf, type StoredObject } from "./s3-listing.js";
+import { type Expected, Upload } from "./s3-upload.js";
+
+/** An object that is to come, or to go. */
+export interface Change {
+  readonly to: BucketAddress;
+  /** Null of one that goes. */
+  readonly file: { readonly path: string; readonly size: number; readonly writing: string } | null;
+  /** What is there now. */
+  readonly old: StoredObject | null;
+  /** Others belong to it, which are nothing without it. */
+  readonly isMain: boolean;
+}
+
+const never = new AbortController().signal;
+
+const remove = ({ bucket, key }: BucketAddress): Promise<unknown> =>
+  ask({ bucket, key, use: "write", signal: never }, (client) =>
+    client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })),
+  );
+
+const copy = (from: BucketAddress, { bucket, key }: BucketAddress): Promise<unknown> =>
+  ask({ bucket, key, use: "write", signal: never }, (client) => {
+    const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
+    return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource }));
+  });
+
+const stemOf = (key: string): string => prefixOf(key) + nameOf(key).replace(/\..*$/s, "");
+
+class Publication {
+  private readonly mark = newMark();
+  private readonly uploads = new Map<Change, Upload>();
+  /** What was there, and where it is kept. */
+  private readonly asides: { readonly old: StoredObject; readonly aside: BucketAddress; readonly isMain: boolean }[] =
+    [];
+  private readonly given: BucketAddress[] = [];
+
+  /** @param changes in the order in which they get their names */
+  constructor(private readonly changes: readonly Change[]) {
+    for (const change of changes)
+      if (change.file) {
+        const { path, size, writing } = change.file;
+        this.uploads.set(change, new Upload(change.to, path, size, writing));
+      }
+  }
+
+  /** Everything large is with the store, and nothing is seen of it; what is there is what was there before. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    for (const upload of this.uploads.values()) await upload.send(signal);
+    for (const [{ old }, upload] of this.uploads) await upload.look(old, signal);
+  }
+
+  async publish(): Promise<void> {
+    const [only] = this.changes;
+    if (this.changes.length === 1 && only?.file) return this.uploads.get(only)!.complete(only.old);
+    for (const { old, isMain } of this.changes) if (old) await this.putAside(old, isMain);
+    const gone = new Set<Change>();
+    for (const change of this.changes) {
+      if (!change.old || (change.file && !this.hasCompanions(change))) continue;
+      if (!change.isMain) continue;
+      await remove(change.to);
+      gone.add(change);
+    }
+    for (const change of this.changes) {
+      if (change.file) await this.giveName(change, gone.has(change) ? null : change.old);
+      else if (!gone.has(change)) await remove(change.to);
+    }
+    await Promise.allSettled(this.asides.map(({ aside }) => remove(aside)));
+  }
+
+  /** Makes everything as it was, but for what others have written since. @throws output-not-put-back where it cannot be done */
+  async takeBack(reason: string): Promise<void> {
+    for (const upload of this.uploads.values()) await upload.abort();
+    const kept = this.asides.map(({ aside }) => textOf(aside));
+    try {
+      const replaced = new Set(this.asides.map(({ old }) => textOf(old)));
+      for (const to of this.given.toReversed())
+        if (!replaced.has(textOf(to)) && (await this.isOwn(to))) await remove(to);
+      for (const { old, aside } of [...this.asides].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
+        if (await this.isOwn(old, true)) await copy(aside, old);
+      await Promise.allSettled(this.asides.map(({ aside }) => remove(aside)));
+    } catch (error) {
+      const output = textOf(this.changes.at(-1)!.to);
+      if (kept.length > 0) throw fault("output-not-put-back", { output, reason, kept }, error);
+    }
+  }
+
+  /** Whether what is there is of this publication. @param orNone also where nothing is there */
+  private async isOwn(at: BucketAddress, orNone = false): Promise<boolean> {
+    const now = await headOf(at, never);
+    return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writing === now.writing);
+  }
+
+  private hasCompanions({ to }: Change): boolean {
+    return this.changes.some((other) => !other.isMain && stemOf(other.to.key) === stemOf(to.key));
+  }
+
+  private async putAside(old: StoredObject, isMain: boolean): Promise<void> {
+    const aside = { bucket: old.bucket, key: `${prefixOf(old.key)}.${nameOf(old.key)}.${this.mark}.old` };
+    this.asides.push({ old, aside, isMain });
+    await copy(old, aside);
+  }
+
+  private async giveName(change: Change, expected: Expected): Promise<void> {
+    this.given.push(change.to);
+    await this.uploads.get(change)!.complete(expected);
+  }
+}
+
+/**
+ * @param changes in any order but that the one that decides is last
+ * @param ready told when all large files are with the store, before anything is seen
+ * @throws output-exists, output-failed, output-not-put-back, bucket-forbidden, bucket-unavailable, interrupted
+ */
+export async function publishObjects(
+  changes: readonly Change[],
+  signal: AbortSignal,
+  ready: () => void = () => {},
+): Promise<void> {
+  const publication = new Publication([...changes].sort((a, b) => Number(a.isMain) - Number(b.isMain)));
+  try {
+    await publication.prepare(signal);
+    signal.throwIfAborted();
+    ready();
+    await publication.publish();
+  } catch (error) {
+    await publication.takeBack(error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}

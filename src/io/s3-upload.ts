@@ -1,0 +1,204 @@
+/** One file into a bucket: what is large goes up in parts, and nothing is seen of it before `complete`. */
+import { type FileHandle, open } from "node:fs/promises";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import pLimit from "p-limit";
+import { fault, GeoferryError } from "../errors.js";
+import { type BucketAddress, textOf } from "./s3-address.js";
+import { ask, type Errand, refusalOf } from "./s3-client.js";
+import { headOf, type StoredObject, writingKey } from "./s3-listing.js";
+import { forgetUpload, noteUpload } from "./s3-unfinished.js";
+import { systemReason } from "./source.js";
+
+/** Bytes of a part; a store takes 10,000 parts, of 5 MiB at least but for the last. */
+const leastPart = 8 << 20;
+const mostParts = 10_000;
+
+/** Parts under way at a time, of all uploads of the process: so many are in memory. */
+const parallel = pLimit(4);
+
+/** What must be there when an upload is completed: the object that is replaced; null where there must be none. */
+export type Expected = StoredObject | null;
+
+interface Condition {
+  readonly IfMatch?: string;
+  readonly IfNoneMatch?: "*";
+}
+
+const never = new AbortController().signal;
+
+export class Upload {
+  private id: string | undefined;
+  private readonly parts: { PartNumber: number; ETag: string | undefined }[] = [];
+
+  /** @param writing says which writing the object is of */
+  constructor(
+    readonly to: BucketAddress,
+    private readonly path: string,
+    readonly size: number,
+    private readonly writing: string,
+  ) {}
+
+  /** Parts that are larger where there would be too many of them. */
+  private get partSize(): number {
+    return Math.max(leastPart, Math.ceil(this.size / mostParts / leastPart) * leastPart);
+  }
+
+  private errand(signal: AbortSignal): Errand {
+    return { ...this.to, use: "write", signal };
+  }
+
+  private get named(): { Bucket: string; Key: string } {
+    return { Bucket: this.to.bucket, Key: this.to.key };
+  }
+
+  private get metadata(): { Metadata: Record<string, string> } {
+    return { Metadata: { [writingKey]: this.writing } };
+  }
+
+  /** Sends the parts of a large file. @throws bucket-forbidden, bucket-unavailable, output-failed, interrupted */
+  async send(signal: AbortSignal): Promise<void> {
+    const { size, partSize } = this;
+    if (size <= partSize) return;
+    const started = await ask(this.errand(signal), (client, options) =>
+      client.send(new CreateMultipartUploadCommand({ ...this.named, ...this.metadata }), options),
+    );
+    this.id = started.UploadId;
+    noteUpload({ ...this.to, id: this.id! });
+    const file = await this.open();
+    const failed = new AbortController();
+    const stopped = AbortSignal.any([signal, failed.signal]);
+    const sendOne = async (number: number): Promise<void> => {
+      try {
+        stopped.throwIfAborted();
+        const start = (number - 1) * partSize;
+        const Body = await this.read(file, start, Math.min(partSize, size - start));
+        const input = { ...this.named, UploadId: this.id, PartNumber: number, Body };
+        const { ETag } = await ask(this.errand(stopped), (client, options) =>
+          client.send(new UploadPartCommand(input), options),
+        );
+        this.parts[number - 1] = { PartNumber: number, ETag };
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    };
+    try {
+      const numbers = Array.from({ length: Math.ceil(size / partSize) }, (_, index) => index + 1);
+      await Promise.allSettled(numbers.map((number) => parallel(() => sendOne(number))));
+      if (signal.aborted) throw fault("interrupted", {}, signal.reason);
+      failed.signal.throwIfAborted();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Gives the object its name, where what is there is what is expected. A store that does not know such conditions is
+   * asked what is there just before.
+   * @throws output-exists, output-failed, bucket-forbidden, bucket-unavailable
+   */
+  async complete(expected: Expected): Promise<void> {
+    await this.look(expected);
+    let refused: unknown;
+    for (const condition of conditionsFor(expected)) {
+      try {
+        await this.name(condition);
+        return this.settle();
+      } catch (error) {
+        if (!isAboutCondition(error)) throw error;
+        // The answer to an earlier try was lost.
+        if ((await headOf(this.to, never))?.writing === this.writing) return this.settle();
+        // Where all is as expected, it is the condition that the store does not understand.
+        await this.look(expected);
+        refused = error;
+      }
+    }
+    throw refused;
+  }
+
+  private async name(condition: Condition): Promise<void> {
+    const errand = this.errand(never);
+    const input = { ...this.named, ...condition };
+    if (this.id === undefined) {
+      const Body = await this.whole();
+      await ask(errand, (client) => client.send(new PutObjectCommand({ ...input, ...this.metadata, Body })));
+    } else {
+      const completed = { ...input, UploadId: this.id, MultipartUpload: { Parts: this.parts } };
+      await ask(errand, (client) => client.send(new CompleteMultipartUploadCommand(completed)));
+    }
+  }
+
+  private settle(): void {
+    if (this.id !== undefined) forgetUpload(this.id);
+    this.id = undefined;
+  }
+
+  /** @throws output-exists, output-failed where what is there is not what is expected */
+  async look(expected: Expected, signal: AbortSignal = never): Promise<void> {
+    const now = await headOf(this.to, signal);
+    if ((now?.etag ?? null) === (expected?.etag ?? null)) return;
+    const output = textOf(this.to);
+    throw expected === null && now !== null
+      ? fault("output-exists", { output })
+      : fault("output-failed", { output, reason: "another program has written it meanwhile" });
+  }
+
+  /** Takes back what has been sent, as far as the store can be asked. What was completed stays. */
+  async abort(): Promise<void> {
+    if (this.id === undefined) return;
+    const input = { ...this.named, UploadId: this.id };
+    const sent = await ask(this.errand(never), (client, options) =>
+      client.send(new AbortMultipartUploadCommand(input), options),
+    ).catch(() => null);
+    // What cannot be taken back now is by the next run.
+    if (sent) forgetUpload(this.id);
+    this.id = undefined;
+  }
+
+  private async whole(): Promise<Buffer> {
+    const file = await this.open();
+    try {
+      return await this.read(file, 0, this.size);
+    } finally {
+      await file.close();
+    }
+  }
+
+  private async open(): Promise<FileHandle> {
+    try {
+      return await open(this.path, "r");
+    } catch (error) {
+      throw fault("output-failed", { output: textOf(this.to), reason: systemReason(error) }, error);
+    }
+  }
+
+  private async read(file: FileHandle, start: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    for (let filled = 0; filled < length; ) {
+      const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
+      if (bytesRead === 0)
+        throw fault("output-failed", { output: textOf(this.to), reason: "its temporary file was cut short" });
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+}
+
+/**
+ * Whether a store has refused for a condition: 412 where it is not met, 409 where another is being decided, 501 where the
+ * store knows none (RFC 9110, 13); or 404 since the upload was completed before.
+ */
+const isAboutCondition = (error: unknown): boolean =>
+  error instanceof GeoferryError && [404, 409, 412, 501].includes(refusalOf(error.cause ?? error).status ?? 0);
+
+/** From the best to none at all: some stores compare ETags without their quotes. */
+function conditionsFor(expected: Expected): readonly Condition[] {
+  if (expected === null) return [{ IfNoneMatch: "*" }, {}];
+  return [{ IfMatch: expected.etag }, { IfMatch: expected.etag.replaceAll('"', "") }, {}];
+}

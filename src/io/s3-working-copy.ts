@@ -1,0 +1,164 @@
+/**
+ * The part of a bucket that is written to, as a folder of this disk: what stands there is laid out first, writers and
+ * rules see files as everywhere else, and what has changed becomes objects in the end.
+ */
+import { randomUUID } from "node:crypto";
+import { readdirSync, type Stats, statSync } from "node:fs";
+import { mkdir, open, utimes } from "node:fs/promises";
+import { basename, dirname, extname, join, relative, sep } from "node:path";
+import { fault } from "../errors.js";
+import { type BucketAddress, bucketAddressOf, nameOf, prefixOf, textOf } from "./s3-address.js";
+import { fetchObjects } from "./s3-fetch.js";
+import { listAll, listBeside, type StoredObject } from "./s3-listing.js";
+import { type Change, publishObjects } from "./s3-publication.js";
+import { sweepUploads } from "./s3-unfinished.js";
+import { Spool, spooling } from "./spool.js";
+import { isTemporary, journalSuffixes, longestName } from "./target.js";
+import type { Unnamed } from "./unnamed.js";
+
+/** An object as a file, and the file as it was laid out. */
+interface LaidOut {
+  readonly object: StoredObject;
+  readonly stat: Stats;
+}
+
+/** What of an address is laid out. */
+export interface Extent {
+  /** Its content is needed, and that of what belongs to it; of the rest names, sizes and times will do. */
+  readonly content: boolean;
+  /** It is a prefix whose objects are one dataset. */
+  readonly folder: boolean;
+}
+
+const isSame = (one: Stats, other: Stats): boolean =>
+  one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
+
+/** `roads` of `roads.shp` and of `roads.shp.zip`: what the names of all begin with that may be of one output. */
+const stemOf = (name: string): string => {
+  const outer = name.slice(0, name.length - extname(name).length);
+  return /\.zip$/i.test(name) ? outer.slice(0, outer.length - extname(outer).length) : outer;
+};
+
+export class WorkingCopy implements AsyncDisposable {
+  private readonly spool = new Spool();
+  private readonly root = this.spool.folder();
+  private readonly laidOut = new Map<string, LaidOut>();
+
+  constructor(private readonly signal: AbortSignal) {}
+
+  /** Where the file of an address is. @throws usage where no file can be called as the object is */
+  pathOf(address: string): string {
+    const { bucket, key } = bucketAddressOf(address);
+    const parts = key.split("/");
+    const isUnfit = (part: string) =>
+      part === "" || part === "." || part === ".." || part.includes("\0") || Buffer.byteLength(part) > longestName;
+    if (parts.some(isUnfit))
+      throw fault("usage", {
+        reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
+      });
+    return join(this.root, bucket, ...parts);
+  }
+
+  /** The address of a file. */
+  addressOf(path: string): BucketAddress {
+    const [bucket = "", ...parts] = relative(this.root, path).split(sep);
+    return { bucket, key: parts.join("/") };
+  }
+
+  /** A value in whose texts the paths of the working copy are addresses again. */
+  told<T>(value: T): T {
+    if (typeof value === "string") return value.replaceAll(this.root + sep, "s3://") as T;
+    if (Array.isArray(value)) return value.map((each) => this.told(each)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.told(each)])) as T;
+  }
+
+  /** @throws usage, and what listing and fetching throw */
+  async layOut(address: string, { content, folder }: Extent): Promise<void> {
+    await sweepUploads(this.signal);
+    const path = this.pathOf(address);
+    const { bucket, key } = bucketAddressOf(address);
+    const stem = prefixOf(key) + stemOf(nameOf(key));
+    await spooling(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+    const beside = folder
+      ? await listAll({ bucket, key: `${key}/` }, this.signal)
+      : await listBeside({ bucket, key, use: "write", signal: this.signal }, stem);
+    const objects = beside.filter(({ key }) => !key.endsWith("/") && Buffer.byteLength(nameOf(key)) <= longestName);
+    const isOfSet = (object: StoredObject) => content && (folder || object.key.startsWith(`${stem}.`));
+    const files = objects.map((object) => ({ object, path: this.pathOf(textOf(object)) }));
+    await fetchObjects(
+      files.filter(({ object }) => isOfSet(object)),
+      { signal: this.signal },
+    );
+    for (const { object, path } of files) {
+      if (!isOfSet(object)) await spooling(path, standIn(object, path));
+      const time = new Date(object.modified);
+      await spooling(path, utimes(path, time, time));
+      this.laidOut.set(path, { object, stat: statSync(path) });
+    }
+  }
+
+  /**
+   * Makes objects of what has changed.
+   * @param decisive the path of the file that decides and comes last
+   * @param isCompanion whether a file of this name belongs to another
+   * @param ready told of the files before the first becomes an object
+   * @throws as `publishObjects` does
+   */
+  async publish(
+    decisive: string,
+    isCompanion: (name: string) => boolean,
+    ready: (files: readonly Unnamed[]) => void,
+  ): Promise<void> {
+    const changes = this.changes(decisive, isCompanion);
+    if (changes.length === 0) return;
+    await publishObjects(changes, this.signal, () => {
+      ready(
+        changes.flatMap(({ to, file }) => (file ? [{ path: file.path, final: textOf(to), stamp: file.writing }] : [])),
+      );
+    });
+  }
+
+  private changes(decisive: string, isCompanion: (name: string) => boolean): Change[] {
+    const changes: Change[] = [];
+    const present = new Set<string>();
+    for (const path of this.files()) {
+      present.add(path);
+      const stat = statSync(path);
+      const before = this.laidOut.get(path);
+      if (before && isSame(before.stat, stat)) continue;
+      const file = { path, size: stat.size, writing: randomUUID() };
+      const isMain = path === decisive || !isCompanion(basename(path));
+      changes.push({ to: this.addressOf(path), file, old: before?.object ?? null, isMain });
+    }
+    for (const [path, { object }] of this.laidOut)
+      if (!present.has(path))
+        changes.push({ to: object, file: null, old: object, isMain: !isCompanion(basename(path)) });
+    const isLast = ({ to }: Change) => Number(textOf(to) === textOf(this.addressOf(decisive)));
+    return changes.sort((a, b) => isLast(a) - isLast(b));
+  }
+
+  /** Without what runs keep for themselves beside them. */
+  private *files(folder: string = this.root): Generator<string> {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (isTemporary(entry.name) || journalSuffixes.some((suffix) => entry.name.endsWith(suffix))) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) yield* this.files(path);
+      else yield path;
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.spool[Symbol.asyncDispose]();
+  }
+}
+
+/** As large as the object, and with nothing in it: it takes no room on the disk. */
+async function standIn({ size }: StoredObject, path: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.truncate(size);
+  } finally {
+    await file.close();
+  }
+}
