@@ -29,6 +29,10 @@ export const problems = {
     400,
     (e) => `The body nests objects and arrays more than ${e.limit} levels deep.`,
   ),
+  "too-many-members": entry<{ limit: number }>(
+    400,
+    (e) => `A feature of the body has more than ${e.limit} members, counting those of objects in its properties.`,
+  ),
   "not-authenticated": plain(
     401,
     "This needs an access token: get one from /token and send it as Authorization: Bearer TOKEN.",

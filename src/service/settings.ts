@@ -4,6 +4,8 @@ export interface Settings {
   readonly bodyBytes: number;
   /** Levels of objects and arrays in a body. */
   readonly bodyDepth: number;
+  /** Members of a feature in a body, with those of objects in its properties. */
+  readonly featureMembers: number;
   /** Bytes of a request's headers. */
   readonly headerBytes: number;
   /** Seconds until the headers of a request must have arrived. */
@@ -39,6 +41,7 @@ export interface Settings {
 export const defaultSettings: Settings = {
   bodyBytes: 10 * 1024 * 1024,
   bodyDepth: 100,
+  featureMembers: 10_000,
   headerBytes: 16 * 1024,
   headerSeconds: 20,
   requestSeconds: 120,

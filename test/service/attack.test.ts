@@ -225,6 +225,19 @@ describe("an attack", () => {
       expect((await service().features("POST", { features: [point({ a: '[{"\\"'.repeat(500) })] })).status).toBe(201);
     });
 
+    test("by hundreds of thousands of members is stopped before it is parsed", async () => {
+      const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name ${i}`, i]));
+      // Five more are the feature's own and its geometry's.
+      expect((await service().features("POST", { features: [point(members(9995))] })).status).toBe(201);
+      const nested = point({ list: Array.from({ length: 5000 }, () => ({ a: 1, b: 2 })) });
+      for (const body of [{ features: [point({}), point(members(9996))] }, { features: [nested] }]) {
+        const { status, json } = await service().features("POST", body);
+        expect([status, json.code]).toEqual([400, "too-many-members"]);
+      }
+      // Colons in texts are none.
+      expect((await service().features("POST", { features: [point({ a: '":'.repeat(20_000) })] })).status).toBe(201);
+    });
+
     test("by a bomb of gzip is stopped at the limit", async () => {
       // 1 GiB of zeros in 1 MiB.
       const part = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 });

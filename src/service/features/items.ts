@@ -1,10 +1,13 @@
 /** Makes what a store writes out of the features of a request (Map Features Service Interface, 4.3 – 4.6). */
 import type { RemoteKey } from "../../remote/wire.js";
+import { memberOf } from "../json/members.js";
 import { isRemoteKey, keyDigest } from "../key.js";
 import { memberPath } from "../path.js";
 import type { Failure, WriteItem, WriteKind } from "../store/contract.js";
+import { Turn } from "../turn.js";
 import { isUuid } from "../uuid.js";
-import { type Checked, checkFeature, isObject } from "./feature.js";
+import { type Checked, checkFeature, type Demand, isObject } from "./feature.js";
+import { SentFeature } from "./sent-collection.js";
 
 /** What identifies a feature in a request. */
 interface Identity {
@@ -15,13 +18,16 @@ interface Identity {
 }
 
 const contents: Readonly<Record<WriteKind, (feature: unknown) => Checked>> = {
-  create: (feature) => checkFeature(feature, "whole"),
-  upsert: (feature) => checkFeature(feature, "whole"),
-  synchronise: (feature) => checkFeature(feature, "whole"),
-  update: (feature) => checkFeature(feature, "change"),
+  create: (feature) => contentOf(feature, "whole"),
+  upsert: (feature) => contentOf(feature, "whole"),
+  synchronise: (feature) => contentOf(feature, "whole"),
+  update: (feature) => contentOf(feature, "change"),
   // Nothing but its name matters.
   delete: (feature) => (isObject(feature) ? {} : checkFeature(feature, "change")),
 };
+
+const contentOf = (feature: unknown, demand: Demand): Checked =>
+  feature instanceof SentFeature ? feature : checkFeature(feature, demand);
 
 export interface Items {
   readonly items: readonly WriteItem[];
@@ -29,14 +35,21 @@ export interface Items {
   readonly unnamed: readonly number[];
 }
 
-export function itemsOf(kind: WriteKind, features: readonly unknown[], remoteField: string | null): Items {
+export async function itemsOf(
+  kind: WriteKind,
+  features: readonly unknown[],
+  remoteField: string | null,
+): Promise<Items> {
   const unnamed: number[] = [];
-  const items = features.map((feature, index): WriteItem => {
+  const items: WriteItem[] = [];
+  const turn = new Turn();
+  for (const [index, feature] of features.entries()) {
     const { id, key, failure: unusable } = identityOf(feature, kind, remoteField);
     if (unusable) unnamed.push(index);
     const { geometry, properties, failure } = contents[kind](feature);
-    return { index, id, key, geometry, properties, failure: unusable ?? failure };
-  });
+    items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
+    if (turn.isOver) await turn.pass();
+  }
   return { items, unnamed };
 }
 
@@ -63,6 +76,7 @@ function identityByKey(feature: unknown, kind: WriteKind, remoteField: string): 
 
 /** A name is a name, never a path, and what objects inherit is no property. */
 function keyOf(feature: unknown, remoteField: string): unknown {
+  if (feature instanceof SentFeature) return memberOf(feature.properties, remoteField);
   const properties = isObject(feature) ? feature.properties : undefined;
   return isObject(properties) && Object.hasOwn(properties, remoteField) ? properties[remoteField] : undefined;
 }

@@ -67,7 +67,7 @@ export function writingRoutes(scope: FastifyInstance, { store, now, admit }: Wri
     features: readonly unknown[],
     remoteField: string | null,
   ) => {
-    const { items, unnamed } = itemsOf(kind, features, remoteField);
+    const { items, unnamed } = await itemsOf(kind, features, remoteField);
     if (kind === "synchronise" && unnamed.length > 0) {
       const key = remoteField === null ? "id" : `property ${JSON.stringify(remoteField)}`;
       throw problem(

@@ -1,3 +1,4 @@
+import { memberOf } from "../json/members.js";
 import { isRemoteKey, keyDigest } from "../key.js";
 import type { KeyField, LockedMap, StoredKey, StoredProperties, WriteTransaction } from "./transaction.js";
 
@@ -31,15 +32,11 @@ const isWhole = async (tx: WriteTransaction, map: LockedMap, field: KeyField): P
   field.read === null || (await tx.readKeys(map.number, field));
 
 /** What properties have as keys in some fields: digests, null where there is none. */
-export function digestIn(properties: string, fields: readonly Pick<KeyField, "name">[]): (string | null)[] {
-  // A property's name stands in JSON as JSON writes it: where it does not, there is nothing to parse.
-  if (!fields.some(({ name }) => properties.includes(`${JSON.stringify(name)}:`))) return fields.map(() => null);
-  const values: Record<string, unknown> = JSON.parse(properties);
-  return fields.map(({ name }) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+export const digestIn = (properties: string, fields: readonly Pick<KeyField, "name">[]): (string | null)[] =>
+  fields.map(({ name }) => {
+    const value = memberOf(properties, name);
     return isRemoteKey(value) ? keyDigest(value) : null;
   });
-}
 
 /** The keys of features that came or changed, field by field. `absent`: also tell which have none any more. */
 export async function putKeysOf(
