@@ -6,13 +6,22 @@ const bufferBytes = 1 << 20;
 const lockByte = 2 ** 30;
 const pageCountAt = 28;
 
+/** A buffer of a file that is closed: many small files one after the other share it. */
+let free: Buffer | null = null;
+
+function takeBuffer(): Buffer {
+  const buffer = free ?? Buffer.allocUnsafeSlow(bufferBytes);
+  free = null;
+  return buffer;
+}
+
 /**
  * Appends pages to a database that nobody else has open. It writes without waiting: the trees of a run of features come
  * all at once, and would have to be kept otherwise.
  */
 export class PageWriter {
   private readonly file: number;
-  private readonly buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  private readonly buffer = takeBuffer();
   private filled = 0;
   private position: number;
   private readonly lockPage: number;
@@ -83,5 +92,6 @@ export class PageWriter {
   /** Closes the file as it is. */
   abandon(): void {
     closeSync(this.file);
+    free = this.buffer;
   }
 }

@@ -12,6 +12,8 @@ import type { ZipLimits } from "./zip.js";
 /** One file to be read, on disk, with its siblings beside it. */
 export interface InputMember {
   readonly source: FileSource;
+  /** The first 64 KiB, where they were looked at already. */
+  readonly head?: Buffer;
   /** Inputs by their names that are in the same archive and were not taken. */
   readonly passedOver?: readonly string[];
 }
@@ -116,7 +118,7 @@ export async function openInput(address: string, options: InputOptions): Promise
   const source = await locate(address, options);
   if (source.isFolder) return [{ source }];
   const head = await readHead(source);
-  if (!isParcel(source, head, options)) return [{ source }];
+  if (!isParcel(source, head, options)) return [{ source, head }];
   // What most inputs do not need is loaded when one does: it takes longer than a small conversion.
   const { openZip } = await import("./zip.js");
   return openZip(source, options);

@@ -65,6 +65,8 @@ class Publication {
   /** The inodes of the files that have their names. */
   private readonly given = new Map<string, number | undefined>();
   private readonly sets: readonly FileSet[];
+  /** Whether names have changed that what comes next counts on. */
+  private changed: boolean;
 
   constructor(
     private readonly names: TemporaryNames,
@@ -73,6 +75,8 @@ class Publication {
   ) {
     const decides = (set: FileSet) => Number(names.decides(set.main));
     this.sets = [...sets].sort((a, b) => decides(b) - decides(a));
+    // What tells the next run that a set is incomplete is its temporary main file; of one file nothing can be missing.
+    this.changed = sets.length !== 1 || !sets.every(isAlone);
   }
 
   /** @throws output-failed, output-exists; `takeBack` is still to be called */
@@ -112,6 +116,8 @@ class Publication {
   }
 
   private async sync(): Promise<void> {
+    if (!this.changed) return;
+    this.changed = false;
     const paths = this.sets.flatMap((set) => [...set.parts.map((part) => part.final), ...set.old]);
     const removed = this.removals.flatMap((removal) => removal.paths);
     await Promise.all([...new Set([...paths, ...removed].map((path) => dirname(path)))].map(syncFolder));
@@ -123,6 +129,7 @@ class Publication {
   }
 
   private async stepAside(path: string, set?: FileSet): Promise<void> {
+    this.changed = true;
     const aside = this.names.of(path, "old");
     try {
       await this.noteName(path);
@@ -155,6 +162,7 @@ class Publication {
    * before (where something had, it stepped aside).
    */
   private async giveName(part: Part, set: FileSet): Promise<void> {
+    this.changed = true;
     const had = set.old.includes(part.final);
     try {
       if (had && isAlone(set)) await rename(part.path, part.final);

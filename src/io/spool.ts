@@ -34,15 +34,17 @@ export class Spool implements AsyncDisposable {
   private closed = false;
   private keep = (): void => {};
 
-  constructor(private readonly parent: string = tmpdir()) {}
+  /** @param parent where its folder is made; that of the system for temporary files where absent */
+  constructor(private readonly parent?: string) {}
 
   /** @throws output-failed where the folder for temporary files cannot be written */
   private get folderOfAll(): string {
     if (this.closed) throw fault("internal", { reason: "the spool is used after it was disposed" });
     if (this.root === null) {
-      const root = join(this.parent, `geoferry-${newMark()}`);
+      const parent = this.parent ?? tmpdir();
+      const root = join(parent, `geoferry-${newMark()}`);
       try {
-        sweep(this.parent);
+        sweep(parent);
         mkdirSync(root, { mode: 0o700 });
       } catch (error) {
         throw spoolFailure(root, error);

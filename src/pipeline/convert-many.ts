@@ -73,11 +73,11 @@ export async function convertMany(
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
   const claims = new Set<string>();
-  const limit = await limiter(conversions.length, executor?.width ?? 1);
+  const limit = executor ? await limiter(executor.width) : alone;
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
-      limit(async () => {
+      limit(inputs, async () => {
         const run = async (one: ConvertRequest) => {
           const decided = await decide(one);
           return decided === null ? nothingToDo(one) : convert(decided, host, executor, claims);
@@ -91,11 +91,33 @@ export async function convertMany(
   return [...refused, ...outcomes];
 }
 
-/** Lets so many run at once; of one nothing needs to wait. */
-async function limiter(count: number, width: number): Promise<<R>(run: () => Promise<R>) => Promise<R>> {
-  if (count < 2) return (run) => run();
+/** Runs the conversion of these inputs in its turn. */
+type Limit = <R>(inputs: readonly string[], run: () => Promise<R>) => Promise<R>;
+
+const alone: Limit = (_, run) => run();
+
+/** Inputs below this many bytes hold little memory while they are converted. */
+const smallInput = 1024 * 1024;
+
+/** So many small inputs are under way for each that is worked on: most of their time goes into waiting for the disk. */
+const waitingAtOnce = 4;
+
+/** Lets as many conversions run at once as there are threads, and more of small inputs. */
+async function limiter(width: number): Promise<Limit> {
   const { default: pLimit } = await import("p-limit");
-  return pLimit(width);
+  const large = pLimit(width);
+  const all = pLimit(width * waitingAtOnce);
+  return (inputs, run) => (inputs.every(isSmall) ? all(run) : large(() => all(run)));
+}
+
+function isSmall(path: string): boolean {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size < smallInput;
+  } catch {
+    // An address, or what the conversion says why it cannot be looked at.
+    return false;
+  }
 }
 
 /**

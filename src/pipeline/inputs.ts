@@ -85,8 +85,8 @@ export async function openInputs(
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
 
-  async function openSource(source: HostSource, from = request.from): Promise<void> {
-    const format = from ? registry.get(from) : await registry.identify(source);
+  async function openSource(source: HostSource, from = request.from, head?: Buffer): Promise<void> {
+    const format = from ? registry.get(from) : await registry.identify(source, head);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
     const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
@@ -158,8 +158,8 @@ export async function openInputs(
           host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
       });
       if (members.length === 0) throw fault("input-unrecognised", { source: address, known: registry.names() });
-      for (const { source, passedOver = [] } of members) {
-        await openSource(source);
+      for (const { source, head, passedOver = [] } of members) {
+        await openSource(source, request.from, head);
         if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));
       }
     }

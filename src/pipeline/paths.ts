@@ -24,6 +24,8 @@ interface Write {
   readonly path: string;
   /** Where the links of its name lead. */
   readonly file: string;
+  /** The same in one way of writing it. */
+  readonly key: string;
   readonly use: "output" | "rejects";
   /** Whether a file that is there may be replaced. */
   readonly replaces: boolean;
@@ -90,8 +92,8 @@ const belongsToInput: Rule = ({ path, file, use }, { inputs, format }) => {
   return taken === undefined ? null : fault("output-is-input", { output: taken });
 };
 
-const isWrittenTwice: Rule = ({ path, file }, plan) => {
-  if (!plan.isClaimed(file)) return null;
+const isWrittenTwice: Rule = ({ path, key }, plan) => {
+  if (!plan.isClaimed(key)) return null;
   return fault("output-collision", {
     output: path,
     inputs: [plan.inputs.join(", "), "another input or layer"],
@@ -191,21 +193,22 @@ export class PathPlan {
   private add(path: string, use: Write["use"], replaces: boolean): void {
     try {
       const file = throughLinks(path);
-      const write: Write = { path, file, use, replaces };
+      const write: Write = { path, file, key: canonical(file), use, replaces };
       if (!circularLink(write, this) && isStream(path)) return;
       for (const rule of rules) {
         const refused = rule(write, this);
         if (refused) throw refused;
       }
       this.written.push(write);
-      this.claims.add(canonical(file));
+      this.claims.add(write.key);
     } catch (error) {
       throw outputFailure(path, error);
     }
   }
 
-  isClaimed(file: string): boolean {
-    return this.claims.has(canonical(file));
+  /** Whether another conversion, or this one, writes the file of this canonical name. */
+  isClaimed(key: string): boolean {
+    return this.claims.has(key);
   }
 
   /** Whether the plan has this file as one that is written or read. */

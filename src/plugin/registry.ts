@@ -114,8 +114,12 @@ export class Registry {
     return this.all().some((format) => format.reader && format.identify(head, source) === "yes");
   }
 
-  /** @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable */
-  async identify(source: Source): Promise<Format> {
+  /**
+   * @param head the first 64 KiB, where they were read before
+   * @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable
+   */
+  async identify(source: Source, head?: Buffer): Promise<Format> {
+    if (head) return detect(this.all(), head, source);
     if (this.isDatasetFolder(source.path) && statSync(source.path).isDirectory())
       return detect(this.all(), noHead, source);
     const file = await source.open();

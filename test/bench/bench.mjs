@@ -1,147 +1,122 @@
 /**
- * Speed and memory beside ogr2ogr, in interleaved runs, as ratios. The small file tells what it takes to begin and end.
- * Where ogr2ogr has two drivers for a format, it is compared with both.
+ * Speed and memory beside ogr2ogr and mapshaper, in interleaved runs: every pair of formats, five shapes of data.
  *
- *   npm run bench -- [--quick] [--runs 5] [--workers 1] [--shape points|lines|polygons|small|utm] [--from csv] [--to shp,gpkg]
- *                    [--scale 1] [--by seconds|processor] [--folder DIR]
+ *   npm run bench -- [--quick] [--runs 3] [--workers 1,2] [--shape points,lines,polygons,wide,text,utm] [--from csv]
+ *                    [--to shp,gpkg] [--scale 1] [--by seconds|processor] [--mapshaper PATH] [--folder DIR]
+ *                    [--keep FILE] [--docs]
  *
- * `--quick` takes little data once, to see that it runs. A ratio above 1 means that geoferry is faster: by the seconds
- * that pass or, where others keep the machine busy, by those of processors in all threads.
+ * `--quick` takes little data once, to see that it runs. By the seconds that pass or, where others keep the machine
+ * busy, by those of processors in all threads. `--keep` adds to the measurements in a file, so that shapes can be
+ * measured one by one; `--docs` writes all of them into docs/speed.md. mapshaper is taken from PATH unless it is given.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeData } from "./data.mjs";
+import { Comparison } from "./comparison.mjs";
+import { makeData, shapes } from "./data.mjs";
 import { measure, median } from "./measure.mjs";
-import { formats, ogrArguments } from "./ogr2ogr.mjs";
+import { formats } from "./ogr2ogr.mjs";
+import { findMapshaper, main, programs, setting } from "./programs.mjs";
 import { reprojectionCost } from "./reproject.mjs";
+import { fillSpeedPage, table } from "./speed-page.mjs";
 
 const { values: flags } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     runs: { type: "string" },
-    workers: { type: "string", default: "1" },
+    workers: { type: "string", default: "1,2" },
     shape: { type: "string" },
     from: { type: "string" },
     to: { type: "string" },
     scale: { type: "string", default: "1" },
     by: { type: "string", default: "seconds" },
-    folder: { type: "string" },
+    mapshaper: { type: "string" },
+    folder: { type: "string", default: join(tmpdir(), "geoferry-bench") },
+    keep: { type: "string" },
+    docs: { type: "boolean", default: false },
   },
 });
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const main = join(root, "dist", "src", "cli", "main.js");
-const folder = flags.folder ?? join(tmpdir(), "geoferry-bench");
+const { by, folder } = flags;
+if (by !== "seconds" && by !== "processor") throw new Error("--by is seconds or processor");
 const scale = flags.quick ? 0.01 : Number(flags.scale);
-const runs = Number(flags.runs ?? (flags.quick ? 1 : 5));
-const sets = [
-  { name: "points", shape: "points", count: 1_000_000 * scale },
-  { name: "lines", shape: "lines", count: 100_000 * scale },
-  { name: "polygons", shape: "polygons", count: 100_000 * scale },
-  // What it takes to begin and end; not in the mean.
-  { name: "small", shape: "lines", count: 20 },
-];
+const runs = Number(flags.runs ?? (flags.quick ? 1 : 3));
+const workers = flags.workers.split(",").map(Number);
+const mapshaper = findMapshaper(flags.mapshaper);
+mkdirSync(folder, { recursive: true });
+const comparison = new Comparison(flags.keep, by);
 
-/** The formats asked for, or all. */
-const chosen = (flag) => Object.entries(formats).filter(([id]) => flag === undefined || flag.split(",").includes(id));
+/** Whether a flag asks for this, or for nothing in particular. */
+const isAsked = (flag, name) => flag === undefined || flag.split(",").includes(name);
 
-/** A program that needs longer than this runs once only: it is not worth the wait, nor close. */
+/** Seconds; a program that needs longer runs once only: it is not worth the wait, nor close. */
 const patience = 30;
 
-/** Every program and driver once, in turn, as often as there are runs. */
+/** Every program once, in turn, as often as there are runs: the medians of its times, and its highest memory. */
 async function compare(competitors) {
-  const found = competitors.map(() => ({ runs: [], peak: 0 }));
+  const found = Object.fromEntries(competitors.map(({ name, why }) => [name, why ? { why } : { runs: [] }]));
   for (let run = 0; run < runs; run++) {
-    for (const [index, { command, args, output }] of competitors.entries()) {
-      if (found[index].runs[0]?.seconds > patience) continue;
+    for (const { name, command, args } of competitors) {
+      const of = found[name];
+      if (of.why || of.runs[0]?.seconds > patience) continue;
       const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
-      const run = await measure(command, args(join(scratch, output)));
-      rmSync(scratch, { recursive: true });
-      found[index].runs.push(run);
-      found[index].peak = Math.max(found[index].peak, run.peak);
-    }
-  }
-  const middle = (of, what) => median(of.map((run) => run[what]));
-  return found.map(({ runs: of, peak }) => ({
-    seconds: middle(of, "seconds"),
-    processor: middle(of, "processor"),
-    peak,
-  }));
-}
-
-/** geoferry, and ogr2ogr by each pair of drivers. */
-function competitors(from, to, shape, input) {
-  const output = `out.${to.extension}`;
-  const ours = (path) => [main, "convert", input, path, "--quiet", "--workers", flags.workers];
-  const pairs =
-    from === to
-      ? to.drivers.map((driver) => [driver, driver])
-      : from.drivers.flatMap((a) => to.drivers.map((b) => [a, b]));
-  return [
-    { command: process.execPath, args: ours, output },
-    ...pairs.map(([reader, writer]) => ({
-      command: "ogr2ogr",
-      args: (path) => ogrArguments(reader, writer, shape, input, path),
-      output,
-      name: [reader, writer].map(({ name }) => name).join(" → "),
-    })),
-  ];
-}
-
-const { by } = flags;
-if (by !== "seconds" && by !== "processor") throw new Error("--by is seconds or processor");
-const of = by === "processor" ? " of processors" : "";
-console.log(
-  `| shape | from | to | geoferry s${of} | ogr2ogr s${of} | ratio | geoferry MB | ogr2ogr MB | drivers |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |`,
-);
-const all = [];
-for (const { name, shape, count } of sets) {
-  if (flags.shape && !flags.shape.split(",").includes(name)) continue;
-  const digits = name === "small" ? 3 : 2;
-  for (const [from, source] of chosen(flags.from)) {
-    for (const [to, target] of chosen(flags.to)) {
-      if (![source, target].every((format) => format.shapes?.includes(shape) ?? true)) continue;
-      const share = name === "small" ? 1 : Math.min(source.share ?? 1, target.share ?? 1);
-      const input = await makeData(folder, shape, Math.round(count * share), from);
-      const programs = competitors(source, target, shape, input);
-      const [ours, ...theirs] = await compare(programs);
-      for (const [index, { [by]: seconds, peak }] of theirs.entries()) {
-        const ratio = seconds / ours[by];
-        all.push({ name, from, to, ratio });
-        const figures = [ours[by].toFixed(digits), seconds.toFixed(digits), ratio.toFixed(2)];
-        const memory = [ours.peak.toFixed(0), peak.toFixed(0)];
-        console.log(`| ${[name, from, to, ...figures, ...memory, programs[index + 1].name].join(" | ")} |`);
+      try {
+        of.runs.push(await measure(command, args(scratch)));
+      } catch (error) {
+        if (args(scratch).includes(main)) throw error;
+        of.why = "fails";
+        console.error(error.message);
+      } finally {
+        rmSync(scratch, { recursive: true });
       }
     }
   }
+  const middle = (of, what) => median(of.map((run) => run[what]));
+  return Object.fromEntries(
+    Object.entries(found).map(([name, { why, runs: of }]) => [
+      name,
+      why
+        ? { why }
+        : {
+            seconds: middle(of, "seconds"),
+            processor: middle(of, "processor"),
+            peak: Math.max(...of.map(({ peak }) => peak)),
+          },
+    ]),
+  );
 }
 
-/** The ratios as a table from by to; against the faster driver where there are two. */
-function printMatrix(name) {
-  const ofSet = all.filter((entry) => entry.name === name);
-  if (ofSet.length === 0) return;
-  const columns = [...new Set(ofSet.map(({ to }) => to))];
-  console.log(
-    `\n${name}: how many times as fast\n\n| from | ${columns.join(" | ")} |\n| --- |${" --- |".repeat(columns.length)}`,
-  );
-  for (const from of new Set(ofSet.map((entry) => entry.from))) {
-    const cells = columns.map((to) => {
-      const ratios = ofSet.filter((entry) => entry.from === from && entry.to === to).map(({ ratio }) => ratio);
-      return ratios.length === 0 ? "" : Math.min(...ratios).toFixed(2);
-    });
-    console.log(`| ${from} | ${cells.join(" | ")} |`);
+for (const [shape, { count, geometry }] of Object.entries(shapes)) {
+  if (!isAsked(flags.shape, shape)) continue;
+  const [head, rule] = table(comparison.heads(workers), []).split("\n");
+  console.log(`\n${shape}\n\n${head}\n${rule}`);
+  for (const [from, source] of Object.entries(formats)) {
+    for (const [to, target] of Object.entries(formats)) {
+      if (!isAsked(flags.from, from) || !isAsked(flags.to, to)) continue;
+      if (![source, target].every((format) => format.geometries?.includes(geometry) ?? true)) continue;
+      const share = Math.min(source.share ?? 1, target.share ?? 1);
+      const features = Math.round(count * scale * share);
+      const input = await makeData(folder, shape, features, from);
+      const found = await compare(programs({ from, to, geometry, input, workers, mapshaper }));
+      console.log(`| ${comparison.add({ shape, from, to, features, found }).join(" | ")} |`);
+    }
   }
 }
-for (const { name } of sets) printMatrix(name);
+const measured = comparison.shapes;
+for (const shape of measured) {
+  for (const program of ["ogr2ogr", "mapshaper"]) console.log(`\n${shape}\n\n${comparison.matrix(shape, program)}`);
+}
+const about = `${setting(mapshaper)}; ${by === "seconds" ? "seconds that passed" : "seconds of processors"}, the median of ${runs}.`;
+if (measured.length > 0) console.log(`\n${comparison.summary()}\n\n${about}`);
+if (flags.docs) {
+  const parts = measured.map((shape) => {
+    const matrices = ["ogr2ogr", "mapshaper"].map((program) => comparison.matrix(shape, program));
+    return [shape, [...matrices, comparison.table(shape, workers)].join("\n\n")];
+  });
+  fillSpeedPage({ ...Object.fromEntries(parts), summary: `${about}\n\n${comparison.summary()}` });
+}
 
-if (!flags.shape || flags.shape.split(",").includes("utm"))
-  await reprojectionCost({ main, folder, count: 1_000_000 * scale, runs, workers: flags.workers, by });
-
-const setting = `${process.arch}, Node ${process.versions.node}, --workers ${flags.workers}, by ${by}`;
-const ratios = all.filter(({ name }) => name !== "small").map(({ ratio }) => ratio);
-if (ratios.length > 0) {
-  const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-  console.log(`\ngeometric mean of ${ratios.length} ratios: ${mean.toFixed(2)} (${setting})`);
-} else console.log(`\n${setting}`);
+if (isAsked(flags.shape, "utm")) {
+  const most = String(Math.max(...workers));
+  await reprojectionCost({ main, folder, count: 1_000_000 * scale, runs, workers: most, by });
+}

@@ -1,4 +1,7 @@
-/** Data for the bench, made the same every time: points, long lines, polygons with a hole, in every format. */
+/**
+ * Data for the bench, made the same every time, in every format: points, long lines, polygons with a hole, points with
+ * many columns, and points with much text.
+ */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync } from "node:fs";
@@ -18,15 +21,65 @@ function generator(seed) {
 
 const places = ["Zürich", "São Paulo", "Łódź", "Reykjavík", "Oslo", "Kyiv", "Lima", "Nairobi"];
 
+const day = (random) =>
+  `20${String(10 + Math.floor(random() * 15))}-0${1 + Math.floor(random() * 9)}-1${Math.floor(random() * 10)}`;
+
 function attributes(i, random) {
   return {
     name: `${places[Math.floor(random() * places.length)]} ${i}`,
     kind: ["residential", "industrial", "park", "water"][Math.floor(random() * 4)],
     count: Math.floor(random() * 1e6),
     share: Math.round(random() * 1e6) / 1e4,
-    day: `20${String(10 + Math.floor(random() * 15))}-0${1 + Math.floor(random() * 9)}-1${Math.floor(random() * 10)}`,
+    day: day(random),
   };
 }
+
+/** Forty columns of four types, of which a few have no value. */
+function wideAttributes(i, random) {
+  const row = {};
+  for (let k = 0; k < 10; k++) {
+    row[`count_${k}`] = Math.floor(random() * 1e6);
+    row[`share_${k}`] = Math.round(random() * 1e6) / 1e4;
+    row[`kind_${k}`] = random() < 0.1 ? null : `${places[Math.floor(random() * places.length)]} ${i % 100}`;
+    row[`day_${k}`] = day(random);
+  }
+  return row;
+}
+
+/** With all that has to be escaped somewhere. */
+const words = [
+  "Straße",
+  "naïve",
+  "東京",
+  'said "no"',
+  "a, b",
+  "<b>",
+  "R&D",
+  "first\nsecond",
+  "плоский",
+  "plain",
+  "words",
+];
+
+/** Eight texts of up to 200 bytes, which is what a Shapefile can hold. */
+function textAttributes(i, random) {
+  const row = {};
+  for (let k = 0; k < 8; k++) {
+    let text = `${i}`;
+    while (Buffer.byteLength(text) < 180 * random()) text += ` ${words[Math.floor(random() * words.length)]}`;
+    row[`text_${k}`] = text;
+  }
+  return row;
+}
+
+/** How many features of each shape are measured, of which kind of geometry, with which attributes. */
+export const shapes = {
+  points: { count: 1_000_000, geometry: "points", attributes },
+  lines: { count: 100_000, geometry: "lines", attributes },
+  polygons: { count: 100_000, geometry: "polygons", attributes },
+  wide: { count: 100_000, geometry: "points", attributes: wideAttributes },
+  text: { count: 100_000, geometry: "points", attributes: textAttributes },
+};
 
 const degrees = (value) => Math.round(value * 1e7) / 1e7;
 
@@ -67,18 +120,23 @@ function wkt({ type, coordinates }) {
   return `POLYGON (${coordinates.map((positions) => `(${positions.map(pair).join(",")})`).join(",")})`;
 }
 
+/** RFC 4180. */
+const cell = (value) => (/[",\n]/.test(value ?? "") ? `"${value.replaceAll('"', '""')}"` : (value ?? ""));
+
 /** Writes `<stem>.csv` and `<stem>.geojson`. */
 async function generate(stem, shape, count) {
   const random = generator(20260101);
+  const { geometry: kind, attributes: row } = shapes[shape];
+  const names = Object.keys(row(0, generator(1)));
   const csv = createWriteStream(`${stem}.csv`);
   const geojson = createWriteStream(`${stem}.geojson`);
-  csv.write(`${shape === "points" ? "lon,lat" : "wkt"},name,kind,count,share,day\n`);
+  csv.write(`${[kind === "points" ? "lon,lat" : "wkt", ...names].join(",")}\n`);
   geojson.write('{"type":"FeatureCollection","features":[\n');
   for (let i = 0; i < count; i++) {
-    const properties = attributes(i, random);
-    const g = geometry(shape, random);
-    const where = shape === "points" ? g.coordinates.join(",") : `"${wkt(g)}"`;
-    const more = csv.write(`${where},${Object.values(properties).join(",")}\n`);
+    const properties = row(i, random);
+    const g = geometry(kind, random);
+    const where = kind === "points" ? g.coordinates.join(",") : cell(wkt(g));
+    const more = csv.write(`${where},${Object.values(properties).map(cell).join(",")}\n`);
     const moreToo = geojson.write(
       `${i === 0 ? "" : ",\n"}${JSON.stringify({ type: "Feature", properties, geometry: g })}`,
     );
@@ -101,7 +159,7 @@ export async function makeData(folder, shape, count, format) {
   if (!existsSync(`${stem}.geojson`)) await generate(stem, shape, count);
   if (existsSync(path)) return path;
   // LIBKML, the first of two, takes minutes to write what the other writes in seconds.
-  const args = ogrArguments({ name: "GeoJSON" }, drivers.at(-1), shape, `${stem}.geojson`, path);
+  const args = ogrArguments({ name: "GeoJSON" }, drivers.at(-1), shapes[shape].geometry, `${stem}.geojson`, path);
   const made = spawnSync("ogr2ogr", args, { stdio: ["ignore", "ignore", "inherit"] });
   if (made.status !== 0)
     throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its data and to compare with");

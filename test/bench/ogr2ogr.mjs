@@ -1,4 +1,7 @@
-/** How ogr2ogr does what geoferry does in the bench: its drivers for each format, and what they must be told. */
+/**
+ * How ogr2ogr does what geoferry does in the bench: its drivers for each format, and what they must be told of the kind
+ * of geometry.
+ */
 
 const fromCsv = {
   points: ["-oo", "X_POSSIBLE_NAMES=lon", "-oo", "Y_POSSIBLE_NAMES=lat"],
@@ -16,12 +19,12 @@ export const formats = {
     drivers: [
       {
         name: "CSV",
-        reading: (shape) => [
+        reading: (geometry) => [
           ...["-oo", "AUTODETECT_TYPE=YES", "-oo", "KEEP_GEOM_COLUMNS=NO"],
-          ...fromCsv[shape],
+          ...fromCsv[geometry],
           ...["-a_srs", "EPSG:4326"],
         ],
-        writing: (shape) => ["-lco", shape === "points" ? "GEOMETRY=AS_XY" : "GEOMETRY=AS_WKT"],
+        writing: (geometry) => ["-lco", geometry === "points" ? "GEOMETRY=AS_XY" : "GEOMETRY=AS_WKT"],
       },
     ],
   },
@@ -40,27 +43,27 @@ export const formats = {
   gpx: {
     extension: "gpx",
     share: 0.2,
-    shapes: ["points", "lines"],
+    geometries: ["points", "lines"],
     drivers: [
       {
         name: "GPX",
-        writing: (shape) => [
+        writing: (geometry) => [
           ...["-dsco", "GPX_USE_EXTENSIONS=YES", "-lco", "FORCE_GPX_TRACK=YES"],
           // A KML does not say what kind of geometry a layer has.
-          ...["-nlt", shape === "points" ? "POINT" : "MULTILINESTRING"],
+          ...["-nlt", geometry === "points" ? "POINT" : "MULTILINESTRING"],
         ],
-        layer: (shape) => (shape === "points" ? "waypoints" : "tracks"),
+        layer: (geometry) => (geometry === "points" ? "waypoints" : "tracks"),
       },
     ],
   },
 };
 
 /** The arguments with which ogr2ogr converts `input` to `output` by the drivers given. */
-export function ogrArguments(from, to, shape, input, output) {
+export function ogrArguments(from, to, geometry, input, output) {
   return [
-    ...["-f", to.name, ...(to.writing?.(shape) ?? [])],
-    ...(from.reading?.(shape) ?? []),
+    ...["-f", to.name, ...(to.writing?.(geometry) ?? [])],
+    ...(from.reading?.(geometry) ?? []),
     ...[output, input],
-    ...(from.layer ? [from.layer(shape)] : []),
+    ...(from.layer ? [from.layer(geometry)] : []),
   ];
 }
