@@ -18,6 +18,7 @@ const entries = [
   "src/plugin/index",
   "src/testing/index",
   "src/pipeline/worker",
+  "src/cli/hand",
   "plugins/geopackage/query-process",
   "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",

@@ -20,6 +20,7 @@ import { restoreCommand } from "../src/cli/commands/restore.js";
 import { runCommand } from "../src/cli/commands/run.js";
 import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
+import { workerCommand } from "../src/cli/commands/worker.js";
 import { exitStatus } from "../src/cli/exit.js";
 import { serviceOptions } from "../src/cli/service-options.js";
 import { storeOptions } from "../src/cli/store-location.js";
@@ -148,6 +149,7 @@ describe("docs/command-line.md", () => {
       verify: flags(withoutService(verifyCommand.options)),
       restore: flags(withoutService(restoreCommand.options)),
       run: flags(withoutService(runCommand.options)),
+      worker: flags(workerCommand.options as Record<string, Flag>),
       login: flags(loginCommand.options as Record<string, Flag>),
       service: flags(serviceOptions),
       serve: flags(serveCommand.options as Record<string, Flag>),

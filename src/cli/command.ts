@@ -16,6 +16,7 @@ import { runCommand } from "./commands/run.js";
 import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
+import { workerCommand } from "./commands/worker.js";
 
 /** What a command's file gives: its place in the help and what it does. */
 export interface Command<A> {
@@ -90,6 +91,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   whoami: whoamiCommand,
   maps: mapsCommand,
   run: runCommand,
+  worker: workerCommand,
   serve: serveCommand,
   ...userCommands,
   ...mapCommands,

@@ -1,4 +1,5 @@
 /** A job's steps and its end, in words for people and records for programs. */
+import type { HandedProgress } from "../jobs/queue/hand-out.js";
 import type { Counts, ItemReport, RunReport, StepReport } from "../jobs/run-report.js";
 import type { CommonArguments } from "./command.js";
 
@@ -19,13 +20,18 @@ export const describeSeconds = (seconds: number): string => {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 
+/** "archive: 120 of 500 done, by north, south" */
+export const describeHanded = ({ step, done, all, workers }: HandedProgress): string =>
+  `${step}: ${number(done)} of ${number(all)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
+
 /** So many items of a step are named, of those that have nothing wrong with them. */
 const mostItems = 20;
 
-function describeItem({ source, target, result, counts, error }: ItemReport): string {
-  if (error) return `  ${source} → ${target}: ${error.message}\n`;
+function describeItem({ source, target, result, counts, error, worker }: ItemReport): string {
+  const by = worker === undefined ? "" : ` (${worker})`;
+  if (error) return `  ${source} → ${target}: ${error.message}${by}\n`;
   const told = describeCounts(counts);
-  return `  ${source} → ${target}: ${result}${told ? `, ${told}` : ""}\n`;
+  return `  ${source} → ${target}: ${result}${told ? `, ${told}` : ""}${by}\n`;
 }
 
 export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {

@@ -10,20 +10,34 @@ import { stateRoot } from "../sync/state-folder.js";
 import type { JobArguments } from "./commands/run.js";
 import { exitStatus, worst } from "./exit.js";
 import { openHost } from "./host.js";
-import { renderRun, renderStep } from "./job-report.js";
+import { describeHanded, renderRun, renderStep } from "./job-report.js";
+import { jobService } from "./job-service.js";
+import { ProgressDisplay } from "./progress.js";
+import { queueFrom } from "./queue-options.js";
 import { renderError } from "./render.js";
 import { tell } from "./say.js";
-import { serviceFrom, trafficFrom } from "./service-options.js";
+import { serviceAddressFrom, serviceFrom, trafficFrom } from "./service-options.js";
 import { interrupted } from "./signals.js";
 
 /** So many runs are on the page. */
 const shownRuns = 100;
 
-/** @param wait milliseconds @returns the exit status @throws what stops it before its first step */
-export async function runJobFile(asked: JobArguments, only: readonly string[] | null, wait: number): Promise<number> {
+/**
+ * @param wait milliseconds
+ * @param priority of its files in a queue
+ * @returns the exit status
+ * @throws what stops it before its first step
+ */
+export async function runJobFile(
+  asked: JobArguments,
+  only: readonly string[] | null,
+  wait: number,
+  priority: number,
+): Promise<number> {
+  const queue = queueFrom(asked);
   const file = resolve(asked.job);
   const job = await readJobFile(asked.job, process.env);
-  const args = { ...asked, ...serviceOf(job, asked) };
+  const args: JobArguments = { ...asked, ...jobService(job, asked) };
   const root = stateRoot(args.state, process.env);
   const reports = reportsOf(job, args);
   const host = await openHost(args);
@@ -37,7 +51,19 @@ export async function runJobFile(asked: JobArguments, only: readonly string[] | 
     dryRun: args.dryRun ?? false,
     onNotice: (sentence: string) => tell(args, sentence),
   };
-  const report = await runJob(job, { file, only, wait }, tools, { onStep: (step) => renderStep(step, args) });
+  const settings = {
+    ...{ file, only, wait },
+    ...(queue && { queue: { ...queue, priority, service: () => serviceAddressFrom(args, process.env) } }),
+  };
+  const display = new ProgressDisplay(process.stderr);
+  const report = await runJob(job, settings, tools, {
+    onStep(step) {
+      display.clear();
+      renderStep(step, args);
+    },
+    ...(args.quiet || args.json ? {} : { onProgress: (progress) => display.show(() => describeHanded(progress)) }),
+  });
+  display.clear();
   const status = statusOf(report);
   const failures = tools.dryRun ? [] : await publish(report, status, reports, root);
   const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
@@ -55,17 +81,6 @@ export const statusOf = ({ steps }: RunReport): number =>
       .flatMap((step) => [step, ...step.items])
       .map(({ result, error }) => (error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0)),
   );
-
-/** What flags and environment do not say, the file does. */
-function serviceOf({ service }: Job, args: JobArguments): Partial<JobArguments> {
-  const { url, profile, insecureHttp, clientId, clientSecret } = service;
-  return {
-    url: args.url ?? url,
-    profile: args.profile ?? (args.url === undefined ? profile : undefined),
-    insecureHttp: args.insecureHttp ?? insecureHttp,
-    credentials: { clientId, clientSecret },
-  };
-}
 
 /** Flags are relative to where the command was given, the file's own names to the file. */
 function reportsOf({ reports }: Job, args: JobArguments): Reports {

@@ -105,6 +105,25 @@ export async function connectionFrom(
 }
 
 /**
+ * Where it is, for those who need no credentials since others write to it.
+ * @throws remote-unknown, remote-profile, remote-address, usage
+ */
+export async function serviceAddressFrom(
+  args: ServiceArguments,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly url: string; readonly insecureHttp: boolean }> {
+  const wish = wishFrom(args, environment);
+  const unneeded = { clientId: "unneeded", clientSecret: "unneeded" };
+  const { chooseConnection, isComplete } = await import("../remote/choose-connection.js");
+  const { profilesFile, readProfiles } = await import("../remote/profile.js");
+  const file = profilesFile(environment);
+  const known = { ...wish, ...(wish.clientId === undefined ? unneeded : {}) };
+  const profiles = isComplete(known) ? new Map() : await readProfiles(file);
+  const { url, insecureHttp: insecure } = chooseConnection(known, profiles, file);
+  return { url, insecureHttp: insecure ?? false };
+}
+
+/**
  * The service that a command is about. Nothing is sent yet.
  * @param signal ends reads and waiting
  * @throws option-invalid, remote-unknown, remote-profile, remote-address, remote-insecure, usage

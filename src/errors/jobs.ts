@@ -20,4 +20,30 @@ export const jobErrors = {
     "conflict",
     (e) => `step ${e.step}: not begun, since "${e.need}", which it needs, was not done`,
   ),
+  "queue-address": entry<{ address: string; reason: string }>(
+    "usage",
+    (e) =>
+      `--queue ${e.address}: ${e.reason}; it is like redis://host:6379/0, with TLS rediss://host:6380/0, and user and password stand in GEOFERRY_QUEUE`,
+  ),
+  "queue-unavailable": entry<{ queue: string; reason: string }>(
+    "unavailable",
+    (e) => `${e.queue}: the queue does not answer: ${e.reason}; is Redis running there? Try again later`,
+  ),
+  "queue-forbidden": entry<{ queue: string; reason: string }>(
+    "authentication",
+    (e) =>
+      `${e.queue}: the queue does not let this user in: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
+  ),
+  "queue-unfit": entry<{ queue: string; reason: string }>(
+    "unsupported",
+    (e) => `${e.queue}: cannot keep a queue: ${e.reason}`,
+  ),
+  "worker-unfit": entry<{ worker: string; reason: string }>(
+    "unavailable",
+    (e) => `worker ${e.worker} refuses it: ${e.reason}`,
+  ),
+  "worker-lost": entry<{ what: string; reason: string }>(
+    "unavailable",
+    (e) => `${e.what}: not done, since ${e.reason}; what it had begun is finished by the next run`,
+  ),
 } as const satisfies Record<string, Entry<never>>;

@@ -22,8 +22,11 @@ function processNamespace(): string {
 
 const place = shortHash(`${hostname()}\n${processNamespace()}`);
 
+/** How the marks of this process begin: by it others know what it left. */
+export const ownMarks = `${place}-${process.pid}`;
+
 export function newMark(): string {
-  return `${place}-${process.pid}-${randomDigits()}`;
+  return `${ownMarks}-${randomDigits()}`;
 }
 
 function isRunning(pid: number): boolean {
@@ -35,9 +38,13 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether the process that made the mark is surely gone. `modifiedMs` is when its file was last written to. */
-export function isAbandoned(mark: string, modifiedMs: number): boolean {
+/**
+ * Whether the process that made the mark is surely gone. `modifiedMs` is when its file was last written to.
+ * @param gone how the marks begin of a process of another machine that has lost what it was at (`ownMarks`)
+ */
+export function isAbandoned(mark: string, modifiedMs: number, gone?: string): boolean {
   const [where, pid] = mark.split("-");
+  if (where !== place && `${where}-${pid}` === gone) return true;
   if (where !== place) return Date.now() - modifiedMs > patience;
   return !isRunning(Number(pid));
 }

@@ -39,7 +39,7 @@ export class OutputSet {
    * @param before told of the files before the first gets its name
    * @throws output-failed, output-exists, with everything as it was
    */
-  commit(last?: () => Promise<void>, before?: (files: readonly Unnamed[]) => void): Promise<void> {
+  commit(last?: () => Promise<void>, before?: (files: readonly Unnamed[]) => void | Promise<void>): Promise<void> {
     return commitTogether(this.sinks, this.removals, last, before);
   }
 

@@ -249,7 +249,7 @@ export async function commitTogether(
   sinks: readonly HostSink[],
   removals: readonly Removal[] = [],
   last?: () => Promise<void>,
-  before?: (files: readonly Unnamed[]) => void,
+  before?: (files: readonly Unnamed[]) => void | Promise<void>,
 ): Promise<void> {
   let publications: Publication[] = [];
   try {
@@ -260,7 +260,7 @@ export async function commitTogether(
     for (const sink of streams) await sink.prepare();
     const folders = sinks.filter((sink) => sink.publish);
     for (const { parts } of sets) for (const part of parts) part.release();
-    before?.(sets.flatMap(({ parts }) => parts));
+    await before?.(sets.flatMap(({ parts }) => parts));
     const [first] = sets;
     if (
       first?.overwrite &&

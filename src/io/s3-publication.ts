@@ -127,13 +127,13 @@ class Publication {
 export async function publishObjects(
   changes: readonly Change[],
   signal: AbortSignal,
-  ready: () => void = () => {},
+  ready: () => void | Promise<void> = () => {},
 ): Promise<void> {
   const publication = new Publication([...changes].sort((a, b) => Number(a.isMain) - Number(b.isMain)));
   try {
     await publication.prepare(signal);
     signal.throwIfAborted();
-    ready();
+    await ready();
     await publication.publish();
   } catch (error) {
     await publication.takeBack(error instanceof Error ? error.message : String(error));

@@ -108,15 +108,15 @@ export class WorkingCopy implements AsyncDisposable {
   async publish(
     decisive: string,
     isCompanion: (name: string) => boolean,
-    ready: (files: readonly Unnamed[]) => void,
+    ready: (files: readonly Unnamed[]) => void | Promise<void>,
   ): Promise<void> {
     const changes = this.changes(decisive, isCompanion);
     if (changes.length === 0) return;
-    await publishObjects(changes, this.signal, () => {
+    await publishObjects(changes, this.signal, () =>
       ready(
         changes.flatMap(({ to, file }) => (file ? [{ path: file.path, final: textOf(to), stamp: file.writing }] : [])),
-      );
-    });
+      ),
+    );
   }
 
   private changes(decisive: string, isCompanion: (name: string) => boolean): Change[] {

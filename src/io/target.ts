@@ -218,10 +218,13 @@ function settleFolder(path: string, final: string, role: Role): void {
   else if (role === "main.old" || role === "main.tmp") rmSync(path, { recursive: true, force: true });
 }
 
-/** Finishes or undoes what runs that were killed left in the folder. */
-export function sweepFolder(folder: string): void {
+/**
+ * Finishes or undoes what runs that were killed left in the folder.
+ * @param gone see `isAbandoned`; the folder is then looked at however short ago that was done
+ */
+export function sweepFolder(folder: string, gone?: string): void {
   const key = resolve(folder);
-  if (Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepEvery) return;
+  if (gone === undefined && Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepEvery) return;
   sweptAt.set(key, Date.now());
   const groups = new Map<string, Leftover[]>();
   const notes: string[] = [];
@@ -232,9 +235,10 @@ export function sweepFolder(folder: string): void {
     if (base === undefined || mark === undefined) continue;
     const path = join(folder, entry);
     const stat = lstatOrNull(path);
-    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs)) settleFolder(path, join(folder, base), role as Role);
+    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs, gone))
+      settleFolder(path, join(folder, base), role as Role);
     if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
-    if (!isAbandoned(mark, stat.mtimeMs)) continue;
+    if (!isAbandoned(mark, stat.mtimeMs, gone)) continue;
     if (journal) rmSync(path, { force: true });
     else if (note) notes.push(path);
     else {

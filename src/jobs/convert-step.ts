@@ -1,18 +1,41 @@
 /** A step whose target is files: only what has changed since it wrote them is converted. */
 import { existsSync } from "node:fs";
 import { resolve, sep } from "node:path";
+import { GeoferryError } from "../errors.js";
 import { tellable } from "../io/without-secrets.js";
 import { convertMany, type Decide, type Outcome } from "../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { settingsHash } from "../sync/state.js";
-import { filesWritten, isUnchanged, type Mark, marksOf, outputStampOf } from "./fingerprint.js";
-import type { ConversionStep } from "./job.js";
+import { type Converted, convertedOf } from "./converted.js";
+import { isUnchanged, type Mark, marksOf, outputStampOf } from "./fingerprint.js";
+import type { ConversionStep, SynchronisationStep } from "./job.js";
 import type { JobState, Written } from "./job-state.js";
-import { errorReport, type ItemReport } from "./run-report.js";
+import { type ErrorReport, errorReport, type ItemReport } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
+
+/** What became of one output. */
+export interface Finished {
+  readonly input: string;
+  readonly output: string;
+  /** Null where it failed. */
+  readonly converted: Converted | null;
+  readonly error?: GeoferryError | ErrorReport;
+  /** Digests of the sources, where somebody else has read them. */
+  readonly digests?: readonly (string | null)[];
+  readonly worker?: string;
+}
+
+/** What is decided and kept of the outputs of a step, wherever they are written. */
+export interface Bookkeeping {
+  readonly decide: Decide;
+  keep(finished: Finished): void;
+  /** What an output that is due depends on. */
+  about(output: string): Omit<Written, "files">;
+}
 
 /**
  * @param settled the outputs that earlier tries have written, which stay as they are; those of this one are added
+ * @param rider the step that workers may do as soon as this one is done
  * @throws what `convertMany` throws before it begins
  */
 export async function convertStep(
@@ -20,25 +43,26 @@ export async function convertStep(
   state: JobState,
   tools: JobTools,
   settled: Set<string>,
+  rider: SynchronisationStep | null,
 ): Promise<ItemReport[]> {
   const { dryRun } = tools;
+  const handOut = dryRun ? undefined : tools.handOut;
   /** By output: what its sources were when they were read. */
   const sources = new Map<string, readonly Mark[] | null>();
   /** By output: of everything else that it depends on. */
   const settingsBy = new Map<string, string>();
   /** Outputs whose files got their names, or nearly did. */
   const named = new Set<string>();
-  const about = (output: string, files: Written["files"]): Written => ({
-    settings: settingsBy.get(output)!,
-    sources: sources.get(output) ?? null,
-    files,
-  });
+  const about = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
   const host: Host = {
     ...tools.host,
     onCommit(output, files) {
-      const stamped = files.map(({ path, final }) => ({ path: final, stamp: outputStampOf(path) ?? "" }));
+      const stamped = files.map(({ path, final, stamp }) => ({
+        path: final,
+        stamp: stamp ?? outputStampOf(path) ?? "",
+      }));
       if (files.length === 0 || !settingsBy.has(output)) return;
-      state.begin(step.name, output, about(output, stamped));
+      state.begin(step.name, output, { ...about(output), files: stamped });
       named.add(output);
     },
   };
@@ -54,25 +78,42 @@ export async function convertStep(
       if (now !== null && (await isUnchanged(before.sources, now, host.signal))) return null;
     }
     settingsBy.set(output, settings);
-    sources.set(output, await sourcesOf(request, before?.files ?? [], host, !dryRun));
+    // Whoever reads them elsewhere takes their digests.
+    sources.set(output, await sourcesOf(request, before?.files ?? [], host, !dryRun && !handOut));
     if (dryRun) return null;
     const isOurs = isReplaceable([...(before?.files ?? []), ...(begun?.files ?? [])], output);
     return isOurs && !append && !replaceLayer ? { ...request, overwrite: true } : request;
   };
-  const keep = ({ output, report }: Outcome) => {
-    if (!report && named.has(output)) state.forgetBegun(step.name, output);
-    if (!report || report.upToDate) return;
+  const keep = ({ output, converted, digests }: Finished) => {
+    if (!converted && named.has(output)) state.forgetBegun(step.name, output);
+    if (!converted || converted.upToDate) return;
     settled.add(output);
-    const mains = [...new Set(report.outputs.map(({ path }) => path))];
-    const { append } = step.request;
-    // What others add to is known by its name.
-    const paths = append ? mains : mains.flatMap((path) => filesWritten(path, host.registry));
-    const files = paths.map((path) => ({ path, stamp: outputStampOf(path) ?? "" }));
-    state.wrote(step.name, output, about(output, files));
+    if (digests) sources.set(output, withDigests(sources.get(output) ?? null, digests));
+    state.wrote(step.name, output, { ...about(output), files: converted.files });
   };
-  const outcomes = await convertMany(step.request, host, keep, decide);
-  return outcomes.map((outcome) => itemOf(outcome, dryRun && sources.has(outcome.output), host));
+  const isDue = (output: string) => dryRun && sources.has(output);
+  if (handOut) {
+    const finished = await handOut.convert(step, host, { decide, keep, about }, rider);
+    return finished.map((each) => itemOf(each, false, host));
+  }
+  const finishedOf = ({ input, output, report, error }: Outcome): Finished =>
+    error
+      ? { input, output, converted: null, error }
+      : { input, output, converted: convertedOf(report, step.request, host.registry) };
+  const finished = new Map<Outcome, Finished>();
+  const onOutcome = (outcome: Outcome) => {
+    finished.set(outcome, finishedOf(outcome));
+    keep(finished.get(outcome)!);
+  };
+  const outcomes = await convertMany(step.request, host, onOutcome, decide);
+  return outcomes.map((outcome) => itemOf(finished.get(outcome)!, isDue(outcome.output), host));
 }
+
+/** Marks with the digests that somebody else has taken. */
+export const withDigests = (
+  marks: readonly Mark[] | null,
+  digests: readonly (string | null)[],
+): readonly Mark[] | null => marks?.map((mark, index) => ({ ...mark, digest: digests[index] ?? mark.digest })) ?? null;
 
 /** Everything that the output depends on besides its sources. */
 function settingsOf(request: ConvertRequest): string {
@@ -96,7 +137,8 @@ async function sourcesOf(
   return ofGrids && [...marks.filter(({ name }) => !own.has(resolve(name))), ...ofGrids];
 }
 
-const isAsWeLeftIt = ({ path, stamp }: Written["files"][number]): boolean => outputStampOf(path) === stamp;
+/** Whether a file is as it was left. */
+export const isAsWeLeftIt = ({ path, stamp }: Written["files"][number]): boolean => outputStampOf(path) === stamp;
 
 /** Whether all that was written is there: as it was left, or, where others may add to it, at all. */
 function isWhole({ files }: Written, { append }: ConvertRequest, { registry }: Host): boolean {
@@ -115,12 +157,18 @@ function isReplaceable(files: Written["files"], output: string): boolean {
 }
 
 /** @param isDue whether it would have been converted */
-function itemOf(outcome: Outcome, isDue: boolean, { registry }: Host): ItemReport {
-  const { input: source, output, report, error } = outcome;
-  const target = tellable(output, registry);
-  if (error) return { source, target, result: "failed", counts: {}, error: errorReport(error) };
-  if (report.upToDate) return { source, target, result: isDue ? "done" : "unchanged", counts: {}, error: null };
-  const { read, written, rejected, gaps } = report;
-  const result = rejected > 0 || gaps.length > 0 ? "rejects" : "done";
-  return { source, target, result, counts: { read, written, rejected }, error: null };
+function itemOf(
+  { input: source, output, converted, error, worker }: Finished,
+  isDue: boolean,
+  { registry }: Host,
+): ItemReport {
+  const item = { source, target: tellable(output, registry), ...(worker === undefined ? {} : { worker }) };
+  if (!converted) {
+    const told = error instanceof GeoferryError ? errorReport(error) : error!;
+    return { ...item, result: "failed", counts: {}, error: told };
+  }
+  if (converted.upToDate) return { ...item, result: isDue ? "done" : "unchanged", counts: {}, error: null };
+  const { read, written, rejected, gaps } = converted;
+  const result = rejected > 0 || gaps > 0 ? "rejects" : "done";
+  return { ...item, result, counts: { read, written, rejected }, error: null };
 }

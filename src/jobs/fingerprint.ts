@@ -97,7 +97,7 @@ async function markOf(path: string, digests: boolean, signal: AbortSignal): Prom
   return { name: path, stamp, digest: digests ? await digestOf(path, signal) : null };
 }
 
-async function digestOf(path: string, signal: AbortSignal): Promise<string> {
+export async function digestOf(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash, { signal });
   return hash.digest("hex");

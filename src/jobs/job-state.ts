@@ -19,16 +19,20 @@ export interface Written {
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
 }
 
+type Table = "written" | "begun" | "handed";
+
 /** So many runs are kept: more than a year of nights. */
 const mostRuns = 400;
 
 /** Of the schema; another's is not understood. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS written (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS begun (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (step, output)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS handed (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY, report TEXT NOT NULL);
   PRAGMA user_version = ${schemaVersion};`;
@@ -76,6 +80,7 @@ export class JobState implements Disposable {
     this.using((database) =>
       database.transaction(() => {
         this.put("written", step, output, written);
+        database.prepare("DELETE FROM handed WHERE step = ? AND output = ?").run(step, resolve(output));
         this.forgetBegun(step, output);
       })(),
     );
@@ -98,7 +103,20 @@ export class JobState implements Disposable {
     );
   }
 
-  private found(table: "written" | "begun", step: string, output: string): Written | null {
+  /** What outputs shall become that are written elsewhere: should this run die, the next one asks what became of them. */
+  handOut(step: string, outputs: readonly { readonly output: string; readonly written: Written }[]): void {
+    this.using((database) =>
+      database.transaction(() => {
+        for (const { output, written } of outputs) this.put("handed", step, output, written);
+      })(),
+    );
+  }
+
+  handed(step: string, output: string): Written | null {
+    return this.found("handed", step, output);
+  }
+
+  private found(table: Table, step: string, output: string): Written | null {
     return this.using((database) => {
       const row = database.prepare(`SELECT value FROM ${table} WHERE step = ? AND output = ?`).pluck();
       const text = row.get(step, resolve(output)) as string | undefined;
@@ -106,7 +124,7 @@ export class JobState implements Disposable {
     });
   }
 
-  private put(table: "written" | "begun", step: string, output: string, written: Written): void {
+  private put(table: Table, step: string, output: string, written: Written): void {
     const put = this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?)`);
     put.run(step, resolve(output), JSON.stringify(written));
   }

@@ -5,8 +5,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fault } from "../errors.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
-import type { Job, Step } from "./job.js";
+import type { Job, Step, SynchronisationStep } from "./job.js";
 import { JobState, jobFolder } from "./job-state.js";
+import type { HandedProgress, HandOut, QueueSettings } from "./queue/hand-out.js";
 import { type RunReport, type StepReport, worstResult } from "./run-report.js";
 import { type JobTools, runStep, skippedStep } from "./run-step.js";
 
@@ -17,11 +18,15 @@ export interface RunSettings {
   readonly only: readonly string[] | null;
   /** Milliseconds to wait for another run of the job to end; 0 does not wait. */
   readonly wait: number;
+  /** Where workers take the steps from; this process does them where absent. */
+  readonly queue?: QueueSettings;
 }
 
 /** What a run tells while it goes on. */
 export interface Watcher {
   onStep?(report: StepReport): void;
+  /** Of steps that workers do. */
+  onProgress?(progress: HandedProgress): void;
 }
 
 const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
@@ -40,15 +45,18 @@ export async function runJob(
   const folder = jobFolder(tools.stateRoot, settings.file);
   using _lock = await lockJob(folder, job, settings.wait, tools.host.signal);
   using state = await JobState.open(folder);
+  await using handOut = await openQueue(job, settings, folder, state, tools, watcher);
+  const within = handOut === null ? tools : { ...tools, handOut };
   const [began, start] = [new Date(), performance.now()];
-  const steps = await runSteps(chosen, job.parallel, async (step, before) => {
+  const steps = await runSteps(chosen, job.parallel, async (step, before, rider) => {
     const missing = step.needs.find(
       (need) => before.get(need)?.result === "failed" || before.get(need)?.result === "skipped",
     );
     const report =
       missing === undefined && !tools.host.signal.aborted
-        ? await runStep(step, state, tools)
+        ? await runStep(step, state, within, rider)
         : skippedStep(step, missing ?? null);
+    if (report.tries === 0) await handOut?.leave(step.name);
     watcher.onStep?.(report);
     return report;
   });
@@ -64,6 +72,20 @@ export async function runJob(
   };
   if (!tools.dryRun) state.keep(report);
   return report;
+}
+
+async function openQueue(
+  job: Job,
+  { queue, file }: RunSettings,
+  folder: string,
+  state: JobState,
+  { host, stateRoot, dryRun, onNotice }: JobTools,
+  { onProgress }: Watcher,
+): Promise<HandOut | null> {
+  if (!queue || dryRun) return null;
+  const { HandOut } = await import("./queue/hand-out.js");
+  const options = { job, file: resolve(file), folder, stateRoot, state, host, onNotice };
+  return HandOut.open(queue, { ...options, ...(onProgress ? { onProgress } : {}) });
 }
 
 /** Before any address is told or kept. @throws usage where one says a password */
@@ -105,29 +127,62 @@ const targetOf = (step: Step): string =>
 const overlap = (one: string, other: string): boolean =>
   one === other || one.startsWith(other + sep) || other.startsWith(one + sep);
 
-type RunOne = (step: Step, before: ReadonlyMap<string, StepReport>) => Promise<StepReport>;
+type RunOne = (
+  step: Step,
+  before: ReadonlyMap<string, StepReport>,
+  rider: SynchronisationStep | null,
+) => Promise<StepReport>;
 
-/** So many at a time; each after those that it needs, and after those before it that write what it writes. */
+/** Names of the steps that each one comes after: those that it needs, and those before it that write what it writes. */
+function predecessors(steps: readonly Step[], parallel: number): ReadonlyMap<string, readonly string[]> {
+  const before = steps.map((step, index) => {
+    const earlier = steps.slice(0, index);
+    // One at a time is in the order of the file.
+    if (parallel === 1) return earlier.map(({ name }) => name);
+    const rivals = earlier.filter((other) => overlap(targetOf(other), targetOf(step)));
+    const needed = earlier.filter(({ name }) => step.needs.includes(name));
+    return [...new Set([...needed, ...rivals])].map(({ name }) => name);
+  });
+  return new Map(steps.map(({ name }, index) => [name, before[index]!]));
+}
+
+/** So many at a time, each after its predecessors. */
 async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): Promise<StepReport[]> {
   const done = new Map<string, StepReport>();
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(parallel);
+  const before = predecessors(steps, parallel);
   const under = new Map<string, Promise<StepReport>>();
-  for (const [index, step] of steps.entries()) {
-    const target = targetOf(step);
-    const rivals = steps.slice(0, index).filter((other) => overlap(targetOf(other), target));
-    const before = [...step.needs, ...rivals.map(({ name }) => name)].flatMap((name) => under.get(name) ?? []);
-    // One at a time is in the order of the file.
-    if (parallel === 1) before.push(...under.values());
+  for (const step of steps) {
     const perform = async () => {
-      await Promise.all(before);
-      const report = await limit(() => run(step, done));
+      await Promise.all(before.get(step.name)!.map((name) => under.get(name)));
+      const report = await limit(() => run(step, done, riderOf(step, steps, before, done)));
       done.set(step.name, report);
       return report;
     };
     under.set(step.name, perform());
   }
   return Promise.all(under.values());
+}
+
+/** The map's step that needs this one and waits for nothing else: workers may do it as soon as this one is done. */
+function riderOf(
+  { name, kind }: Step,
+  steps: readonly Step[],
+  before: ReadonlyMap<string, readonly string[]>,
+  done: ReadonlyMap<string, StepReport>,
+): SynchronisationStep | null {
+  if (kind !== "conversion") return null;
+  const isWell = (need: string) =>
+    need === name || ["done", "unchanged", "rejects"].includes(done.get(need)?.result ?? "");
+  const rider = steps.find(
+    (other): other is SynchronisationStep =>
+      other.kind === "synchronisation" &&
+      other.needs.includes(name) &&
+      other.needs.every(isWell) &&
+      before.get(other.name)!.every((earlier) => earlier === name || done.has(earlier)),
+  );
+  return rider ?? null;
 }
 
 /** Milliseconds between two looks at the lock. */

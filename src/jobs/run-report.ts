@@ -27,6 +27,8 @@ export interface ItemReport {
   readonly result: Result;
   readonly counts: Counts;
   readonly error: ErrorReport | null;
+  /** The worker that did it, where it was handed to one. */
+  readonly worker?: string;
 }
 
 export interface StepReport {

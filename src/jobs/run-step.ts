@@ -1,14 +1,16 @@
 /** One step of a job, tried until it is done, cannot be, or has been tried often enough. */
 import { setTimeout as pause } from "node:timers/promises";
-import { type ErrorKind, fault, type GeoferryError } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import { tellable } from "../io/without-secrets.js";
 import type { Host } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
 import { convertStep } from "./convert-step.js";
-import type { Step } from "./job.js";
+import type { Step, SynchronisationStep } from "./job.js";
 import type { JobState } from "./job-state.js";
 import { longestDuration } from "./kinds.js";
+import type { HandOut } from "./queue/hand-out.js";
+import { isRepeatable, passing } from "./repeatable.js";
 import {
   type Counts,
   errorReport,
@@ -30,18 +32,19 @@ export interface JobTools {
   readonly stateRoot: string;
   /** Nothing is written; the reports say what would be. */
   readonly dryRun: boolean;
+  /** Where workers do what is to be done. */
+  readonly handOut?: HandOut;
   /** What a person should know. */
   readonly onNotice: (sentence: string) => void;
 }
 
-/** What may be otherwise when it is tried again. */
-const passing: readonly ErrorKind[] = ["unavailable", "locked", "unknown-outcome"];
-
-/** Whose outcome nobody knows is not tried again where that could do it twice. */
-const isRepeatable = (step: Step, kind: ErrorKind): boolean =>
-  passing.includes(kind) && !(step.kind === "synchronisation" && step.request.mode === "append" && kind !== "locked");
-
-export async function runStep(step: Step, state: JobState, tools: JobTools): Promise<StepReport> {
+/** @param rider the step that may be handed to workers with this one */
+export async function runStep(
+  step: Step,
+  state: JobState,
+  tools: JobTools,
+  rider: SynchronisationStep | null,
+): Promise<StepReport> {
   const [began, start] = [new Date(), performance.now()];
   const { signal: stopped } = tools.host;
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
@@ -53,10 +56,14 @@ export async function runStep(step: Step, state: JobState, tools: JobTools): Pro
   let tries = 0;
   for (let delay = step.retryDelay; ; delay = Math.min(delay * 2, longestDuration)) {
     tries++;
-    items = mergedItems(items, await attempt(step, state, within, settled));
+    const attempted = await attempt(step, state, within, settled, rider);
+    items = mergedItems(items, attempted.items);
+    // What workers did has been tried again by the queue.
+    if (tools.handOut && !attempted.stopped) tries = Math.max(tries, tools.handOut.triesOf(step.name));
+    const open = tools.handOut ? attempted.stopped : true;
     const kinds = items.flatMap(({ error }) => (error ? [error.kind] : []));
-    if (tries > step.retries || signal.aborted || tools.dryRun || !kinds.some((kind) => isRepeatable(step, kind)))
-      break;
+    if (!open || tries > step.retries || signal.aborted || tools.dryRun) break;
+    if (!kinds.some((kind) => isRepeatable(step, kind))) break;
     tools.onNotice(`${step.name}: ${worstError(items)!.message}; tried again in ${delay / 1000} s`);
     await pause(delay, undefined, { signal }).catch(() => {});
     if (signal.aborted) break;
@@ -82,18 +89,27 @@ export function skippedStep({ name }: Step, need: string | null): StepReport {
   return { name, result, error: errorReport(error), tries: 0, began, seconds: 0, counts: {}, items: [] };
 }
 
+/** What came of a try; `stopped` where it ended before its first item was begun. */
+interface Attempted {
+  readonly items: readonly ItemReport[];
+  readonly stopped: boolean;
+}
+
 async function attempt(
   step: Step,
   state: JobState,
   tools: JobTools,
   settled: Set<string>,
-): Promise<readonly ItemReport[]> {
+  rider: SynchronisationStep | null,
+): Promise<Attempted> {
   try {
-    return step.kind === "conversion"
-      ? await convertStep(step, state, tools, settled)
-      : [await synchroniseStep(step, tools)];
+    const items =
+      step.kind === "conversion"
+        ? await convertStep(step, state, tools, settled, rider)
+        : [await synchroniseStep(step, tools)];
+    return { items, stopped: false };
   } catch (error) {
-    return [failedItem(step, thrown(error, tools.host.signal), tools.host.registry)];
+    return { items: [failedItem(step, thrown(error, tools.host.signal), tools.host.registry)], stopped: true };
   }
 }
 

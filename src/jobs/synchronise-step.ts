@@ -13,11 +13,10 @@ import { type Counts, errorReport, type ItemReport } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
 
 /** Nobody is asked: guards alone decide. @throws what stops it before the first write */
-export async function synchroniseStep(
-  { request: asked, backup }: SynchronisationStep,
-  tools: JobTools,
-): Promise<ItemReport> {
-  const { host, traffic, stateRoot, onNotice, dryRun } = tools;
+export async function synchroniseStep(step: SynchronisationStep, tools: JobTools): Promise<ItemReport> {
+  const { request: asked, backup } = step;
+  const { host, traffic, stateRoot, onNotice, dryRun, handOut } = tools;
+  if (handOut && !dryRun) return handOut.synchronise(step, host);
   const inputs = await filesOf(asked.source, host);
   const request: SyncRequest = { ...asked, source: { ...asked.source, inputs } };
   const service = await tools.service(host.signal);

@@ -27,11 +27,11 @@ export async function convertIntoBucket(request: ConvertRequest, host: Host, con
     await copy.layOut(name, { content, folder: registry.isDatasetFolder(name) });
   }
   const decisive = inside(isBucketAddress(output) ? output : rejects!);
-  const deliver = () =>
+  const deliver = (report: ConvertReport) =>
     copy.publish(
       decisive,
       (name) => registry.isCompanion(name),
-      (files) => host.onCommit?.(output, files),
+      (files) => host.onCommit?.(output, files, copy.told(report)),
     );
   const { onCommit: _, ...others } = host;
   try {

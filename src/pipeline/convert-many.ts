@@ -44,18 +44,18 @@ function meansFolder(request: ConvertRequest, host: Host): boolean {
   return request.inputs.some((input) => !isAddress(input, host.registry) && (isPattern(input) || isFolder(input)));
 }
 
-/**
- * Converts, into one file or, where the output is a folder, every input into a file of its own there.
- * @param onOutcome told as soon as an input is done or has failed
- * @param decide what to ask of one conversion of them, just before it begins; null leaves its output as it is
- * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
- */
-export async function convertMany(
-  given: ConvertRequest,
-  host: Host,
-  onOutcome: (outcome: Outcome) => void = () => {},
-  decide: Decide = async (one) => one,
-): Promise<Outcome[]> {
+/** What a request for many comes to: a conversion each, or one into a single file. */
+export interface ConversionPlan {
+  readonly request: ConvertRequest;
+  /** Whether all goes into one file. */
+  readonly single: boolean;
+  readonly conversions: readonly { readonly inputs: readonly string[]; readonly output: string }[];
+  /** Inputs that cannot even be looked at. */
+  readonly refused: readonly Outcome[];
+}
+
+/** @throws usage errors, input-missing, format-undecided, output-collision */
+export async function planConversions(given: ConvertRequest, host: Host): Promise<ConversionPlan> {
   const request = withoutSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const single =
@@ -69,6 +69,22 @@ export async function convertMany(
   const conversions = single
     ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
     : planFolder(withoutOutputs(expanded, request.output, host.registry), request, host);
+  return { request, single, conversions, refused };
+}
+
+/**
+ * Converts, into one file or, where the output is a folder, every input into a file of its own there.
+ * @param onOutcome told as soon as an input is done or has failed
+ * @param decide what to ask of one conversion of them, just before it begins; null leaves its output as it is
+ * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
+ */
+export async function convertMany(
+  given: ConvertRequest,
+  host: Host,
+  onOutcome: (outcome: Outcome) => void = () => {},
+  decide: Decide = async (one) => one,
+): Promise<Outcome[]> {
+  const { request, single, conversions, refused } = await planConversions(given, host);
   for (const outcome of refused) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;

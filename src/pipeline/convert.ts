@@ -74,9 +74,9 @@ export async function convert(
       throw fault("lossy", { losses: [...gaps.map(describeGap), ...losses.map(describeLoss)] });
     run.settle();
     const rejected = rejects.settle();
-    const reports = await run.commit();
+    const reports = run.reports();
     const written = reports.reduce((sum, output) => sum + output.features, 0);
-    return {
+    const report: ConvertReport = {
       inputs: request.inputs,
       outputs: reports,
       read: gathered.read,
@@ -89,6 +89,8 @@ export async function convert(
       rejects: rejected,
       upToDate: false,
     };
+    await run.commit(report);
+    return report;
   } catch (error) {
     await run.abort();
     if (host.signal.aborted) throw fault("interrupted", {}, error);

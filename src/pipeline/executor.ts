@@ -6,6 +6,11 @@ export interface Executor extends AsyncDisposable {
   /** Pieces of work that it makes sense to have under way at once. */
   readonly width: number;
   open(spec: TaskSpec): Promise<OpenTask>;
+  /**
+   * Has the pieces of a layer worked on elsewhere, and gives the results in their order. Asked for layers with splits
+   * alone, whose source others see.
+   */
+  spread?(spec: TaskSpec, pieces: AsyncIterable<Work>): AsyncIterable<WorkResult>;
   /** Frees the memory of a result that has been written. It must not be touched after. */
   release(result: WorkResult): void;
 }

@@ -4,6 +4,7 @@ import type { Unnamed } from "../io/unnamed.js";
 import type { FieldType } from "../model/field.js";
 import type { LayerInfo } from "../model/layer.js";
 import type { Registry } from "../plugin/registry.js";
+import type { ConvertReport } from "./report.js";
 
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
 export interface ConvertRequest {
@@ -99,10 +100,10 @@ export interface Host {
   readonly onProgress?: (progress: Progress) => void;
   /** What the inputs of a conversion turned out to be, once they are open. */
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
-  /** Told of an output when its files are whole, before the first of them gets its name. */
-  readonly onCommit?: (output: string, files: readonly Unnamed[]) => void;
+  /** Told of an output when its files are whole, and waited for, before the first of them gets its name. */
+  readonly onCommit?: (output: string, files: readonly Unnamed[], report: ConvertReport) => void | Promise<void>;
   /** Takes the outputs further when all have their names; where it fails, they lose them again. */
-  readonly deliver?: () => Promise<void>;
+  readonly deliver?: (report: ConvertReport) => Promise<void>;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }

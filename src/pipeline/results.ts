@@ -20,7 +20,7 @@ export async function* results(
     Number.isFinite(limit) && !open.existing
       ? [...shape.stages, { name: "limit", settings: { count: limit } }]
       : shape.stages;
-  const task = await executor.open({
+  const spec: TaskSpec = {
     source: open.source.spec,
     reader: open.reader,
     blueprint: open.blueprint,
@@ -31,8 +31,13 @@ export async function* results(
     wanted: wantedFields(request),
     end,
     now: host.now.getTime(),
-  });
+  };
   meter.total += open.layer.bytes;
+  if (executor.spread && open.layer.splits && !open.existing && request.inputs.includes(open.source.spec.path)) {
+    yield* executor.spread(spec, pieces(open));
+    return;
+  }
+  const task = await executor.open(spec);
   try {
     yield* inOrder(pieces(open), piecesAtOnce(executor, open.layer), async (work) => {
       host.signal.throwIfAborted();

@@ -6,7 +6,7 @@ import type { Conversion } from "./conversion.js";
 import { settleEarlierParts } from "./earlier-parts.js";
 import type { OutputFile } from "./outputs.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan-layer.js";
-import type { OutputReport } from "./report.js";
+import type { ConvertReport, OutputReport } from "./report.js";
 import { writeLayer } from "./write-layer.js";
 
 interface Written {
@@ -106,24 +106,28 @@ export class Run {
     if (emptied) throw fault("guard-empty", { output: `${request.output}: ${emptied.part.held!.name}` });
   }
 
-  async commit(): Promise<OutputReport[]> {
-    this.conversion.host.signal.throwIfAborted();
-    const inPlace = this.assemblers.filter((one) => one.inPlace);
-    // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
-    const { host, request, outputs } = this.conversion;
-    const last = async () => {
-      for (const { assembler } of inPlace) await assembler.commit?.();
-      await host.deliver?.();
-    };
-    await outputs.commit(inPlace.length > 0 || host.deliver ? last : undefined, (files) =>
-      host.onCommit?.(request.output, files),
-    );
+  /** What is written, and gets its name by `commit`. */
+  reports(): OutputReport[] {
     return this.written.map(({ part, crs, features }) => ({
       path: part.path,
       layer: part.layer.name,
       features,
       crs: crs && (crs.id ?? crs.name),
     }));
+  }
+
+  async commit(report: ConvertReport): Promise<void> {
+    this.conversion.host.signal.throwIfAborted();
+    const inPlace = this.assemblers.filter((one) => one.inPlace);
+    // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
+    const { host, request, outputs } = this.conversion;
+    const last = async () => {
+      for (const { assembler } of inPlace) await assembler.commit?.();
+      await host.deliver?.(report);
+    };
+    await outputs.commit(inPlace.length > 0 || host.deliver ? last : undefined, (files) =>
+      host.onCommit?.(request.output, files, report),
+    );
   }
 
   async abort(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Where what is known of a map lies from one run to the next: its state, lock, journal and backups. */
-import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fault } from "../errors.js";
@@ -14,6 +14,36 @@ export function stateRoot(asked: string | undefined, environment: NodeJS.Process
   if (asked !== undefined) return resolve(asked);
   const { XDG_STATE_HOME: home = "" } = environment;
   return join(isAbsolute(home) ? home : join(homedir(), ".local", "state"), "geoferry");
+}
+
+/** By which those who use the folder of all states know that it is the same. @throws output-failed */
+export function stateId(root: string): string {
+  const known = knownStateId(root);
+  if (known !== null) return known;
+  const path = join(ownFolder(root), "id");
+  try {
+    // Whole, or not at all: another may make it in the same moment.
+    const own = join(root, `.id-${randomUUID()}`);
+    writeFileSync(own, randomUUID(), { mode: 0o600 });
+    try {
+      linkSync(own, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" && !existsSync(path)) renameSync(own, path);
+    }
+    rmSync(own, { force: true });
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw fault("output-failed", { output: path, reason: systemReason(error) }, error);
+  }
+}
+
+/** The same of a folder that need not be there; null where it has none. */
+export function knownStateId(root: string): string | null {
+  try {
+    return readFileSync(join(root, "id"), "utf8");
+  } catch {
+    return null;
+  }
 }
 
 /** A service's base address in one way of writing it. */

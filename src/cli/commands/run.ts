@@ -1,11 +1,12 @@
 import { namesOf } from "../arguments.js";
 import { type Command, type CommonArguments, grouped } from "../command.js";
+import { type QueueArguments, queueOptions } from "../queue-options.js";
 import type { ServiceArguments } from "../service-options.js";
 import { flag, several, text } from "../source-options.js";
 import { onMap } from "../sync-options.js";
 import { wholeNumber } from "../values.js";
 
-export interface JobArguments extends ServiceArguments, CommonArguments {
+export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments {
   readonly job: string;
   readonly only?: readonly string[];
   readonly dryRun?: boolean;
@@ -15,6 +16,7 @@ export interface JobArguments extends ServiceArguments, CommonArguments {
   readonly metrics?: string;
   readonly onFailure?: string;
   readonly state?: string;
+  readonly priority?: string;
 }
 
 export const runCommand: Command<JobArguments> = {
@@ -30,16 +32,24 @@ export const runCommand: Command<JobArguments> = {
       page: { ...text, describe: "Write a web page of this run and those before it; it replaces what is there" },
       metrics: { ...text, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
       "on-failure": { ...text, describe: "Command for the shell where the run does not end with 0" },
+      ...queueOptions,
+      priority: {
+        ...text,
+        describe: "With a queue: of two runs the files of that with the lower number are first",
+        defaultDescription: "10",
+      },
     }),
   ),
   examples: [
     ["run nightly.yaml", "do all steps"],
     ["run nightly.yaml --dry-run", "check the file, and show what would be done"],
+    ["run nightly.yaml --queue redis://queue.example.org", "let geoferry worker do them, on any number of machines"],
     ["run nightly.yaml --only places --page runs.html", "one step, and a page of all runs"],
   ],
   async run(args) {
     const wait = wholeNumber("--wait", args.wait, 0) ?? 0;
+    const priority = wholeNumber("--priority", args.priority, 1) ?? 10;
     const { runJobFile } = await import("../run-job.js");
-    return runJobFile(args, namesOf("--only", args.only) ?? null, wait * 1000);
+    return runJobFile(args, namesOf("--only", args.only) ?? null, wait * 1000, priority);
   },
 };

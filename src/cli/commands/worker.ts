@@ -1,0 +1,78 @@
+import { fault } from "../../errors.js";
+import { type Command, type CommonArguments, grouped } from "../command.js";
+import { type QueueArguments, queueOptions } from "../queue-options.js";
+import { insecureHttp, serviceOptions, type TrafficArguments } from "../service-options.js";
+import { text } from "../source-options.js";
+import { numberOf, wholeNumber } from "../values.js";
+
+export interface WorkerArguments extends CommonArguments, QueueArguments, Omit<TrafficArguments, "concurrency"> {
+  readonly concurrency?: string;
+  readonly name?: string;
+  readonly takeover?: string;
+  readonly grace?: string;
+  readonly spreadFrom?: string;
+  readonly profile?: string;
+  readonly insecureHttp?: boolean;
+  readonly state?: string;
+}
+
+/** Seconds: below that a busy machine is taken for a dead one. */
+const leastTakeover = 2;
+
+export const workerCommand: Command<WorkerArguments> = {
+  usage: "worker",
+  summary: "Do what geoferry run --queue hands out, on this machine, until told to stop",
+  positionals: {},
+  options: {
+    ...grouped("The queue:", {
+      ...queueOptions,
+      concurrency: {
+        ...text,
+        describe: "Files at a time; of each map one job besides",
+        defaultDescription: "as many as there are cores",
+      },
+      name: { ...text, describe: "What it is called in logs and reports", defaultDescription: "host and process" },
+      takeover: {
+        ...text,
+        describe: "Seconds without a sign of life after which others take over its jobs",
+        defaultDescription: "30",
+      },
+      grace: {
+        ...text,
+        describe: "Seconds after SIGTERM for jobs to be finished; those that are not are handed back",
+        defaultDescription: "20",
+      },
+      "spread-from": {
+        ...text,
+        describe: "Megabytes from which on the pieces of one input are done by all workers",
+        defaultDescription: "64",
+      },
+    }),
+    ...grouped("Service:", {
+      profile: serviceOptions.profile,
+      "insecure-http": insecureHttp,
+      timeout: serviceOptions.timeout,
+      retries: serviceOptions.retries,
+      rate: serviceOptions.rate,
+      state: {
+        ...text,
+        describe: "Folder for locks, journals and what is remembered of maps, which all machines share",
+        defaultDescription: "XDG_STATE_HOME/geoferry",
+      },
+    }),
+  },
+  examples: [
+    ["worker --queue redis://queue.example.org", "take jobs, as many files at a time as there are cores"],
+    ["worker --concurrency 2 --name north --state /srv/state --json", "where GEOFERRY_QUEUE says the queue"],
+  ],
+  async run(args) {
+    const takeover = numberOf("--takeover", args.takeover, leastTakeover, false) ?? 30;
+    const grace = numberOf("--grace", args.grace, 0, false) ?? 20;
+    const megabytes = numberOf("--spread-from", args.spreadFrom, 0, false) ?? 64;
+    const concurrency = wholeNumber("--concurrency", args.concurrency, 1);
+    if (args.queue === undefined)
+      throw fault("usage", { reason: "which queue? --queue or GEOFERRY_QUEUE names it: redis://HOST:PORT" });
+    const { runWorker } = await import("../run-worker.js");
+    return runWorker(args, { takeover, grace, spreadFrom: megabytes * 1e6, concurrency });
+  },
+};

@@ -1,0 +1,38 @@
+/** Where jobs are handed out and taken. */
+import { fault } from "../errors.js";
+import { type QueueAddress, queueAddress } from "../jobs/queue/address.js";
+import type { Flag } from "./command.js";
+
+export interface QueueArguments {
+  readonly queue?: string;
+  readonly queuePrefix?: string;
+}
+
+const text = { type: "string", requiresArg: true } as const;
+
+export const queueOptions = {
+  queue: {
+    ...text,
+    describe:
+      "Redis or Valkey that keeps the queue: redis://HOST:PORT, with TLS rediss://; GEOFERRY_QUEUE where it has a password",
+  },
+  "queue-prefix": { ...text, describe: "How the names of its keys begin", defaultDescription: "geoferry" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** @throws queue-address, option-invalid */
+export function queueFrom({ queue, queuePrefix = "geoferry" }: QueueArguments): {
+  readonly address: QueueAddress;
+  readonly prefix: string;
+} | null {
+  if (queue === undefined) return null;
+  const address = queueAddress(queue);
+  if (new URL(queue).password !== "" && process.argv.some((argument) => argument.includes(queue)))
+    throw fault("queue-address", { address: address.told, reason: "passwords do not belong on a command line" });
+  if (!/^[\w.-]+$/.test(queuePrefix))
+    throw fault("option-invalid", {
+      option: "--queue-prefix",
+      value: queuePrefix,
+      expected: "a name of letters, digits, dots, dashes and underscores",
+    });
+  return { address, prefix: queuePrefix };
+}

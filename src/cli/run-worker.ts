@@ -1,0 +1,107 @@
+/** `geoferry worker`: a worker, its hands, and what it tells of itself. */
+import { fork } from "node:child_process";
+import { createRequire } from "node:module";
+import { availableParallelism, hostname } from "node:os";
+import { resolve } from "node:path";
+import { Hands } from "../jobs/queue/hands.js";
+import { QueueWorker, type WorkerNews } from "../jobs/queue/queue-worker.js";
+import { isPath } from "../plugin/resolve.js";
+import { stateRoot } from "../sync/state-folder.js";
+import type { CommonArguments } from "./command.js";
+import type { WorkerArguments } from "./commands/worker.js";
+import { openRegistry } from "./host.js";
+import { queueFrom } from "./queue-options.js";
+import { type ServiceArguments, trafficFrom } from "./service-options.js";
+import { interrupted } from "./signals.js";
+
+/** What a hand is told when it begins; no secrets. */
+export interface HandArguments extends Omit<ServiceArguments, "concurrency"> {
+  readonly state: string;
+  readonly threads: number;
+  readonly spreadFrom: number;
+}
+
+/** Numbers that flags say, with what is usual. */
+export interface WorkerNumbers {
+  /** Seconds. */
+  readonly takeover: number;
+  readonly grace: number;
+  /** Bytes. */
+  readonly spreadFrom: number;
+  readonly concurrency: number | undefined;
+}
+
+const handPath = createRequire(import.meta.url).resolve("#hand");
+
+/** @returns the exit status, when it was told to stop */
+export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): Promise<number> {
+  const { address, prefix } = queueFrom(args)!;
+  const { concurrency: _, ...traffic } = args;
+  trafficFrom(traffic);
+  // What is wrong with a plugin is told before the first job.
+  const plugins = (args.plugin ?? []).map((plugin) => (isPath(plugin) ? resolve(plugin) : plugin));
+  await openRegistry(plugins);
+  const concurrency = numbers.concurrency ?? availableParallelism();
+  const name = args.name ?? `${hostname()}-${process.pid}`;
+  const { timeout, retries, rate, profile, insecureHttp } = args;
+  const told: HandArguments = {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(retries === undefined ? {} : { retries }),
+    ...(rate === undefined ? {} : { rate }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(insecureHttp === undefined ? {} : { insecureHttp }),
+    plugin: plugins,
+    state: stateRoot(args.state, process.env),
+    threads: Math.max(1, Math.floor(availableParallelism() / concurrency)),
+    spreadFrom: numbers.spreadFrom,
+  };
+  const hands = new Hands(
+    () => fork(handPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
+    concurrency,
+  );
+  const settings = { address, prefix, name, concurrency, takeover: numbers.takeover * 1000 };
+  const log = (record: object, text: string) => tell(args, record, text);
+  const worker = await QueueWorker.open(
+    settings,
+    hands,
+    (news) => log({ worker: name, ...news }, describe(news, address.told)),
+    (notice) => log({ type: "notice", worker: name, notice }, notice),
+  );
+  log(
+    { type: "ready", worker: name, queue: address.told, prefix, concurrency },
+    `${name}: takes jobs from ${address.told}, ${concurrency} at a time`,
+  );
+  if (!interrupted.aborted) await new Promise((done) => interrupted.addEventListener("abort", done, { once: true }));
+  log({ type: "stopping", worker: name }, `${name}: takes no more jobs, and finishes those under way`);
+  await worker.close(numbers.grace * 1000);
+  log({ type: "stopped", worker: name }, `${name}: stopped`);
+  return 0;
+}
+
+/** A line for people, or a record with `--json`. */
+function tell(args: CommonArguments, record: object, text: string): void {
+  const time = new Date().toISOString();
+  if (args.json) process.stdout.write(`${JSON.stringify({ time, ...record })}\n`);
+  else if (!args.quiet) process.stderr.write(`${time} ${text}\n`);
+}
+
+function describe(news: WorkerNews, queue: string): string {
+  switch (news.type) {
+    case "took":
+      return `took ${news.what}`;
+    case "done":
+      return `did ${news.what} in ${news.seconds} s`;
+    case "returned":
+      return `handed back ${news.what}`;
+    case "failed":
+      return `could not do ${news.what}: ${news.message}`;
+    case "stalled":
+      return `job ${news.job} is taken over: its worker does not answer any more`;
+    case "away":
+      return `${queue} does not answer; waiting for it`;
+    case "back":
+      return `${queue} answers again`;
+    case "health":
+      return `at ${news.active} jobs; ${news.done} done and ${news.failed} failed so far; connection ${news.redis}`;
+  }
+}

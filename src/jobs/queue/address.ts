@@ -1,0 +1,22 @@
+/** Where a queue is: the address of a Redis or Valkey, which may hold a password and is told without it. */
+import { fault } from "../../errors.js";
+import { withoutSecrets } from "../../io/without-secrets.js";
+
+export interface QueueAddress {
+  /** With its secrets: for connections alone. */
+  readonly url: string;
+  /** For people. */
+  readonly told: string;
+}
+
+/** @throws queue-address */
+export function queueAddress(text: string): QueueAddress {
+  const told = withoutSecrets(text);
+  const wrong = (reason: string) => fault("queue-address", { address: told, reason });
+  if (!URL.canParse(text)) throw wrong("it is no address");
+  const { protocol, hostname, pathname } = new URL(text);
+  if (protocol !== "redis:" && protocol !== "rediss:") throw wrong("a queue is kept by Redis or Valkey");
+  if (hostname === "") throw wrong("it names no host");
+  if (!/^\/?(\d+)?$/.test(pathname)) throw wrong("behind the host stands the number of a database");
+  return { url: text, told };
+}

@@ -1,0 +1,109 @@
+/** A file that a worker converts: what another began is finished, and outputs get their names while the job is this one's. */
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fault } from "../../errors.js";
+import { isBucketAddress } from "../../io/s3-address.js";
+import { sweepFolder } from "../../io/target.js";
+import { convert } from "../../pipeline/convert.js";
+import { isAddress } from "../../pipeline/expand.js";
+import type { ConvertRequest, Host } from "../../pipeline/request.js";
+import { isAsWeLeftIt } from "../convert-step.js";
+import { convertedOf, withFiles } from "../converted.js";
+import { digestOf, marksOf, outputStampOf } from "../fingerprint.js";
+import type { ConversionStep, Step } from "../job.js";
+import type { JobTools } from "../run-step.js";
+import type { Superior, Workshop } from "./do-work.js";
+import type { Done, Order } from "./hand-messages.js";
+import { type ConversionWork, errorOf, readFailure, type Seen } from "./handed.js";
+import { differenceHere, inputsOf } from "./input-names.js";
+import { piecesFolder, removePieces } from "./pieces.js";
+import { PiecesWanted, SpreadExecutor } from "./spread.js";
+
+/** @throws worker-unfit, and what `convert` throws */
+export async function convertHere(
+  order: Order,
+  step: Step,
+  tools: JobTools,
+  { threads, spreadFrom }: Pick<Workshop, "threads" | "spreadFrom">,
+  superior: Superior,
+  signal: AbortSignal,
+): Promise<Done> {
+  const { handed, worker, gone } = order;
+  const work = handed.work as ConversionWork;
+  const { registry } = tools.host;
+  const asked = (step as ConversionStep).request;
+  const output = work.output ?? asked.output;
+  const isPath = !isAddress(output, registry) && !isBucketAddress(output);
+  const folder = dirname(output);
+  // Only a folder of outputs is made where it is missing; of a single file that is a mistake in its name.
+  if (work.output !== null && isPath) await mkdir(folder, { recursive: true });
+  if (gone !== null && isPath && existsSync(folder)) sweepFolder(folder, gone);
+  if (work.begun && work.begun.files.length > 0 && work.begun.files.every(isAsWeLeftIt))
+    return { kind: "converted", converted: work.begun.done };
+  const difference = work.sources && differenceHere(work.sources);
+  if (difference !== null) throw fault("worker-unfit", { worker, reason: difference });
+  const request: ConvertRequest = {
+    ...asked,
+    ...{ inputs: inputsOf(work.inputs, asked.inputs), output, workers: threads },
+    ...(work.overwrite ? { overwrite: true } : {}),
+  };
+  const pieces = isPath ? piecesFolder(output, order.id) : null;
+  const isSpread = pieces !== null && isLarge(request, tools.host, spreadFrom);
+  try {
+    const digests = await digestsOf(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
+    const host: Host = {
+      ...{ ...tools.host, signal, now: new Date(handed.now) },
+      onProgress: ({ features }) => superior.progress(features),
+      async onCommit(_, files, report) {
+        const stamped = files.map(({ path, final, stamp }) => ({
+          path: final,
+          stamp: stamp ?? outputStampOf(path) ?? "",
+        }));
+        await superior.commit({ files: stamped, done: { ...withFiles(report, stamped), digests } });
+        signal.throwIfAborted();
+      },
+    };
+    const [failed] = order.failures;
+    if (failed !== undefined) throw errorOf(readFailure(failed, output));
+    const executor = isSpread ? new SpreadExecutor(pieces, spreadFrom, registry, signal) : undefined;
+    const report = await convert(request, host, executor);
+    const converted = { ...convertedOf(report, request, registry), digests };
+    if (isSpread) removePieces(pieces);
+    return { kind: "converted", converted };
+  } catch (error) {
+    if (error instanceof PiecesWanted) return { kind: "pieces", pieces: error.pieces };
+    // Where this worker has to let go of it, another one may be using them.
+    if (isSpread && !signal.aborted) removePieces(pieces);
+    throw error;
+  }
+}
+
+/** Of a single file that every worker sees, and of which features need not be counted in order. */
+function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, spreadFrom: number): boolean {
+  const [only, other] = inputs;
+  if (only === undefined || other !== undefined || limit !== undefined || isAddress(only, registry)) return false;
+  const stat = statSync(only, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size >= spreadFrom;
+}
+
+/** Of the sources, before they are read; of grids, which are large, times alone count. */
+async function digestsOf(
+  sources: readonly Seen[],
+  { grids = [] }: ConvertRequest,
+  { registry }: Host,
+  pieces: string | null,
+  signal: AbortSignal,
+): Promise<(string | null)[]> {
+  const path = pieces && join(pieces, "digests.json");
+  if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as (string | null)[];
+  const ofGrids = new Set((await marksOf(grids, registry, signal, false))?.map(({ name }) => name));
+  const digests: (string | null)[] = [];
+  for (const { name, size } of sources)
+    digests.push(size === "" || ofGrids.has(name) ? null : await digestOf(name, signal));
+  if (path !== null) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, JSON.stringify(digests));
+  }
+  return digests;
+}

@@ -1,0 +1,174 @@
+/** A step whose files workers convert: what is to be done is decided here, and one job handed out for each output. */
+import pLimit from "p-limit";
+import { asGeoferryError, fault } from "../../errors.js";
+import { tellable } from "../../io/without-secrets.js";
+import { planConversions } from "../../pipeline/convert-many.js";
+import type { ConvertRequest, Host } from "../../pipeline/request.js";
+import type { Bookkeeping, Finished } from "../convert-step.js";
+import type { ConversionStep, SynchronisationStep } from "../job.js";
+import type { Entry } from "./desk.js";
+import type { HandOut } from "./hand-out.js";
+import { errorOf } from "./handed.js";
+import { inputNames, seenOf } from "./input-names.js";
+import { workQueue } from "./names.js";
+import { piecesFolder, removePieces } from "./pieces.js";
+import { rideOn } from "./synchronise-there.js";
+
+/** So many outputs are decided about at a time. */
+const decisions = 16;
+/** So many jobs go to Redis in one message. */
+const parcel = 100;
+
+interface Due {
+  readonly input: string;
+  readonly output: string;
+  readonly entry: Entry;
+}
+
+/**
+ * @param rider a step that workers may do as soon as all of this one's jobs are done
+ * @throws what `convertMany` throws before it begins
+ */
+export async function convertThere(
+  handOut: HandOut,
+  step: ConversionStep,
+  host: Host,
+  books: Bookkeeping,
+  rider: SynchronisationStep | null,
+): Promise<readonly Finished[]> {
+  const { signal } = host;
+  const { request, conversions, refused } = await planConversions(step.request, host);
+  const finished: Finished[] = refused.map(({ input, output, error }) => ({
+    input,
+    output,
+    converted: null,
+    error: error!,
+  }));
+  const limit = pLimit(decisions);
+  const awaited: Promise<Finished>[] = [];
+  const held: Due[] = [];
+  const handed: Due[] = [];
+  const send = async (dues: readonly Due[]) => {
+    for (let from = 0; from < dues.length; from += parcel) {
+      const some = dues.slice(from, from + parcel);
+      awaited.push(...some.map((due) => finishedOf(handOut, due, books, signal)));
+      handed.push(...some);
+      noteHanded(handOut, step, some, books);
+      await abortable(handOut.desk.add(some.map(({ entry }) => entry)), signal);
+    }
+  };
+  try {
+    const decided = await Promise.all(
+      conversions.map(({ inputs, output }) =>
+        limit(async () => {
+          const one = { ...request, inputs, output };
+          const due = await decide(handOut, step, one, books, signal);
+          if ("converted" in due) return due;
+          held.push(due);
+          // With a rider all go at once, or it might go before some are there.
+          if (rider === null && held.length >= parcel) await send(held.splice(0));
+          return null;
+        }),
+      ),
+    );
+    finished.push(...decided.filter((one) => one !== null));
+    if (rider !== null && held.length > 0 && finished.every(({ converted }) => converted)) {
+      awaited.push(...held.map((due) => finishedOf(handOut, due, books, signal)));
+      handed.push(...held);
+      noteHanded(handOut, step, held, books);
+      await abortable(
+        rideOn(
+          handOut,
+          rider,
+          held.map(({ entry }) => entry),
+        ),
+        signal,
+      );
+    } else await send(held);
+    finished.push(...(await Promise.all(awaited)));
+  } finally {
+    await Promise.allSettled(awaited);
+    if (signal.aborted) {
+      await handOut.withdraw(step.name);
+      for (const { output, entry } of handed) removePieces(piecesFolder(output, entry.id));
+    }
+  }
+  const order = new Map(conversions.map(({ output }, index) => [output, index]));
+  return finished.sort((a, b) => (order.get(a.output) ?? -1) - (order.get(b.output) ?? -1));
+}
+
+/** Redis may be away, and what is handed to it waits until it is back; an interruption does not. */
+const abortable = (work: Promise<unknown>, signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(fault("interrupted", {}));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+
+function noteHanded(handOut: HandOut, step: ConversionStep, dues: readonly Due[], { about }: Bookkeeping): void {
+  const outputs = dues.map(({ output }) => ({ output, written: { ...about(output), files: [] } }));
+  handOut.options.state.handOut(step.name, outputs);
+}
+
+async function decide(
+  handOut: HandOut,
+  step: ConversionStep,
+  request: ConvertRequest,
+  books: Bookkeeping,
+  signal: AbortSignal,
+): Promise<Due | Finished> {
+  const { output } = request;
+  const { registry } = handOut.options.host;
+  const input = request.inputs.map((name) => tellable(name, registry)).join(", ");
+  try {
+    signal.throwIfAborted();
+    const decided = await books.decide(request);
+    if (decided === null) {
+      const nothing = { upToDate: true, read: 0, written: 0, rejected: 0, gaps: 0, files: [] };
+      return { input, output, converted: nothing };
+    }
+    const entry = handOut.entry(
+      step,
+      workQueue,
+      {
+        takes: "conversion",
+        inputs: inputNames(decided.inputs, step.request.inputs, registry),
+        output: output === step.request.output ? null : output,
+        overwrite: decided.overwrite ?? false,
+        sources: seenOf(books.about(output).sources, registry),
+      },
+      input,
+    );
+    return { input, output, entry };
+  } catch (error) {
+    const told = signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error);
+    return { input, output, converted: null, error: told };
+  }
+}
+
+/** Never throws. */
+async function finishedOf(
+  handOut: HandOut,
+  { input, output, entry }: Due,
+  books: Bookkeeping,
+  signal: AbortSignal,
+): Promise<Finished> {
+  let finished: Finished;
+  try {
+    const ending = await handOut.ending(entry, signal);
+    handOut.desk.forget([entry]);
+    if ("answer" in ending) {
+      const { worker, converted } = ending.answer;
+      finished = { input, output, worker, converted: converted!, digests: converted!.digests };
+    } else {
+      const { failure } = ending;
+      const { worker } = failure;
+      finished = { input, output, converted: null, error: errorOf(failure), ...(worker === null ? {} : { worker }) };
+    }
+    books.keep(finished);
+    return finished;
+  } catch (error) {
+    return { input, output, converted: null, error: asGeoferryError(error) };
+  }
+}

@@ -1,0 +1,318 @@
+/**
+ * The side of a queue that hands out: jobs of one run go in, their answers come out, whatever happens to workers and to
+ * Redis in between. Events tell what happens; what they miss is looked for.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
+import type { Redis } from "ioredis";
+import { fault } from "../../errors.js";
+import type { QueueAddress } from "./address.js";
+import { connectionOptions, openRedis, unheard } from "./connection.js";
+import { type Answer, type Failure, type Handed, readFailure, type Underway } from "./handed.js";
+import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
+
+export type HandedJob = Job<Handed, Answer>;
+
+/** What a job ended with. */
+export type Ending = { readonly answer: Answer } | { readonly failure: Failure; readonly tries: number };
+
+/** One job, and how it is added. */
+export interface Entry {
+  readonly queue: string;
+  readonly id: string;
+  readonly handed: Handed;
+  readonly options: JobsOptions;
+  /** What it is of, for people. */
+  readonly what: string;
+}
+
+interface Waiting {
+  readonly entry: Entry;
+  readonly settle: (ending: Ending) => void;
+  /** Looks that have not found it. */
+  missed: number;
+}
+
+interface OpenQueue {
+  readonly queue: Queue<Handed, Answer>;
+  readonly events: QueueEvents;
+}
+
+export interface DeskSettings {
+  readonly address: QueueAddress;
+  readonly prefix: string;
+}
+
+/** Told of what workers do. */
+export interface DeskWatcher {
+  onNotice(sentence: string): void;
+  onUnderway(entry: Entry, underway: Underway): void;
+}
+
+/** Milliseconds between two looks for what no event told. */
+const lookEvery = 3000;
+/** So many jobs are looked for at a time. */
+const looksAtOnce = 200;
+/** Milliseconds that workers have to let go of what is cancelled. */
+const lettingGo = 15_000;
+/** Milliseconds without any worker before that is told. */
+const lonely = 10_000;
+/** Seconds that an answer is kept for whoever asked for it, and how many. */
+const kept = { age: 24 * 3600, count: 100_000 };
+
+const keyOf = ({ queue, id }: Pick<Entry, "queue" | "id">): string => `${queue}/${id}`;
+
+export class Desk implements AsyncDisposable {
+  private readonly queues = new Map<string, Promise<OpenQueue>>();
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly flows: FlowProducer;
+  private readonly removals = new Set<Promise<unknown>>();
+  private readonly timer: NodeJS.Timeout;
+  private looking: Promise<void> = Promise.resolve();
+  private lastSign = Date.now();
+  private closed = false;
+
+  private constructor(
+    readonly settings: DeskSettings,
+    private readonly redis: Redis,
+    private readonly watcher: DeskWatcher,
+  ) {
+    this.flows = new FlowProducer(this.options);
+    this.flows.on("error", unheard);
+    this.timer = setInterval(() => {
+      this.looking = this.looking.then(() => this.look()).catch(unheard);
+    }, lookEvery);
+  }
+
+  /** @throws queue-unavailable, queue-forbidden, queue-unfit */
+  static async open(settings: DeskSettings, watcher: DeskWatcher): Promise<Desk> {
+    return new Desk(settings, await openRedis(settings.address, watcher.onNotice), watcher);
+  }
+
+  private get options() {
+    return { connection: this.redis, prefix: this.settings.prefix, skipVersionCheck: true };
+  }
+
+  open(name: string): Promise<OpenQueue> {
+    const known = this.queues.get(name);
+    if (known) return known;
+    const opened = this.openQueue(name);
+    this.queues.set(name, opened);
+    return opened;
+  }
+
+  private async openQueue(name: string): Promise<OpenQueue> {
+    const queue = new Queue<Handed, Answer>(name, this.options);
+    queue.on("error", unheard);
+    const events = new QueueEvents(name, {
+      ...{ prefix: this.settings.prefix, skipVersionCheck: true },
+      connection: connectionOptions(this.settings.address),
+    });
+    events.on("error", unheard);
+    events.on("completed", ({ jobId, returnvalue }) => {
+      this.settle({ queue: name, id: jobId }, { answer: returnvalue as unknown as Answer });
+    });
+    events.on("failed", ({ jobId }) => void this.lookFor(name, jobId).catch(unheard));
+    events.on("delayed", ({ jobId }) => void this.tellRetry(name, jobId).catch(unheard));
+    events.on("stalled", ({ jobId }) => {
+      const found = this.waiting.get(keyOf({ queue: name, id: jobId }));
+      if (found) this.watcher.onNotice(`${found.entry.what}: its worker does not answer any more; another takes over`);
+    });
+    events.on("progress", ({ jobId, data }) => {
+      const found = this.waiting.get(keyOf({ queue: name, id: jobId }));
+      this.lastSign = Date.now();
+      if (found) this.watcher.onUnderway(found.entry, data as unknown as Underway);
+    });
+    await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
+    // A map has one writer.
+    if (name !== workQueue) await queue.setGlobalConcurrency(1);
+    return { queue, events };
+  }
+
+  /** Hands out jobs; all of them, or none. */
+  async add(entries: readonly Entry[]): Promise<void> {
+    const [first] = entries;
+    if (!first) return;
+    const { queue } = await this.open(first.queue);
+    if (first.queue !== workQueue) await this.announce(first.queue);
+    await queue.addBulk(
+      entries.map(({ handed, id, options }) => ({
+        name: handed.step,
+        data: handed,
+        opts: { ...options, jobId: id, removeOnComplete: kept, removeOnFail: kept },
+      })),
+    );
+  }
+
+  /** Hands out a job with those that must have been done before it; where one of them fails it is not done. */
+  async addFlow(parent: Entry, children: readonly Entry[]): Promise<void> {
+    const jobOf = ({ queue, handed, id, options }: Entry): FlowJob => ({
+      ...{ name: handed.step, queueName: queue, data: handed },
+      opts: { ...options, jobId: id, removeOnComplete: kept, removeOnFail: kept },
+    });
+    await Promise.all([parent, ...children].map(({ queue }) => this.open(queue)));
+    await this.announce(parent.queue);
+    await this.flows.add({
+      ...jobOf(parent),
+      children: children.map((child) => {
+        const job = jobOf(child);
+        return { ...job, opts: { ...job.opts, failParentOnFailure: true } };
+      }),
+    });
+  }
+
+  /** Lets workers know of the queue of a map. */
+  private async announce(name: string): Promise<void> {
+    await this.redis.zadd(mapsKey(this.settings.prefix), Date.now(), name);
+  }
+
+  /** What becomes of a job. @param signal takes it back @throws interrupted */
+  async ending(entry: Entry, signal: AbortSignal): Promise<Ending> {
+    if (signal.aborted) throw fault("interrupted", {});
+    const key = keyOf(entry);
+    let stop = unheard;
+    try {
+      return await new Promise<Ending>((settle, reject) => {
+        stop = () => {
+          this.waiting.delete(key);
+          reject(fault("interrupted", {}));
+        };
+        this.waiting.set(key, { entry, settle, missed: 0 });
+        signal.addEventListener("abort", stop, { once: true });
+      });
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Looks for a job at once: it may have ended before anybody waited for it. @returns whether it is there */
+  async lookFor(queueName: string, id: string): Promise<boolean> {
+    const { queue } = await this.open(queueName);
+    const job = await queue.getJob(id);
+    if (!job) return false;
+    if (job.finishedOn === undefined || job.finishedOn === null) return true;
+    const what = this.waiting.get(keyOf({ queue: queueName, id }))?.entry.what ?? id;
+    this.settle({ queue: queueName, id }, endingOf(job, what));
+    return true;
+  }
+
+  private settle(at: Pick<Entry, "queue" | "id">, ending: Ending): void {
+    this.lastSign = Date.now();
+    const key = keyOf(at);
+    const found = this.waiting.get(key);
+    if (!found) return;
+    this.waiting.delete(key);
+    found.settle(ending);
+  }
+
+  /** What has been told of is not needed any more. */
+  forget(entries: readonly Pick<Entry, "queue" | "id">[]): void {
+    for (const { queue: name, id } of entries) {
+      const removal = this.open(name)
+        .then(({ queue }) => queue.remove(id))
+        .catch(unheard);
+      this.removals.add(removal);
+      void removal.then(() => this.removals.delete(removal));
+    }
+  }
+
+  private async tellRetry(name: string, id: string): Promise<void> {
+    const found = this.waiting.get(keyOf({ queue: name, id }));
+    if (!found) return;
+    const job = await (await this.open(name)).queue.getJob(id);
+    if (!job?.failedReason) return;
+    const { message } = readFailure(job.failedReason, found.entry.what);
+    this.watcher.onNotice(`${found.entry.what}: ${message}; tried again in ${Math.round(job.delay / 100) / 10} s`);
+  }
+
+  /** Events that were missed, jobs that Redis has lost, workers that are not there. */
+  private async look(): Promise<void> {
+    if (this.closed || this.waiting.size === 0 || this.redis.status !== "ready") return;
+    const some = [...this.waiting].slice(0, looksAtOnce);
+    await Promise.all(some.map(([key, waiting]) => this.lookAgain(key, waiting)));
+    // Those behind them have their turn next.
+    for (const [key] of some) {
+      const waiting = this.waiting.get(key);
+      if (!waiting) continue;
+      this.waiting.delete(key);
+      this.waiting.set(key, waiting);
+    }
+    if (Date.now() - this.lastSign > lonely) await this.tellLonely();
+  }
+
+  private async lookAgain(key: string, waiting: Waiting): Promise<void> {
+    const { entry } = waiting;
+    if (await this.lookFor(entry.queue, entry.id)) {
+      waiting.missed = 0;
+      return;
+    }
+    waiting.missed++;
+    if (waiting.missed < 2 || !this.waiting.has(key)) return;
+    waiting.missed = 0;
+    const { parent: _, ...options } = entry.options;
+    this.watcher.onNotice(`${entry.what}: Redis has forgotten it; it is handed out again`);
+    await this.add([{ ...entry, options }]);
+  }
+
+  private async tellLonely(): Promise<void> {
+    this.lastSign = Date.now() + 6 * lonely;
+    const { queue } = await this.open(workQueue);
+    const { told } = this.settings.address;
+    if ((await queue.getWorkersCount()) === 0)
+      this.watcher.onNotice(`no worker takes jobs from ${told}: start one with geoferry worker --queue ${told}`);
+  }
+
+  /**
+   * Takes back what was handed out: what waits is removed, what is under way is stopped.
+   * @param entries all jobs of the run, or of the step, that have not ended
+   */
+  async cancel(what: Cancellation, entries: readonly Pick<Entry, "queue" | "id">[]): Promise<void> {
+    const until = Date.now() + lettingGo;
+    let left = [...entries];
+    while (left.length > 0 && Date.now() < until && this.redis.status === "ready") {
+      await this.stop(what);
+      const gone = await Promise.all(left.map((entry) => this.take(entry)));
+      left = left.filter((_, index) => !gone[index]);
+      if (left.length > 0) await pause(100);
+    }
+  }
+
+  /** Tells workers to let go. */
+  async stop(what: Cancellation): Promise<void> {
+    await this.redis.publish(cancelChannel(this.settings.prefix), JSON.stringify(what));
+  }
+
+  /** Removes a job unless a worker is at it. @returns whether it is gone */
+  async take({ queue: name, id }: Pick<Entry, "queue" | "id">): Promise<boolean> {
+    const { queue } = await this.open(name);
+    try {
+      await queue.remove(id);
+    } catch {
+      // A worker has it.
+      return false;
+    }
+    return (await queue.getJob(id)) === undefined;
+  }
+
+  /** Whether a worker holds the job. */
+  async isHeld({ queue: name, id }: Pick<Entry, "queue" | "id">): Promise<boolean> {
+    const { queue } = await this.open(name);
+    return (await this.redis.exists(`${queue.toKey(id)}:lock`)) > 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    // A server that is away is not waited for.
+    if (this.redis.status === "ready") await Promise.race([Promise.all(this.removals), pause(lettingGo)]);
+    const queues = await Promise.all(this.queues.values()).catch(() => []);
+    const closing = [...queues.flatMap(({ queue, events }) => [events.close(), queue.close()]), this.flows.close()];
+    await Promise.race([Promise.allSettled(closing), pause(2000)]);
+    this.redis.disconnect();
+  }
+}
+
+export function endingOf(job: HandedJob, what: string): Ending {
+  if (job.failedReason) return { failure: readFailure(job.failedReason, what), tries: Math.max(1, job.attemptsMade) };
+  return { answer: job.returnvalue };
+}

@@ -1,0 +1,44 @@
+/** The folder, on shared storage beside the output, in which the pieces of a large input go from worker to worker. */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { deserialize, serialize } from "node:v8";
+import { newMark } from "../../io/leftovers.js";
+import { shortened } from "../../io/target.js";
+import type { TaskSpec, Work, WorkResult } from "../../pipeline/task.js";
+
+/** Bytes of its name, beside which there is room for the rest. */
+const roomForName = 150;
+
+/** The same for every worker that has the job. */
+export const piecesFolder = (output: string, id: string): string =>
+  join(dirname(output), `.${shortened(basename(output), roomForName)}.${id}.pieces`);
+
+export const removePieces = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+/** Whole, or not at all. */
+function write(path: string, value: unknown): void {
+  const own = `${path}.${newMark()}`;
+  writeFileSync(own, serialize(value), { mode: 0o600 });
+  renameSync(own, path);
+}
+
+const read = (path: string): unknown => deserialize(readFileSync(path));
+
+const taskPath = (folder: string, task: number) => join(folder, `task-${task}`);
+const workPath = (folder: string, task: number, group: number) => join(folder, `pieces-${task}-${group}`);
+const resultPath = (folder: string, task: number, group: number) => join(folder, `results-${task}-${group}`);
+
+export const writeTask = (folder: string, task: number, spec: TaskSpec): void => write(taskPath(folder, task), spec);
+export const readTask = (folder: string, task: number): TaskSpec => read(taskPath(folder, task)) as TaskSpec;
+
+export const writeWork = (folder: string, task: number, group: number, work: readonly Work[]): void =>
+  write(workPath(folder, task, group), work);
+export const readWork = (folder: string, task: number, group: number): readonly Work[] =>
+  read(workPath(folder, task, group)) as readonly Work[];
+
+export const hasResults = (folder: string, task: number, group: number): boolean =>
+  existsSync(resultPath(folder, task, group));
+export const writeResults = (folder: string, task: number, group: number, results: readonly WorkResult[]): void =>
+  write(resultPath(folder, task, group), results);
+export const readResults = (folder: string, task: number, group: number): readonly WorkResult[] =>
+  read(resultPath(folder, task, group)) as readonly WorkResult[];

@@ -1,0 +1,222 @@
+/** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
+import { Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { connectionOptions, openRedis, unheard } from "./connection.js";
+import type { DeskSettings } from "./desk.js";
+import type { Hands } from "./hands.js";
+import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
+import { type Active, takeJob, type WorkerJob } from "./take-job.js";
+
+export interface WorkerSettings extends DeskSettings {
+  readonly name: string;
+  /** Files at a time. */
+  readonly concurrency: number;
+  /** Milliseconds after which the jobs of a worker that does not answer are taken over by others. */
+  readonly takeover: number;
+}
+
+/** What a worker tells of itself. */
+export type WorkerNews =
+  | { readonly type: "took"; readonly job: string; readonly what: string }
+  | { readonly type: "done" | "returned"; readonly job: string; readonly what: string; readonly seconds: number }
+  | {
+      readonly type: "failed";
+      readonly job: string;
+      readonly what: string;
+      readonly seconds: number;
+      readonly message: string;
+    }
+  | { readonly type: "stalled"; readonly job: string }
+  | { readonly type: "away" | "back" }
+  | {
+      readonly type: "health";
+      readonly active: number;
+      readonly done: number;
+      readonly failed: number;
+      readonly redis: string;
+    };
+
+/** A job is given up when so many workers have ended in the middle of it. */
+const mostStalls = 3;
+
+/** Milliseconds between two looks at which maps have work. */
+const lookEvery = 1000;
+
+/** Milliseconds for which the queue of a map is listened to that nobody has announced, and for which it is remembered. */
+const quiet = 60_000;
+const remembered = 24 * 3600 * 1000;
+
+/** Milliseconds between two words about itself. */
+const healthEvery = 60_000;
+
+export class QueueWorker {
+  private readonly workers = new Map<string, { readonly worker: Worker; used: number }>();
+  private readonly active = new Map<string, Active>();
+  /** What was cancelled a moment ago: a job of it may be on its way. */
+  private readonly cancelled = new Map<string, number>();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly counts = { done: 0, failed: 0 };
+  private isAway = false;
+  private returning = false;
+
+  private constructor(
+    private readonly settings: WorkerSettings,
+    private readonly redis: Redis,
+    private readonly listener: Redis,
+    private readonly hands: Hands,
+    private readonly tell: (news: WorkerNews) => void,
+  ) {}
+
+  /** @throws queue-unavailable, queue-forbidden, queue-unfit */
+  static async open(
+    settings: WorkerSettings,
+    hands: Hands,
+    tell: (news: WorkerNews) => void,
+    onNotice: (sentence: string) => void,
+  ): Promise<QueueWorker> {
+    const redis = await openRedis(settings.address, onNotice);
+    const listener = new Redis(settings.address.url, { maxRetriesPerRequest: null });
+    listener.on("error", unheard);
+    const worker = new QueueWorker(settings, redis, listener, hands, tell);
+    await worker.begin();
+    return worker;
+  }
+
+  private async begin(): Promise<void> {
+    const { prefix, concurrency } = this.settings;
+    this.redis.on("close", () => this.tellAway(true));
+    this.redis.on("ready", () => this.tellAway(false));
+    this.listener.on("message", (_, text) => this.cancel(JSON.parse(text) as Cancellation));
+    await this.listener.subscribe(cancelChannel(prefix));
+    await this.listen(workQueue, concurrency);
+    let looking: Promise<void> = Promise.resolve();
+    const look = () => {
+      looking = looking.then(() => this.lookForMaps()).catch(unheard);
+    };
+    look();
+    this.timers.push(
+      setInterval(look, lookEvery),
+      setInterval(() => this.tellHealth(), healthEvery),
+    );
+  }
+
+  private async listen(name: string, concurrency: number): Promise<void> {
+    const { address, prefix, takeover } = this.settings;
+    const options = { connection: connectionOptions(address), prefix, skipVersionCheck: true };
+    const queue = new Queue(name, { connection: this.redis, prefix, skipVersionCheck: true });
+    queue.on("error", unheard);
+    const worker: Worker = new Worker(name, (job, token, signal) => this.take(worker, queue, job, token!, signal!), {
+      ...options,
+      ...{ concurrency, name: this.settings.name, maxStalledCount: mostStalls },
+      ...{ lockDuration: takeover, stalledInterval: Math.max(1000, takeover / 2) },
+      ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
+    });
+    worker.on("error", unheard);
+    worker.on("stalled", (job) => this.tell({ type: "stalled", job }));
+    // Another worker has it: two must not write.
+    worker.on("lockRenewalFailed", (jobs) => {
+      for (const id of jobs) this.active.get(`${name}/${id}`)?.lose();
+    });
+    this.workers.set(name, { worker, used: Date.now() });
+    await worker.waitUntilReady();
+  }
+
+  private async take(
+    worker: Worker,
+    queue: Queue,
+    job: WorkerJob,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const key = `${queue.name}/${job.id}`;
+    const known = this.workers.get(queue.name);
+    if (known) known.used = Date.now();
+    const { run, step } = job.data;
+    const isCancelled = this.cancelled.has(run) || this.cancelled.has(`${run}/${step}`);
+    const taken = takeJob({
+      ...{ job, queue, token, signal, isCancelled, hands: this.hands, tell: this.tell },
+      ...{ worker: this.settings.name, lockDuration: this.settings.takeover },
+      isReturning: () => this.returning,
+    });
+    this.active.set(key, taken.active);
+    try {
+      const answer = await taken.answer;
+      this.counts.done++;
+      return answer;
+    } catch (error) {
+      if (!/^Waiting/.test((error as Error).name)) this.counts.failed++;
+      throw error;
+    } finally {
+      this.active.delete(key);
+      const still = this.workers.get(queue.name);
+      if (still?.worker === worker) still.used = Date.now();
+    }
+  }
+
+  private cancel({ run, step }: Cancellation): void {
+    this.cancelled.set(step === null ? run : `${run}/${step}`, Date.now());
+    for (const active of this.active.values())
+      if (active.handed.run === run && (step === null || active.handed.step === step)) active.stop();
+  }
+
+  /** Listens to the queues of maps that have work, and no longer to those that have had none for a while. */
+  private async lookForMaps(): Promise<void> {
+    if (this.returning || this.redis.status !== "ready") return;
+    const now = Date.now();
+    const key = mapsKey(this.settings.prefix);
+    for (const [name, at] of this.cancelled) if (now - at > quiet) this.cancelled.delete(name);
+    const names = await this.redis.zrangebyscore(key, now - remembered, "+inf");
+    for (const name of names) {
+      const known = this.workers.get(name);
+      const isBusy = await this.hasWork(name);
+      if (isBusy && known) known.used = now;
+      if (isBusy && !known) await this.listen(name, 1);
+    }
+    for (const [name, { worker, used }] of this.workers) {
+      if (name === workQueue || now - used < quiet) continue;
+      this.workers.delete(name);
+      await worker.close();
+    }
+    await this.redis.zremrangebyscore(key, 0, now - remembered);
+  }
+
+  private async hasWork(name: string): Promise<boolean> {
+    const at = (list: string) => `${this.settings.prefix}:${name}:${list}`;
+    const found = await this.redis
+      .pipeline()
+      .llen(at("wait"))
+      .llen(at("active"))
+      .zcard(at("delayed"))
+      .zcard(at("prioritized"))
+      .zcard(at("waiting-children"))
+      .exec();
+    return (found ?? []).some(([, count]) => Number(count) > 0);
+  }
+
+  private tellAway(isAway: boolean): void {
+    if (this.isAway === isAway || this.returning) return;
+    this.isAway = isAway;
+    this.tell({ type: isAway ? "away" : "back" });
+  }
+
+  private tellHealth(): void {
+    this.tell({ type: "health", active: this.active.size, ...this.counts, redis: this.redis.status });
+  }
+
+  /** Takes no more jobs; those under way are finished or, after a while, handed back. @param patience milliseconds */
+  async close(patience: number): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    const workers = [...this.workers.values()].map(({ worker }) => worker);
+    const closed = Promise.all(workers.map((worker) => worker.close()));
+    const timer = setTimeout(() => {
+      this.returning = true;
+      for (const active of this.active.values()) active.stop();
+    }, patience);
+    await closed;
+    clearTimeout(timer);
+    this.returning = true;
+    await this.hands[Symbol.asyncDispose]();
+    this.listener.disconnect();
+    this.redis.disconnect();
+  }
+}

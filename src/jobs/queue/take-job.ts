@@ -1,0 +1,196 @@
+/** One job in a worker: a hand does it, and what comes of it is told to the queue. */
+import { type Job, type Queue, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
+import { fault } from "../../errors.js";
+import type { Begun, Done, Order } from "./hand-messages.js";
+import {
+  type Answer,
+  type ConversionWork,
+  type Failure,
+  failureOf,
+  type Handed,
+  type Underway,
+  type Work,
+} from "./handed.js";
+import type { Hands } from "./hands.js";
+import type { WorkerNews } from "./queue-worker.js";
+
+export type WorkerJob = Job<Handed>;
+
+/** A job under way. */
+export interface Active {
+  readonly handed: Handed;
+  /** Stops it: it was cancelled, or is to be handed back. */
+  stop(): void;
+  /** Stops it: it is another worker's. */
+  lose(): void;
+}
+
+interface Taking {
+  readonly job: WorkerJob;
+  readonly queue: Queue;
+  readonly token: string;
+  /** BullMQ's own. */
+  readonly signal: AbortSignal;
+  readonly isCancelled: boolean;
+  readonly hands: Hands;
+  readonly worker: string;
+  readonly lockDuration: number;
+  readonly tell: (news: WorkerNews) => void;
+  /** Whether the worker is ending. */
+  readonly isReturning: () => boolean;
+}
+
+/** Milliseconds between two words about how far it is. */
+const progressEvery = 1000;
+
+/** Of pieces: their parent tells what is to be told. */
+const nothingKept = { removeOnComplete: true, removeOnFail: { age: 3600 } } as const;
+
+const whatOf = ({ work, step }: Handed): string =>
+  work.takes === "pieces"
+    ? `${step}: pieces ${work.task}/${work.group}`
+    : work.takes === "synchronisation"
+      ? `${step}: the map`
+      : `${step}: ${work.inputs.map((name) => (typeof name === "string" ? name : `source ${name.of + 1}${name.rest}`)).join(", ")}`;
+
+/** @returns the job, and its answer: an object that the starter reads, or an error as BullMQ takes it */
+export function takeJob(taking: Taking): { readonly active: Active; readonly answer: Promise<Answer | object> } {
+  const aborter = new AbortController();
+  let isLost = false;
+  const active: Active = {
+    handed: taking.job.data,
+    stop: () => aborter.abort(),
+    lose: () => {
+      isLost = true;
+      aborter.abort();
+    },
+  };
+  if (taking.isCancelled) aborter.abort();
+  const stopped = AbortSignal.any([aborter.signal, taking.signal]);
+  return { active, answer: perform(taking, stopped, () => isLost) };
+}
+
+async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boolean): Promise<Answer | object> {
+  const { job, worker, tell, hands } = taking;
+  const began = performance.now();
+  const what = whatOf(job.data);
+  const told = { job: job.id!, what };
+  const seconds = () => Math.round(performance.now() - began) / 1000;
+  tell({ type: "took", ...told });
+  const hand = await hands.take();
+  const before = (job.progress as unknown as Underway | undefined)?.hand ?? null;
+  try {
+    for (;;) {
+      await job.updateProgress({ worker, hand: hand.marks } satisfies Underway);
+      const order: Order = {
+        ...{ id: job.id!, handed: job.data, worker, gone: before === hand.marks ? null : before },
+        failures: await failuresOf(job),
+      };
+      const done = await hand.work(order, overseerOf(taking, hand.marks, isLost), stopped);
+      if (done.kind === "pieces" && !stopped.aborted) {
+        await handPieces(taking, done);
+        continue;
+      }
+      // Whoever takes it next need not clear up after this one.
+      if (done.kind === "failed" && !isLost()) await job.updateProgress({ worker, hand: null } satisfies Underway);
+      if (done.kind === "failed" && stopped.aborted && taking.isReturning() && !isLost()) {
+        await job.moveToWait(taking.token);
+        tell({ type: "returned", ...told, seconds: seconds() });
+        throw new WaitingError();
+      }
+      const answer = await answerOf(taking, done);
+      tell({ type: "done", ...told, seconds: seconds() });
+      return answer;
+    }
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (!/^Waiting/.test(name)) tell({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
+    throw error;
+  } finally {
+    await hands.giveBack(hand);
+  }
+}
+
+function toldOf(message: string): string {
+  try {
+    return (JSON.parse(message) as Failure).message;
+  } catch {
+    return message;
+  }
+}
+
+/** Of a large input whose pieces were handed out. */
+async function failuresOf(job: WorkerJob): Promise<string[]> {
+  const { work } = job.data;
+  if (work.takes !== "conversion" || !work.spread) return [];
+  return Object.values(await job.getIgnoredChildrenFailures());
+}
+
+const withWork = (job: WorkerJob, more: Partial<ConversionWork> | { readonly before: unknown }): Handed => {
+  return { ...job.data, work: { ...job.data.work, ...more } as Work };
+};
+
+function overseerOf({ job, token, lockDuration, worker }: Taking, hand: string, isLost: () => boolean) {
+  let last = Date.now();
+  return {
+    async commit(begun: Begun): Promise<boolean> {
+      // Should this worker end now, the next one knows the files.
+      const [held] = await Promise.all([job.extendLock(token, lockDuration), job.updateData(withWork(job, { begun }))]);
+      return held > 0 && !isLost();
+    },
+    progress(features: number): void {
+      if (Date.now() - last < progressEvery) return;
+      last = Date.now();
+      job.updateProgress({ worker, hand, features } satisfies Underway).catch(() => {});
+    },
+    notice(sentence: string): void {
+      job.updateProgress({ worker, hand, notice: sentence } satisfies Underway).catch(() => {});
+      job.log(sentence).catch(() => {});
+    },
+  };
+}
+
+/** The job waits for its pieces, and is taken again when they are done. @throws WaitingChildrenError */
+async function handPieces({ job, queue, token, worker }: Taking, { pieces }: Done & { kind: "pieces" }): Promise<void> {
+  await job.updateData(withWork(job, { spread: true }));
+  const { attempts, backoff } = job.opts;
+  const parent = { id: job.id!, queue: job.queueQualifiedName };
+  await queue.addBulk(
+    pieces.map((work) => ({
+      name: job.name,
+      data: { ...job.data, work } satisfies Handed,
+      opts: {
+        ...{
+          parent,
+          jobId: `${job.id}.${work.task}-${work.group}`,
+          ignoreDependencyOnFailure: true,
+          stackTraceLimit: 0,
+        },
+        ...{ attempts: attempts ?? 1, ...(backoff === undefined ? {} : { backoff }), ...nothingKept },
+      },
+    })),
+  );
+  await job.updateProgress({ worker, hand: null } satisfies Underway);
+  if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
+}
+
+/** @throws Error, which is tried again, or UnrecoverableError, with the failure as its message */
+async function answerOf({ job, worker }: Taking, done: Done): Promise<Answer | object> {
+  const tries = job.attemptsMade + 1;
+  switch (done.kind) {
+    case "piece":
+      return {};
+    case "converted":
+      return { worker, tries, converted: done.converted };
+    case "synchronised":
+      return { worker, tries, item: done.item };
+    case "pieces":
+      throw new UnrecoverableError(JSON.stringify(failureOf(fault("interrupted", {}), worker)));
+    case "failed": {
+      const { failure, again } = done;
+      if (failure.item) await job.updateData(withWork(job, { before: failure.item }));
+      const text = JSON.stringify(failure);
+      throw again ? new Error(text) : new UnrecoverableError(text);
+    }
+  }
+}

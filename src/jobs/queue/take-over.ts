@@ -1,0 +1,66 @@
+/** What a run finds that an earlier one of the same job, which died, had handed out. */
+import { setTimeout as pause } from "node:timers/promises";
+import { fault } from "../../errors.js";
+import { withDigests } from "../convert-step.js";
+import type { HandedJob } from "./desk.js";
+import type { HandOut } from "./hand-out.js";
+import { mapQueue, workQueue } from "./names.js";
+import { piecesFolder, removePieces } from "./pieces.js";
+
+const states = ["wait", "prioritized", "delayed", "waiting-children", "active", "completed", "failed"] as const;
+
+/** Milliseconds between two looks at what workers are still at. */
+const lookEvery = 300;
+
+/**
+ * What waits is taken back, what is under way is stopped, and what was done is kept: those outputs are the job's own.
+ * @throws interrupted
+ */
+export async function takeOver(handOut: HandOut): Promise<void> {
+  const { desk, options } = handOut;
+  const { signal } = options.host;
+  let isTold = false;
+  for (const name of await queuesOf(handOut)) {
+    const { queue } = await desk.open(name);
+    for (;;) {
+      const ids = (await queue.getRanges([...states], 0, -1)).filter((id) => id.startsWith(`${handOut.jobKey}.`));
+      if (ids.length === 0) break;
+      if (!isTold) options.onNotice("an earlier run of the job has left jobs in the queue: they are taken back");
+      isTold = true;
+      const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
+      const runs = new Set(jobs.map(({ data }) => data.run));
+      for (const run of runs) await desk.stop({ run, step: null });
+      for (const job of jobs) await take(handOut, name, job);
+      if (signal.aborted) throw fault("interrupted", {});
+      await pause(lookEvery);
+    }
+  }
+}
+
+/** Of files, and of the maps that the job has now. */
+async function queuesOf({ options: { job }, settings }: HandOut): Promise<string[]> {
+  const maps = job.steps.flatMap((step) => (step.kind === "synchronisation" ? [step.request.map] : []));
+  if (maps.length === 0) return [workQueue];
+  const { url } = await settings.service();
+  return [...new Set(maps.map((map) => mapQueue(url, map))), workQueue];
+}
+
+async function take(handOut: HandOut, queue: string, job: HandedJob): Promise<void> {
+  const { desk, options } = handOut;
+  const at = { queue, id: job.id! };
+  // A worker that lives lets go of it.
+  if (await desk.isHeld(at)) return;
+  const { work, step } = job.data;
+  if (work.takes === "conversion") {
+    const found = options.job.steps.find(({ name }) => name === step);
+    const output = work.output ?? (found?.kind === "conversion" ? found.request.output : null);
+    if (output !== null) removePieces(piecesFolder(output, job.id!));
+    const done = job.returnvalue?.converted ?? (work.begun && { ...work.begun.done, files: work.begun.files });
+    const handed = output === null ? null : options.state.handed(step, output);
+    if (done && handed && output !== null) {
+      const sources = withDigests(handed.sources, done.digests);
+      options.state.begin(step, output, { settings: handed.settings, sources, files: done.files });
+    }
+  }
+  await desk.take(at);
+}

@@ -1,0 +1,81 @@
+/** A Redis of the tests' own, from the installed program: on a free port, with its append-only file in a folder. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { has } from "./command.js";
+
+/** Under CI its absence is a failure; elsewhere it is said. */
+export const hasRedis = ((): boolean => {
+  const found = has("redis-server");
+  if (!found) console.warn("redis-server is not installed: NONE of the tests of the queue are run");
+  return found;
+})();
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+export class OwnRedis {
+  private readonly folder = mkdtempSync(join(tmpdir(), "geoferry-redis-"));
+  private child: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
+
+  /** @param settings as of redis.conf: `--requirepass x` */
+  static async start(settings: readonly string[] = []): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort(), settings);
+    await redis.begin();
+    return redis;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  client(url: string = this.url): Redis {
+    const client = new Redis(url, { maxRetriesPerRequest: null });
+    client.on("error", () => {});
+    return client;
+  }
+
+  private async begin(): Promise<void> {
+    const own = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder, "--appendonly", "yes"];
+    this.child = spawn("redis-server", [...own, "--save", "", ...this.settings], { stdio: "ignore" });
+    for (;;) {
+      const said = spawnSync("redis-cli", ["-p", String(this.port), "ping"], { encoding: "utf8" });
+      if (/PONG|NOAUTH/.test(said.stdout + said.stderr)) return;
+      if (this.child.exitCode !== null) throw new Error("redis-server has ended");
+      await pause(50);
+    }
+  }
+
+  /** Ends it as a machine does that loses power to the program, and begins it again with what its file holds. */
+  async restart(away: number): Promise<void> {
+    const ended = once(this.child!, "exit");
+    this.child!.kill("SIGKILL");
+    await ended;
+    await pause(away);
+    await this.begin();
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child!, "exit");
+    this.child!.kill("SIGKILL");
+    await ended;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
