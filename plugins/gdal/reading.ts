@@ -2,16 +2,15 @@
 import type { Dataset, Feature as GdalFeature, Layer } from "gdal-async";
 import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../../src/model/index.js";
 import { WkbReader } from "../shared/wkb.js";
-import { GeometryTextError } from "../shared/wkt.js";
+import { GeometryRun } from "./geometry-run.js";
 import { reachingDrivers } from "./known-drivers.js";
 import { layerFacts } from "./layer-facts.js";
 import type { Gdal } from "./library.js";
 import type { FieldPlan, GdalReply, GdalRequest, LayerFacts, Unreadable } from "./protocol.js";
 import { type Cells, cellsOf } from "./value-cells.js";
 
-/** Enough rows for a batch, or as many as bring so many positions. */
+/** Enough rows for a batch, where their geometries are no more than a run may have. */
 const batchRows = 1024;
-const batchPositions = 1 << 16;
 /** Batches of one reply. */
 const replyBatches = 4;
 
@@ -51,6 +50,7 @@ export class Reading {
   private ids: BigintBuilder | null = null;
   private readonly geometry = new GeometryBuilder();
   private readonly wkb = new WkbReader();
+  private readonly run: GeometryRun;
   private record = 0;
 
   private constructor(
@@ -58,6 +58,7 @@ export class Reading {
     private readonly dataset: Dataset,
     private readonly driver: string,
   ) {
+    this.run = new GeometryRun(gdal, this.wkb);
     this.layers = dataset.layers.map((layer) => layerFacts(gdal, dataset, layer));
   }
 
@@ -131,29 +132,35 @@ export class Reading {
   private ended = false;
 
   private batch(unreadable: Unreadable[]): BatchData | null {
-    const { geometry, cells } = this;
+    const { geometry, cells, run } = this;
     const firstRecord = this.record + 1;
     const records: number[] = [];
+    const rows: { readonly fid: number; readonly values: readonly unknown[] }[] = [];
     this.ended = false;
     geometry.reset();
-    while (geometry.length < batchRows && geometry.positionCount < batchPositions) {
+    while (rows.length < batchRows && !run.isFull) {
       const feature = this.next();
       if (!feature) {
         this.ended = true;
         this.checkEnd();
         break;
       }
-      this.record++;
-      const reason = this.addGeometry(feature);
-      if (reason !== null) {
-        unreadable.push({ record: this.record, fid: feature.fid, reason });
-        continue;
-      }
-      records.push(this.record);
-      const values = feature.fields.toArray() as unknown[];
-      for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
-      this.ids?.push(BigInt(feature.fid));
+      if (this.current!.isTable) run.addNone();
+      else run.add(feature);
+      rows.push({ fid: feature.fid, values: feature.fields.toArray() as unknown[] });
     }
+    run.take(geometry, (row, reason) => {
+      const { fid, values } = rows[row]!;
+      const record = firstRecord + row;
+      if (reason !== null) {
+        unreadable.push({ record, fid, reason });
+        return;
+      }
+      records.push(record);
+      for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
+      this.ids?.push(BigInt(fid));
+    });
+    this.record += rows.length;
     const { length } = geometry;
     if (length === 0) return null;
     const whole = this.record - firstRecord + 1 === length;
@@ -174,27 +181,6 @@ export class Reading {
   private checkEnd(): void {
     const error = this.gdal.lastError as { readonly level: number; readonly message: string } | null;
     if (error && error.level >= this.gdal.CE_Failure) throw new Error(error.message);
-  }
-
-  /** @returns why the geometry cannot be read; null where it is */
-  private addGeometry(feature: GdalFeature): string | null {
-    if (this.current!.isTable) {
-      this.geometry.none();
-      return null;
-    }
-    const found = feature.getGeometry();
-    if (!found) {
-      this.geometry.none();
-      return null;
-    }
-    try {
-      const bytes = found.toWKB("LSB", "ISO");
-      this.wkb.read(bytes, 0, bytes.length, this.geometry);
-      return null;
-    } catch (error) {
-      if (error instanceof GeometryTextError) return error.message;
-      throw error;
-    }
   }
 }
 

@@ -2,6 +2,7 @@ import { fault } from "../../src/plugin/index.js";
 import { quoted } from "../shared/sql-names.js";
 import { type GeometryModifier, geometryModifier, isGeometry, readingOf, Types } from "./column-types.js";
 import type { RowsChunk } from "./encoder.js";
+import { stateOf } from "./faults.js";
 import { literal } from "./identifiers.js";
 import { idChanged } from "./new-table.js";
 import { declaredType } from "./table-design.js";
@@ -62,7 +63,11 @@ export class AddedTable implements TableWriter {
   private anyIds = false;
   private begun = false;
 
-  constructor(private readonly task: TableTask) {
+  constructor(
+    private readonly task: TableTask,
+    /** How the rows that are there are taken out before: all of them, and none of tables that inherit from it. */
+    private readonly emptying: string | null = null,
+  ) {
     this.zones = new ZoneTally(task.design.fields.length);
   }
 
@@ -134,7 +139,8 @@ export class AddedTable implements TableWriter {
   }
 
   async finish(): Promise<void> {
-    if (!this.begun) return;
+    if (!this.begun && this.emptying === null) return;
+    await this.begin();
     const { connection, name, design, context } = this.task;
     for (const [f, field] of design.fields.entries()) {
       const unzoned = this.zones.unzoned[f]!;
@@ -145,7 +151,8 @@ export class AddedTable implements TableWriter {
     for (const place of this.places) await this.countChanged(place);
     const geometry = await this.geometryExpression();
     // Nobody else gives ids meanwhile; who reads does not wait.
-    await connection.run(`LOCK TABLE ${sqlName(name)} IN SHARE ROW EXCLUSIVE MODE`);
+    if (this.emptying === null) await connection.run(`LOCK TABLE ${sqlName(name)} IN SHARE ROW EXCLUSIVE MODE`);
+    else await this.empty(this.emptying);
     const ids = this.key === null ? null : await this.settleIds(this.key);
     const columns = [
       ...(ids === null ? [] : [{ column: this.key!, value: ids }]),
@@ -162,6 +169,16 @@ export class AddedTable implements TableWriter {
     );
     if (ids !== null) await this.moveSequence(this.key!);
     await connection.run(`DROP TABLE pg_temp.${this.staging}`);
+  }
+
+  /** @throws unsupported where rows of other tables refer to those that are there */
+  private async empty(sql: string): Promise<void> {
+    try {
+      await this.task.connection.run(sql);
+    } catch (error) {
+      if (stateOf(error) !== "0A000") throw error;
+      throw this.refused(`cannot be replaced: ${(error as { detail?: string }).detail ?? (error as Error).message}`);
+    }
   }
 
   /** A length that is declared is not cast to, since a cast cuts what an assignment refuses. */

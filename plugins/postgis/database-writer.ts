@@ -1,6 +1,7 @@
 import {
   type Assembler,
   fault,
+  GeoferryError,
   type InPlace,
   type Sink,
   type TargetLayer,
@@ -12,11 +13,12 @@ import { CopyIn } from "./copy-in.js";
 import type { RowsChunk } from "./encoder.js";
 import { writingFault } from "./faults.js";
 import { NewTable } from "./new-table.js";
+import { misfitOf } from "./refilling.js";
 import { settingsOf } from "./settings.js";
 import { schemaOfPostgis, sridOf } from "./systems.js";
 import { designOf, type TableDesign, type WriteOptions } from "./table-design.js";
-import { existingTable, tableNamed } from "./table-names.js";
-import type { TableWriter } from "./table-writer.js";
+import { existingTable, sqlName, tableNamed } from "./table-names.js";
+import type { TableTask, TableWriter } from "./table-writer.js";
 import { targetSrid } from "./target-srid.js";
 
 interface OpenTable {
@@ -96,6 +98,10 @@ class DatabaseWriter implements Assembler<RowsChunk> {
     const hasGeometry = design.geometry !== null && postgis !== null;
     const named = { name: output, context };
     const task = { connection, output, name, design, postgis, options, context };
+    if (existing && mode === "replace") {
+      const refilled = await this.refilled(layer, task, existing.kind);
+      if (refilled) return refilled;
+    }
     if (existing && mode === "append") {
       const srid = hasGeometry ? await targetSrid(connection, postgis, name, layer.crs, named) : 0;
       const added = new AddedTable({ ...task, srid });
@@ -108,6 +114,27 @@ class DatabaseWriter implements Assembler<RowsChunk> {
       throw fault("unsupported", { source: shown, reason });
     }
     return new NewTable({ ...task, srid }, existing !== null);
+  }
+
+  /** The table with other rows; null where it has to be made anew. */
+  private async refilled(layer: TargetLayer, task: Omit<TableTask, "srid">, kind: string): Promise<TableWriter | null> {
+    const { connection, name, design, postgis, context } = task;
+    const named = { name: this.output, context };
+    let srid: number | GeoferryError = 0;
+    try {
+      if (design.geometry && postgis) srid = await targetSrid(connection, postgis, name, layer.crs, named);
+    } catch (error) {
+      if (!(error instanceof GeoferryError) || error.kind !== "unsupported") throw error;
+      srid = error;
+    }
+    const misfit = await misfitOf({ ...task, srid: 0 }, layer.summary!, srid);
+    if (misfit !== null || typeof srid !== "number") {
+      context.notice("table-remade", undefined, `"${name.table}" is made anew: ${misfit}`);
+      return null;
+    }
+    const refilled = new AddedTable({ ...task, srid }, `TRUNCATE ${kind === "p" ? "" : "ONLY "}${sqlName(name)}`);
+    await refilled.match();
+    return refilled;
   }
 
   append(chunk: RowsChunk, index: number): Promise<void> {

@@ -18,8 +18,13 @@ export interface Replacement {
 
 interface Kept {
   readonly what: string;
-  readonly sql: string;
+  /** Null for what cannot be made again. */
+  readonly sql: string | null;
 }
+
+/** A default that counts for the primary key, as the new key does by itself. */
+const serialKey = `(pg_get_expr(adbin, adrelid) LIKE 'nextval(%' AND EXISTS (
+  SELECT FROM pg_index WHERE indrelid = adrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = adnum))`;
 
 /** What a table has besides its rows: who owns it and may do what, what is said of it, its indexes and triggers. */
 async function keptOf({ connection, name, working, design }: Replacement): Promise<Kept[]> {
@@ -56,6 +61,19 @@ async function keptOf({ connection, name, working, design }: Replacement): Promi
     UNION ALL SELECT format('constraint %I', conname),
         format('ALTER TABLE %s ADD CONSTRAINT %I %s', ${table}, conname, pg_get_constraintdef(oid))
       FROM pg_constraint WHERE conrelid = ${table}::regclass AND contype IN ('u', 'c', 'f', 'x')
+    UNION ALL SELECT format('default of %I', attname),
+        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', ${table}, attname, pg_get_expr(adbin, adrelid))
+      FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+      WHERE adrelid = ${table}::regclass AND attgenerated = '' AND NOT ${serialKey}
+    UNION ALL SELECT format('NOT NULL of %I', attname),
+        format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', ${table}, attname)
+      FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped
+        AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND attnum = ANY (indkey))
+    UNION ALL SELECT format('place in the publication %I', pubname),
+        -- Conditions and lists of columns, from PostgreSQL 15 on, are not for a table of other columns.
+        CASE WHEN coalesce(to_jsonb(r)->>'prqual', to_jsonb(r)->>'prattrs') IS NULL
+          THEN format('ALTER PUBLICATION %I ADD TABLE %s', pubname, ${table}) END
+      FROM pg_publication_rel r JOIN pg_publication p ON p.oid = prpubid WHERE prrelid = ${table}::regclass
     UNION ALL SELECT format('trigger %I', tgname), pg_get_triggerdef(oid)
       FROM pg_trigger WHERE tgrelid = ${table}::regclass AND NOT tgisinternal`);
 }
@@ -93,6 +111,7 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
   await connection.run(`ALTER TABLE ${sqlName(working)} RENAME TO ${quoted(name.table)}`);
   for (const { what, sql } of kept) {
     try {
+      if (sql === null) throw new Error("it is for the columns that it had");
       await connection.tried(() => connection.run(sql));
     } catch (error) {
       const example = `the ${what} does not fit the new table: ${(error as Error).message}`;

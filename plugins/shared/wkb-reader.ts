@@ -22,6 +22,16 @@ export class WkbReader extends WkbHeads {
 
   /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
+    this.feature(bytes, from, to, true, builder);
+  }
+
+  /** The same for a geometry that others follow. @returns where it ends */
+  readMember(bytes: Uint8Array, from: number, builder: GeometryBuilder): number {
+    this.feature(bytes, from, bytes.length, false, builder);
+    return this.at;
+  }
+
+  private feature(bytes: Uint8Array, from: number, to: number, isLast: boolean, builder: GeometryBuilder): void {
     this.open(bytes);
     this.at = from;
     this.end = to;
@@ -29,7 +39,7 @@ export class WkbReader extends WkbHeads {
     builder.begin(Kind.none);
     try {
       this.geometry(builder, 0);
-      if (this.at < this.end) throw this.error("more bytes follow the geometry");
+      if (isLast && this.at < this.end) throw this.error("more bytes follow the geometry");
     } catch (error) {
       builder.cancel();
       throw error;

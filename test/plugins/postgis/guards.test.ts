@@ -110,14 +110,66 @@ describe.runIf(database)("a table that is there", () => {
     ]);
   });
 
-  test("is not taken out of the table that it is a partition of", async () => {
-    await sql(`CREATE TABLE whole (n int, geom geometry(Point, 4326)) PARTITION BY RANGE (n);
-      CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (100); INSERT INTO whole VALUES (1)`);
-    const { status, stderr } = run("--layer-name", "part", "--replace-layer");
-    expect([status, stderr]).toEqual([4, expect.stringContaining("--append")]);
+  test("stays a partition, or a table with partitions, where its rows are replaced", async () => {
+    await sql(`CREATE TABLE whole (id int, n int, geom geometry(Point, 4326), PRIMARY KEY (id, n)) PARTITION BY RANGE (n);
+      CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (100); INSERT INTO whole VALUES (1, 1)`);
+    const told = run("--layer-name", "part", "--replace-layer");
+    expect([told.status, told.stderr]).toEqual([4, expect.stringContaining("--append")]);
     expect(await sql("SELECT n FROM whole")).toEqual([{ n: 1 }]);
-    const joined = run("--layer-name", "whole", "--replace-layer");
-    expect([joined.status, joined.stderr]).toEqual([0, expect.stringContaining("partitions-joined")]);
+    await sql(`CREATE TABLE whole_1 (id int PRIMARY KEY, n int, geom geometry(Point, 4326)) PARTITION BY RANGE (id);
+      CREATE TABLE part_1 PARTITION OF whole_1 FOR VALUES FROM (0) TO (100); INSERT INTO whole_1 VALUES (1, 1)`);
+    expect(run("--layer-name", "part_1", "--replace-layer").status).toBe(0);
+    expect(await sql("SELECT id, n FROM whole_1 ORDER BY id")).toEqual([
+      { id: 4, n: 4 },
+      { id: 9, n: 9 },
+    ]);
+    expect(run("--layer-name", "whole_1", "--replace-layer").status).toBe(0);
+    expect(await sql("SELECT count(*)::int AS n FROM part_1")).toEqual([{ n: 2 }]);
+    expect(await sql("SELECT relkind AS kind FROM pg_class WHERE relname = 'whole_1'")).toEqual([{ kind: "p" }]);
+  });
+
+  test("keeps everything that is made of it where its rows are replaced", async () => {
+    await sql(`CREATE TABLE made (id serial PRIMARY KEY, n bigint NOT NULL, seen date DEFAULT '2001-02-03', more text,
+        geom geometry(Point, 4326));
+      INSERT INTO made (n) VALUES (7); CREATE VIEW of_made AS SELECT n FROM made; CREATE PUBLICATION told FOR TABLE made;
+      ALTER TABLE made ENABLE ROW LEVEL SECURITY; CREATE POLICY all_of_it ON made USING (true)`);
+    const facts = () =>
+      sql(`SELECT 'made'::regclass::oid::text AS oid, (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'made') AS told,
+        (SELECT count(*)::int FROM pg_policies WHERE tablename = 'made') AS policies,
+        (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'made'::regclass AND attnotnull AND attnum > 0) AS needed`);
+    const before = await facts();
+    const { status, stderr } = run("--layer-name", "made", "--replace-layer");
+    expect([status, stderr]).toEqual([0, expect.stringContaining("column-emptied of more")]);
+    expect(await facts()).toEqual(before);
+    expect(await sql("SELECT n FROM of_made ORDER BY n")).toEqual([{ n: "4" }, { n: "9" }]);
+    await sql("INSERT INTO made (n) VALUES (10)");
+    expect(await sql("SELECT id, seen::text AS seen FROM made ORDER BY id")).toEqual([
+      { id: 4, seen: "2001-02-03" },
+      { id: 9, seen: "2001-02-03" },
+      { id: 10, seen: "2001-02-03" },
+    ]);
+  });
+
+  test("hands on what fits where it is made anew, and tells the rest", async () => {
+    await sql(`CREATE TABLE narrow (id serial PRIMARY KEY, n date NOT NULL DEFAULT '2001-02-03', other int NOT NULL DEFAULT 3,
+        geom geometry(Point, 4326) NOT NULL);
+      CREATE PUBLICATION narrow_told FOR TABLE narrow`);
+    const { status, stderr } = run("--layer-name", "narrow", "--replace-layer");
+    expect(status).toBe(0);
+    expect(stderr).toContain('its column "n" does not hold int32');
+    expect(stderr).toContain("trigger-dropped");
+    const [row] =
+      await sql(`SELECT (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'narrow') AS told,
+        (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'narrow'::regclass AND attnotnull AND attnum > 0) AS needed`);
+    expect(row).toEqual({ told: 1, needed: "fid,geom,n" });
+  });
+
+  test("is refused where rows of others refer to its rows", async () => {
+    await sql(`CREATE TABLE parent (id serial PRIMARY KEY, n int, geom geometry(Point, 4326)); INSERT INTO parent (n) VALUES (1);
+      CREATE TABLE child (of int REFERENCES parent); INSERT INTO child VALUES (1)`);
+    const { status, stderr } = run("--layer-name", "parent", "--replace-layer");
+    expect([status, stderr]).toEqual([4, expect.stringContaining("child")]);
+    expect(await sql("SELECT n FROM parent")).toEqual([{ n: 1 }]);
   });
 
   test("shows nobody more than before, when it is replaced", async () => {

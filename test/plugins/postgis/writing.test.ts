@@ -185,7 +185,8 @@ describe.runIf(database)("writing", () => {
     ]);
     expect(empty.status).toBe(7);
     await sql("CREATE VIEW of_kept AS SELECT * FROM kept");
-    const refused = run("--overwrite");
+    const wider = geojsonFile("wider.geojson", [point(1, { a: 5 })]);
+    const refused = geoferry(["convert", wider, address, "--layer-name", "kept", "-q", "--overwrite"]);
     expect([refused.status, refused.stderr]).toEqual([4, expect.stringContaining("view of_kept")]);
     expect(await countOf("kept")).toBe("2");
     expect(geoferry(["convert", input, address, "--layer-name", "of_kept", "--overwrite", "-q"]).status).toBe(4);
