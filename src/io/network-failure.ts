@@ -1,11 +1,9 @@
-/** What went wrong between a program and a server, in words, from what Node's fetch throws. */
+/** What went wrong between a program and a server, in words, from what Node's fetch or a request of node:http throws. */
 
 export interface NetworkFailure {
   readonly reason: string;
   /** Whether another attempt may go better. */
   readonly passes: boolean;
-  /** Whether no byte of the request can have reached the server: there was no connection to it. */
-  readonly unsent: boolean;
   /** The server's certificate is not to be trusted. */
   readonly untrusted: boolean;
 }
@@ -24,6 +22,8 @@ const reasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "there is no way to the host now",
   ENETUNREACH: "there is no way to the host now",
   UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
+  Z_BUF_ERROR: "the answer is compressed, and ends too early",
+  Z_DATA_ERROR: "the answer is compressed, and damaged",
   CERT_HAS_EXPIRED: "the server's certificate has expired",
   DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
@@ -36,25 +36,14 @@ const distrust = /CERT|^UNABLE_TO/;
 /** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
 const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
 
-/** Failures to find the server or to open a connection to it. */
-const unconnected = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** @param error what `fetch` or the reading of its body threw */
+/** @param error what a request, or the reading of its answer, threw */
 export function networkFailure(error: unknown): NetworkFailure {
-  const { code, message, syscall } = deepest(error);
+  const { code, message } = deepest(error);
   const reason = (code && reasons[code]) || (message === "terminated" ? brokenOff : message);
   const untrusted = code !== undefined && distrust.test(code);
   return {
     reason,
     passes: code !== undefined ? !lasting.test(code) : reason === brokenOff,
-    unsent: code !== undefined && (unconnected.has(code) || syscall === "connect" || untrusted),
     untrusted,
   };
 }

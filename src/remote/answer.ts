@@ -10,8 +10,8 @@ export function describeAnswer(answer: Answer, secrets: readonly string[]): stri
   const explanation = explanationIn(answer.json);
   if (explanation !== null) return `it answers ${status}: ${told(explanation, secrets)}`;
   if (isPage(answer)) return `it answers ${status} with a web page`;
-  const location = headers.get("location");
-  if (status >= 300 && status < 400 && location !== null)
+  const { location } = headers;
+  if (status >= 300 && status < 400 && location !== undefined)
     return `it answers ${status} and leads to ${told(withoutQuery(location), secrets)}`;
   return answer.isSuccess ? `it answers ${status} ${lackOf(answer)}` : `it answers ${status}`;
 }
@@ -24,7 +24,7 @@ const lackOf = (answer: Answer): string => {
 const withoutQuery = (address: string): string => address.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
 
 export const isPage = ({ headers, text }: Answer): boolean =>
-  /^(text\/html|application\/xhtml)/i.test(headers.get("content-type") ?? "") ||
+  /^(text\/html|application\/xhtml)/i.test(headers["content-type"] ?? "") ||
   /^\s*<(!doctype\s+html|html)\b/i.test(text);
 
 /** Codes of problems by which geoferry's own service says with a 503 that nothing of the request was done. */
@@ -39,7 +39,7 @@ export const isPostponed = ({ status, headers, json }: Answer): boolean =>
   status === 408 ||
   status === 425 ||
   status === 429 ||
-  (status === 409 && headers.has("retry-after")) ||
+  (status === 409 && headers["retry-after"] !== undefined) ||
   (status === 503 && isObject(json) && undone.has(json.code));
 
 /** To be asked again when the service says. */

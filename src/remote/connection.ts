@@ -1,5 +1,6 @@
 /** Where a Map Features Service is and who asks it (Map Features Service Interface, 4 and 9). */
 import { fault } from "../errors.js";
+import { knownEncodings } from "./answer-body.js";
 
 export interface Connection {
   /** Base address, with a path or without: `https://maps.example.org`. */
@@ -63,8 +64,9 @@ const isLoopback = (host: string): boolean =>
   /^127\.\d+\.\d+\.\d+$/.test(host) || host === "[::1]" || host === "localhost" || host.endsWith(".localhost");
 
 /** Headers that say which encodings answers may have: within a machine, compressing costs both sides more than it spares. */
-export const encodingsFor = (base: string): Readonly<Record<string, string>> =>
-  isLoopback(new URL(base).hostname) ? { "accept-encoding": "identity" } : {};
+export const encodingsFor = (base: string): Readonly<Record<string, string>> => ({
+  "accept-encoding": isLoopback(new URL(base).hostname) ? "identity" : knownEncodings,
+});
 
 const pathBelow = (path: string): string => {
   const inner = path.replace(/^\/+|\/+$/g, "");

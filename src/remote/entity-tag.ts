@@ -1,3 +1,5 @@
+import type { AnswerHeaders } from "./exchange.js";
+
 /**
  * Entity tags of a map (RFC 9110, 8.8.3). Servers that compress put `-gzip` at the end of a tag; whether an answer is
  * compressed depends on its size, so that pages of one state would seem to have two.
@@ -5,9 +7,9 @@
 const compressed = /-gzip"$/;
 
 /** The tag of an answer, however it was compressed; null where it has none. */
-export function revisionTag(headers: Headers): string | null {
-  const tag = headers.get("etag");
-  return tag !== null && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"') : null;
+export function revisionTag(headers: AnswerHeaders): string | null {
+  const { etag: tag } = headers;
+  return tag !== undefined && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"') : null;
 }
 
 /** The tag and the one that it has when compressed, as a condition. */

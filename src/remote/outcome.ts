@@ -38,7 +38,7 @@ const answered = ({ headers }: Answer, result: Result): WriteOutcome => ({
   kind: "answered",
   ...result,
   etag: revisionTag(headers),
-  replayed: headers.get("idempotency-replayed")?.trim().toLowerCase() === "true",
+  replayed: headers["idempotency-replayed"]?.toString().trim().toLowerCase() === "true",
 });
 
 /** An operation result; one of its arrays may be absent, or null. Null where it has neither. */

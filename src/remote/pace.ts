@@ -1,5 +1,6 @@
 /** When the next request may go out: as often as the person allows, and not before the service wants to hear of us. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AnswerHeaders } from "./exchange.js";
 
 /** Milliseconds that a service may ask to be left alone; one that asks for more is taken for gone. */
 export const longestHold = 15 * 60_000;
@@ -42,13 +43,13 @@ export const backOff = (attempt: number, first: number): number =>
   Math.random() * Math.min(first * 2 ** (attempt - 1), 60 * first);
 
 /** Milliseconds of Retry-After (RFC 9110, 10.2.3), in seconds or as a date; null where there is none. */
-export function retryAfter(headers: Headers, now: number = Date.now()): number | null {
-  const text = headers.get("retry-after")?.trim();
+export function retryAfter(headers: AnswerHeaders, now: number = Date.now()): number | null {
+  const text = headers["retry-after"]?.trim();
   if (text === undefined || text === "") return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
   // By the service's own clock where it tells the time.
-  const from = Date.parse(headers.get("date") ?? "");
+  const from = Date.parse(headers.date ?? "");
   return Number.isNaN(date) ? null : Math.max(0, date - (Number.isNaN(from) ? now : from));
 }
 
@@ -57,9 +58,9 @@ export function retryAfter(headers: Headers, now: number = Date.now()): number |
  * draft-ietf-httpapi-ratelimit-headers-08 and later (`"name";r=0;t=30`), of -07 (`limit=9, remaining=0, reset=30`), and
  * the fields of their own before that.
  */
-export function exhaustedFor(headers: Headers): number | null {
-  const fields = headers.get("ratelimit");
-  if (fields !== null) {
+export function exhaustedFor(headers: AnswerHeaders): number | null {
+  const fields = textOf(headers.ratelimit);
+  if (fields !== undefined) {
     const waits = fields.split(/,(?=\s*"?[\w-]+"?\s*;)/).flatMap((item) => {
       const remaining = /(?:^|[;,\s])(?:r|remaining)\s*=\s*(\d+)/i.exec(item)?.[1];
       const reset = /(?:^|[;,\s])(?:t|reset)\s*=\s*(\d+)/i.exec(item)?.[1];
@@ -67,6 +68,9 @@ export function exhaustedFor(headers: Headers): number | null {
     });
     return waits.length > 0 ? Math.max(...waits) : null;
   }
-  const [remaining, reset] = ["ratelimit-remaining", "ratelimit-reset"].map((name) => headers.get(name));
+  const [remaining, reset] = ["ratelimit-remaining", "ratelimit-reset"].map((name) => textOf(headers[name]));
   return remaining?.trim() === "0" && reset && /^\s*\d+\s*$/.test(reset) ? Number(reset) * 1000 : null;
 }
+
+/** Of headers that Node.js does not know, the type leaves open whether they come as lists: they do not. */
+const textOf = (value: string | string[] | undefined): string | undefined => value?.toString();

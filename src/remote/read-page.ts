@@ -17,7 +17,7 @@ export function featuresOf({ json, headers }: Answer): WireFeature[] {
   if (features.length > pageSize.most)
     throw new OddPage(`has ${features.length} features, more than the ${pageSize.most} that were asked for`);
   // It would be taken for the last one (4.2).
-  if (features.length < pageSize.most && /\brel="?next\b/.test(headers.get("link") ?? ""))
+  if (features.length < pageSize.most && /\brel="?next\b/.test(headers.link?.toString() ?? ""))
     throw new OddPage(`has ${features.length} features, not ${pageSize.most}, though another one follows`);
   const ids = new Set<string>();
   return features.map((feature, i) => {

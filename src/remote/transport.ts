@@ -98,7 +98,7 @@ export class Transport {
   private async attemptWrite(request: Request): Promise<Attempt<Answer | Doubt>> {
     const answer = await this.authorised(request, never).catch(unanswered);
     if (answer instanceof Unanswered) {
-      if (!answer.failure.unsent) return { done: { doubt: answer.failure.reason } };
+      if (!answer.unsent) return { done: { doubt: answer.failure.reason } };
       return this.unread(answer);
     }
     return isPostponed(answer) ? postponed(answer, this.describe(answer)) : { done: answer };
@@ -160,7 +160,7 @@ export class Transport {
       const answer = await exchange({ ...request, url }, this.traffic.timeout, signal);
       this.heed(answer);
       if (!isRedirect(answer, request.method)) return answer;
-      const next = new URL(answer.headers.get("location")!, url);
+      const next = new URL(answer.headers.location!, url);
       if (next.origin !== new URL(url).origin || redirects === mostRedirects)
         throw fault("remote-odd", { service: this.service, reason: this.describe(answer) });
       url = next.href;
@@ -195,6 +195,6 @@ const accept = "application/geo+json, application/json";
 /** One that asks for the same request elsewhere (RFC 9110, 15.4); a write keeps its method only by 307 and 308. */
 const isRedirect = ({ status, headers }: Answer, method: string): boolean =>
   [301, 302, 307, 308].includes(status) &&
-  URL.canParse(headers.get("location") ?? "", "http://localhost") &&
-  headers.has("location") &&
+  headers.location !== undefined &&
+  URL.canParse(headers.location, "http://localhost") &&
   (method === "GET" || status >= 307);

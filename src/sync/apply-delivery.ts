@@ -9,6 +9,12 @@ import { attribute, jointReason } from "./failures.js";
 import type { Refusal } from "./failures-file.js";
 import type { Parked, ParkedBatch } from "./settle-parked.js";
 
+/**
+ * Batches beyond those that are sent at once: their intents are brought to the disk meanwhile, and the client sends
+ * them as soon as it may. None where nothing identifies a feature: after a crash they would be in doubt for good.
+ */
+const batchesAhead = 2;
+
 /** One way of sending features. */
 export interface Delivery {
   readonly kind: "create" | "update";
@@ -44,7 +50,8 @@ export async function deliver(
     for (let round = 0; ; round++) {
       const sender = new Sender(delivery, run);
       try {
-        await concurrently(untilAsked(waiting, run), concurrency, (batch) => sender.send(batch));
+        const most = concurrency + (delivery.identified ? batchesAhead : 0);
+        await concurrently(untilAsked(waiting, run), most, (batch) => sender.send(batch));
       } finally {
         await last?.[Symbol.asyncDispose]();
         last = await sender.parked();

@@ -144,4 +144,4 @@ export const isDone = (outcome: WriteOutcome, features: number): boolean =>
 
 /** Of a write, a client throws these only where the service surely carried nothing out (`MapClient`). */
 const wasNotApplied = (error: unknown): boolean =>
-  error instanceof GeoferryError && (error.kind === "unavailable" || error.kind === "authentication");
+  error instanceof GeoferryError && ["unavailable", "authentication", "interrupted"].includes(error.kind);

@@ -1,7 +1,7 @@
 /**
- * The journal of an application: a line of JSON before each request that writes, and one after it, each on the disk
- * before anything else happens. After a crash it says which batches were in doubt; the map itself says what became of
- * them.
+ * The journal of an application: a line of JSON before each request that writes, on the disk before the request leaves,
+ * and one after it, which a loss of power may take: its batch is then in doubt, and the map says what became of it, as
+ * it does of all that a crash leaves in doubt.
  */
 import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,10 +47,9 @@ const failure = (path: string, error: unknown) =>
   fault("output-failed", { output: path, reason: systemReason(error) }, error);
 
 export class Journal implements AsyncDisposable {
+  private readonly appended = new Together(() => this.append());
+  private readonly synced = new Together(() => this.handle.datasync());
   private waiting = "";
-  /** The write that takes all lines that wait. */
-  private next: Promise<void> | null = null;
-  private last: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly path: string,
@@ -67,6 +66,7 @@ export class Journal implements AsyncDisposable {
       const handle = await open(`${path}.new`, "w", 0o600);
       const journal = new Journal(path, handle, beginning.run, 0);
       await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...beginning });
+      await journal.sync();
       await rename(`${path}.new`, path);
       await syncFolder(folder);
       return journal;
@@ -92,6 +92,7 @@ export class Journal implements AsyncDisposable {
   async sent(sent: Sent): Promise<number> {
     const batch = this.batches++;
     await this.write({ line: "SENT", batch, time: new Date().toISOString(), ...sent });
+    await this.sync();
     return batch;
   }
 
@@ -99,31 +100,56 @@ export class Journal implements AsyncDisposable {
     return this.write({ line: "ACK", batch, outcome });
   }
 
-  end(): Promise<void> {
-    return this.write({ line: "END", time: new Date().toISOString() });
+  async end(): Promise<void> {
+    await this.write({ line: "END", time: new Date().toISOString() });
+    await this.sync();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.last.catch(() => {});
+    await this.appended.idle();
+    await this.synced.idle();
     await this.handle.close();
   }
 
-  /** Lines that come while others are brought to the disk go there together, after them: none is torn by another. */
+  /** None is torn by another: lines that come while others are written go there together, after them. */
   private write(line: JournalLine): Promise<void> {
     this.waiting += `${JSON.stringify(line)}\n`;
-    this.next ??= this.last = this.last.catch(() => {}).then(() => this.writeWaiting());
+    return this.appended.run().catch((error: unknown) => {
+      throw failure(this.path, error);
+    });
+  }
+
+  private async append(): Promise<void> {
+    const lines = this.waiting;
+    this.waiting = "";
+    await this.handle.appendFile(lines);
+  }
+
+  private sync(): Promise<void> {
+    return this.synced.run().catch((error: unknown) => {
+      throw failure(this.path, error);
+    });
+  }
+}
+
+/** Work that is done for all together who ask for it while it is being done for others. */
+class Together {
+  private next: Promise<void> | null = null;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly work: () => Promise<void>) {}
+
+  /** Resolves once it was done from beginning to end after this was called. */
+  run(): Promise<void> {
+    this.next ??= this.last = this.idle().then(() => {
+      this.next = null;
+      return this.work();
+    });
     return this.next;
   }
 
-  private async writeWaiting(): Promise<void> {
-    const lines = this.waiting;
-    this.waiting = "";
-    this.next = null;
-    try {
-      await this.handle.appendFile(lines);
-      await this.handle.datasync();
-    } catch (error) {
-      throw failure(this.path, error);
-    }
+  /** Resolves when nothing is under way, whatever came of it. */
+  idle(): Promise<void> {
+    return this.last.catch(() => {});
   }
 }

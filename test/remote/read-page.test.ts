@@ -4,7 +4,7 @@ import { Answer } from "../../src/remote/exchange.js";
 import { featuresOf } from "../../src/remote/read-page.js";
 
 const pageOf = (features: unknown, headers: Record<string, string> = {}, type = "FeatureCollection") =>
-  featuresOf(new Answer(200, new Headers(headers), JSON.stringify({ type, features })));
+  featuresOf(new Answer(200, headers, JSON.stringify({ type, features })));
 
 const point = { type: "Point", coordinates: [7.5, 47.25] };
 const feature = (changes: object = {}) => ({ type: "Feature", id: "a", geometry: point, properties: {}, ...changes });

@@ -138,18 +138,26 @@ test("an interrupted run says what stays, also where a request was about to be s
   const target = await services.real.newTarget();
   const aborter = new AbortController();
   let sent = 0;
+  let wake = () => {};
+  const acknowledged = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
   const report = await target.sync(some(1, 2500), {
     mode: "incremental",
     tools: {
       signal: aborter.signal,
       traffic: { concurrency: 1, retries: 1 },
-      atPoint: (point) => {
-        if (point === "sent" && ++sent === 2) aborter.abort();
+      atPoint: async (point) => {
+        if (point === "acknowledged") wake();
+        if (point !== "sent" || ++sent === 1) return;
+        await acknowledged;
+        aborter.abort();
       },
     },
   });
   expect(report).toMatchObject({ created: 1000, ending: { code: "sync-interrupted" } });
   expect(report.ending?.message).toMatch(/what was sent to map .* stays: run it again/);
+  expect(await readJournal(target.folder)).toMatchObject({ ended: false, doubts: [] });
 });
 
 test("a service that merges deeply is found out, and nested values are cleared first", async () => {

@@ -1,4 +1,5 @@
 import { sha256 } from "../../sha256.js";
+import { keptText, outcomeIn } from "../kept-outcome.js";
 import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
 import { each, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
 import type { Transaction } from "./database.js";
@@ -40,7 +41,7 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome
         digest,
         since,
       );
-      return row ? { fingerprint: row.fingerprint, outcome: JSON.parse(row.outcome) } : null;
+      return row ? { fingerprint: row.fingerprint, outcome: outcomeIn(row.outcome) } : null;
     },
     async keepOutcome(key, { fingerprint, outcome }, now) {
       await tx.run(
@@ -49,7 +50,7 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome
           fingerprint = excluded.fingerprint, outcome = excluded.outcome, at = excluded.at`,
         digestOf(key),
         fingerprint,
-        JSON.stringify(outcome),
+        keptText(outcome),
         now,
       );
     },

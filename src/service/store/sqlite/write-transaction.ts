@@ -1,3 +1,4 @@
+import { keptText, outcomeIn } from "../kept-outcome.js";
 import type { KeyField, LockedMap, Match, WriteTransaction } from "../transaction.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
@@ -67,7 +68,7 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
         key,
         since,
       );
-      return row ? { fingerprint: row.fingerprint, outcome: JSON.parse(row.outcome) } : null;
+      return row ? { fingerprint: row.fingerprint, outcome: outcomeIn(row.outcome) } : null;
     },
     async keepOutcome({ scope, key }, { fingerprint, outcome }, now) {
       db.run(
@@ -75,7 +76,7 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
         scope,
         key,
         fingerprint,
-        JSON.stringify(outcome),
+        keptText(outcome),
         now,
       );
     },
