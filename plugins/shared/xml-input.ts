@@ -1,5 +1,8 @@
 import type { Decode, SourceFile } from "../../src/plugin/format.js";
 
+/** Bytes of the first piece: what reading does at the end of a piece is to be seen before it is compiled. */
+const firstPiece = 1 << 13;
+
 /** How the bytes of a document are to be taken. Plain data. */
 export interface XmlEncoding {
   /** What the decoder is called; `utf-8` is read as it stands. */
@@ -46,6 +49,7 @@ export class XmlInput {
   private window: Buffer = Buffer.alloc(0);
   private readonly decode: Decode | null;
   private readonly unit: number;
+  private pieceSize: number;
 
   constructor(
     private readonly file: SourceFile,
@@ -54,6 +58,7 @@ export class XmlInput {
     private readonly range: { readonly from: number; readonly to: number; readonly pieceSize: number },
   ) {
     this.position = range.from;
+    this.pieceSize = Math.min(firstPiece, range.pieceSize);
     this.decode = encoding === "utf-8" ? null : decoder(encoding);
     this.unit = encoding.startsWith("utf-16") ? 2 : 1;
   }
@@ -66,7 +71,8 @@ export class XmlInput {
   async after(rest: Buffer): Promise<Buffer> {
     if (this.ended) return rest;
     const { to, pieceSize } = this.range;
-    const wanted = Math.min(pieceSize, to - this.position);
+    const wanted = Math.min(this.pieceSize, to - this.position);
+    this.pieceSize = pieceSize;
     if (this.decode) return this.decoded(rest, wanted, this.decode);
     if (rest.length + wanted > this.window.length) {
       const larger = Buffer.allocUnsafeSlow((rest.length + wanted) * 2);

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fault, type GeoferryError } from "../../src/errors.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
+import { greaterThan } from "./xml-bytes.js";
 import { encodingOf, XmlInput } from "./xml-input.js";
 
 export interface WindowSettings {
@@ -49,13 +50,14 @@ export class XmlWindow {
     this.settings.context.signal.throwIfAborted();
     const input = this.input ?? (await this.begin());
     const { at } = this;
+    const rest = this.bytes.length - at;
     this.base = this.byteAt(at);
     this.measuredAt = 0;
     this.measured = 0;
     this.bytes = await input.after(this.bytes.subarray(at));
     this.at = this.tokenAt = 0;
     this.last = input.ended;
-    this.end = this.last ? this.bytes.length : wholeCharacters(this.bytes);
+    this.end = this.last ? this.bytes.length : wholeTokens(this.bytes, rest);
     this.valid = isUtf8(this.bytes.subarray(0, this.end));
   }
 
@@ -126,6 +128,15 @@ export class XmlWindow {
     }
     return line;
   }
+}
+
+/**
+ * The length of `bytes` without the tag or text that is cut in two at their end, where those from `rest` on tell. In the
+ * middle of a token the reading would end in many places, which V8 does not foresee: each throws out compiled code once.
+ */
+function wholeTokens(bytes: Buffer, rest: number): number {
+  const tagEnd = bytes.lastIndexOf(greaterThan);
+  return tagEnd >= rest ? tagEnd + 1 : wholeCharacters(bytes);
 }
 
 /** The length of `bytes` without a character at their end that is cut in two. */

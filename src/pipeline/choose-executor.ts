@@ -1,8 +1,10 @@
+import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Executor } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { LocalExecutor } from "./local-executor.js";
 import type { ConvertRequest, Host } from "./request.js";
+import type { FormatRef } from "./task.js";
 
 /** Below this many bytes of input, starting a worker takes longer than doing the work. */
 const smallInput = 8 * 1024 * 1024;
@@ -29,4 +31,37 @@ export async function chooseExecutor(
 ): Promise<Executor> {
   const bytes = layers.reduce((sum, open) => sum + open.layer.bytes, 0);
   return openExecutor(request, host, request.workers === undefined && bytes < smallInput);
+}
+
+/** Bytes of an input that is a file; what comes by an address, or is within a folder, is not known yet. */
+function bytesOf(input: string): number {
+  try {
+    const stat = statSync(input, { throwIfNoEntry: false });
+    return stat?.isFile() ? stat.size : 0;
+  } catch {
+    // Whoever opens it tells what is wrong with it.
+    return 0;
+  }
+}
+
+/** The readers that the names of the inputs stand for. */
+function likelyReaders({ inputs, from }: ConvertRequest, { registry }: Host): FormatRef[] {
+  const found = inputs.map((input) => (from === undefined ? registry.byExtension(input)[0] : registry.get(from)));
+  const ids = new Set(found.flatMap((format) => (format?.reader ? [format.id] : [])));
+  return [...ids].map((id) => ({ id, module: registry.moduleOf(id), options: {} }));
+}
+
+/**
+ * A pool whose threads begin while the inputs are looked through, where it is clear before that threads will do the
+ * work; null where that is to be seen.
+ * @param writer loaded by the threads, as are the readers that the inputs' names stand for
+ */
+export async function startEarly(request: ConvertRequest, host: Host, writer: FormatRef): Promise<Executor | null> {
+  if (threads(request) < 2 || request.limit !== undefined) return null;
+  const isLarge = () => request.inputs.reduce((sum, input) => sum + bytesOf(input), 0) >= smallInput;
+  if (request.workers === undefined && !isLarge()) return null;
+  const { PoolExecutor } = await import("./pool-executor.js");
+  const pool = new PoolExecutor(threads(request));
+  pool.start({ readers: likelyReaders(request, host), writers: [writer] });
+  return pool;
 }

@@ -4,7 +4,7 @@ import { OutputSet } from "../io/output-set.js";
 import { isBucketAddress } from "../io/s3-address.js";
 import { Spool } from "../io/spool.js";
 import { checkRequest } from "./check-request.js";
-import { chooseExecutor } from "./choose-executor.js";
+import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { Meter } from "./conversion.js";
 import type { Executor } from "./executor.js";
 import { isUpToDate, openExisting, outputCrs } from "./existing.js";
@@ -46,6 +46,7 @@ export async function convert(
   });
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
+  await using early = shared ? null : await startEarly(request, host, writer.ref);
   await using spool = new Spool();
   const update = await openUpdate(request, writer, host, spool);
   await using existing = await openExisting(request, writer, host, spool);
@@ -58,8 +59,8 @@ export async function convert(
   const files = planOutputs(layers, request, writer);
   for (const file of files) paths.addPart(file.path);
 
-  const owned = shared ? undefined : await chooseExecutor(request, host, layers);
-  const executor = shared ?? owned!;
+  const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers);
+  const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
   const rejects = new RejectsFile(paths.rejects, parseRejectLimit(request.maxRejects), outputs);
   const target = await outputCrs(request, existing);

@@ -4,9 +4,17 @@ import { fromPlainError, type PlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
 import { Drain } from "./drain.js";
 import type { Executor, OpenTask } from "./executor.js";
-import type { TaskSpec, Work, WorkResult } from "./task.js";
+import type { FormatRef, TaskSpec, Work, WorkResult } from "./task.js";
+
+/** Formats that tasks will read and write with. */
+export interface LikelyFormats {
+  readonly readers: readonly FormatRef[];
+  readonly writers: readonly FormatRef[];
+}
 
 export type WorkerRequest =
+  /** Loads what tasks will want, ahead of them. */
+  | { readonly kind: "load"; readonly formats: LikelyFormats }
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Work }
   | { readonly kind: "close"; readonly task: number }
@@ -60,7 +68,8 @@ export class PoolExecutor implements Executor {
     this.width = threads;
   }
 
-  private start(): void {
+  /** Begins the threads, unless they are there. @param likely what they load meanwhile */
+  start(likely?: LikelyFormats): void {
     if (this.members.length > 0) return;
     this.members = Array.from({ length: this.threads }, () => {
       const member: Member = {
@@ -84,6 +93,7 @@ export class PoolExecutor implements Executor {
       };
       member.worker.on("error", died);
       member.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
+      if (likely) member.worker.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
       return member;
     });
   }

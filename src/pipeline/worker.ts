@@ -6,7 +6,7 @@ import { isBorrowed, supply } from "../model/memory.js";
 import { memberOf } from "../plugin/family.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
-import type { WorkerReply, WorkerRequest } from "./pool-executor.js";
+import type { LikelyFormats, WorkerReply, WorkerRequest } from "./pool-executor.js";
 import { type FormatRef, openTask, type Task } from "./task.js";
 
 const tasks = new Map<number, Promise<Task>>();
@@ -19,6 +19,11 @@ async function findFormat(ref: FormatRef): Promise<Format> {
   return format;
 }
 
+async function load({ readers, writers }: LikelyFormats): Promise<void> {
+  for (const ref of readers) await (await findFormat(ref)).reader?.load();
+  for (const ref of writers) await (await findFormat(ref)).writer?.load();
+}
+
 /** Begins what needs no turn: a task is opened, and the bytes of a piece are read, while another is worked on. */
 function begin(request: WorkerRequest): Promise<unknown> | undefined {
   if (request.kind === "open") {
@@ -27,12 +32,15 @@ function begin(request: WorkerRequest): Promise<unknown> | undefined {
     return task;
   }
   if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.work));
+  // A failure comes again, and is told, when a task wants it.
+  if (request.kind === "load") return load(request.formats);
   return undefined;
 }
 
 async function answer(request: WorkerRequest, begun: Promise<unknown> | undefined): Promise<void> {
   switch (request.kind) {
     case "open":
+    case "load":
       return;
     case "memory":
       for (const buffer of request.buffers) supply(buffer);

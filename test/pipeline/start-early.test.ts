@@ -1,0 +1,52 @@
+import { truncateSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { startEarly } from "../../src/pipeline/choose-executor.js";
+import { convert } from "../../src/pipeline/convert.js";
+import { chooseWriter } from "../../src/pipeline/outputs.js";
+import type { ConvertRequest } from "../../src/pipeline/request.js";
+import { testHost } from "../support/host.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const host = testHost();
+const small = scratch.path("small.csv");
+const large = scratch.path("large.csv");
+writeFileSync(small, "lon,lat\n1,2\n");
+writeFileSync(large, "lon,lat\n1,2\n");
+// Nobody reads it here: it only has to be large.
+truncateSync(large, 8 * 1024 * 1024);
+
+/** How many threads begin before the input is opened. */
+async function begun(request: Partial<ConvertRequest>): Promise<number> {
+  const whole = { inputs: [small], output: scratch.path("out.geojson"), ...request };
+  await using pool = await startEarly(whole, host, chooseWriter(whole, host).ref);
+  return pool?.width ?? 0;
+}
+
+describe("threads begin before the inputs are opened", () => {
+  test("as many as are asked for", async () => {
+    expect(await begun({ workers: 3 })).toBe(3);
+    expect(await begun({ workers: 1 })).toBe(0);
+  });
+
+  test("for large files, as many as there are cores", async () => {
+    expect(await begun({ inputs: [large] })).toBe(availableParallelism() > 1 ? availableParallelism() : 0);
+    expect(await begun({ inputs: [small] })).toBe(0);
+  });
+
+  test("not where features are counted in order, nor for what has no size yet", async () => {
+    expect(await begun({ inputs: [large], limit: 5 })).toBe(0);
+    expect(await begun({ inputs: ["https://example.org/large.csv", "gone.csv", "-", "a\0b"] })).toBe(0);
+  });
+
+  test("and end where an input cannot be opened", async () => {
+    const ended = vi.spyOn(Worker.prototype, "terminate");
+    const request = { inputs: [scratch.path("gone.csv")], output: scratch.path("none.geojson"), workers: 2 };
+    await expect(convert(request, host)).rejects.toMatchObject({ code: "input-missing" });
+    expect(ended).toHaveBeenCalledTimes(2);
+  });
+});
