@@ -27,7 +27,7 @@ export const isPage = ({ headers, text }: Answer): boolean =>
   /^(text\/html|application\/xhtml)/i.test(headers["content-type"] ?? "") ||
   /^\s*<(!doctype\s+html|html)\b/i.test(text);
 
-/** Codes of problems by which geoferry's own service says with a 503 that nothing of the request was done. */
+/** Codes of problems by which geoferry's own service says with a 503 that nothing of the request was done yet, but will be. */
 const undone: ReadonlySet<unknown> = new Set(["reading-keys"]);
 
 /**
@@ -40,10 +40,14 @@ export const isPostponed = ({ status, headers, json }: Answer): boolean =>
   status === 425 ||
   status === 429 ||
   (status === 409 && headers["retry-after"] !== undefined) ||
-  (status === 503 && isObject(json) && undone.has(json.code));
+  isUnderWay({ status, json });
+
+const isUnderWay = ({ status, json }: Pick<Answer, "status" | "json">): boolean =>
+  status === 503 && isObject(json) && undone.has(json.code);
 
 /** To be asked again when the service says. */
-export const postponed = ({ headers }: Answer, reason: string): Again => ({
+export const postponed = ({ status, json, headers }: Answer, reason: string): Again => ({
   again: reason,
   after: retryAfter(headers),
+  ...(isUnderWay({ status, json }) && { underWay: true }),
 });

@@ -10,9 +10,14 @@ export interface Again {
   readonly again: string;
   /** The service answers, but with something else than it should: waiting longer is no remedy. */
   readonly odd?: boolean;
+  /** The service does something for the request meanwhile: it is no failure, and may take long. */
+  readonly underWay?: boolean;
   /** Milliseconds that the service asks for. */
   readonly after?: number | null;
 }
+
+/** How often a service may say that it is still about it. Ours does so after some 20 seconds each time. */
+const mostWaits = 1000;
 
 /** Milliseconds of the first back-off, at most. */
 const firstWait = 500;
@@ -24,9 +29,15 @@ export async function repeat<T>(
   signal: AbortSignal,
   once: () => Promise<Attempt<T>>,
 ): Promise<T> {
+  let waits = 0;
   for (let attempt = 1; ; attempt++) {
     const found = await once();
     if ("done" in found) return found.done;
+    if (found.underWay && waits++ < mostWaits) {
+      attempt = 0;
+      await pause(found.after ?? 0, signal);
+      continue;
+    }
     if (attempt > traffic.retries || (found.after ?? 0) > longestHold) throw givenUp(service, found, attempt);
     await pause(backOff(attempt, traffic.firstWait ?? firstWait), signal);
   }

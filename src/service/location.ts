@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { Store } from "./store/contract.js";
-import type { ThreadEnd } from "./store/sqlite/lasting-member.js";
+import type { StoreNews } from "./store/news.js";
 
 export type StoreLocation =
   | { readonly kind: "folder"; readonly path: string }
@@ -21,17 +21,17 @@ export function describeLocation(location: StoreLocation): string {
 
 /**
  * Opens the store, made anew or brought up to date where needed.
- * @param report is told what the store mends by itself, for the log
+ * @param news is told what the store does by itself, for log and metrics
  * @throws folder-unwritable, store-unavailable, store-newer, store-foreign
  */
-export async function openStore(location: StoreLocation, report?: (end: ThreadEnd) => void): Promise<Store> {
+export async function openStore(location: StoreLocation, news: StoreNews = {}): Promise<Store> {
   if (location.kind === "database") {
     const { openPostgresStore } = await import("./store/postgres/index.js");
-    return openPostgresStore(location.url);
+    return openPostgresStore(location.url, undefined, news.keysRead);
   }
   prepareFolder(location.path);
   const { openSqliteStore } = await import("./store/sqlite/index.js");
-  return openSqliteStore(fileIn(location.path), report);
+  return openSqliteStore(fileIn(location.path), news);
 }
 
 /**

@@ -3,6 +3,7 @@
  * hold one are left out, and whatever looks like one is taken away at the end, wherever it came from.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { KeyNews } from "./store/reading-keys.js";
 import type { ThreadEnd } from "./store/sqlite/lasting-member.js";
 
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -58,6 +59,15 @@ function describeRequest(request: FastifyRequest): object {
 /** Tells that a thread of the store ended by itself, and what comes of it. */
 export function logThreadEnd(log: FastifyBaseLogger, { role, cause, pause }: ThreadEnd): void {
   log.error({ err: cause, thread: role, pause }, "a thread of the store ended; a new one takes its place");
+}
+
+/** Tells how far the keys of a large map are read: at the beginning, now and then, and at the end. */
+export function logKeys(log: FastifyBaseLogger, { map, read, of, features, ended }: KeyNews): void {
+  const tenth = (count: number) => Math.floor((10 * count) / of);
+  if (ended)
+    log.info({ map }, read === of ? "the keys of a map are read" : "the reading of a map's keys was broken off");
+  else if (features === 0 || tenth(read) > tenth(read - features))
+    log.info({ map, percent: Math.floor((100 * read) / of) }, "the keys of a map are being read");
 }
 
 /** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */

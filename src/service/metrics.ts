@@ -5,6 +5,7 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Store } from "./store/contract.js";
+import type { KeyNews } from "./store/reading-keys.js";
 
 /** Upper bounds of a histogram's buckets, in seconds. */
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -36,6 +37,18 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly keyReadings = new Gauge({
+    name: "geoferry_key_readings_in_progress",
+    help: "Maps of which the keys of a remoteField are being read, at its first use",
+    registers: [this.registry],
+  });
+  private readonly keysRead = new Counter({
+    name: "geoferry_key_features_read_total",
+    help: "Features whose keys were read at the first use of a remoteField",
+    registers: [this.registry],
+  });
+  private readonly mapsRead = new Set<string>();
+
   constructor(version: string) {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
@@ -44,6 +57,13 @@ export class Metrics {
       labelNames: ["version"],
       registers: [this.registry],
     }).set({ version }, 1);
+  }
+
+  countKeys({ map, features, ended }: KeyNews): void {
+    this.keysRead.inc(features);
+    if (ended) this.mapsRead.delete(map);
+    else this.mapsRead.add(map);
+    this.keyReadings.set(this.mapsRead.size);
   }
 
   /** Counts the requests of an app; to be called before its routes are made. */

@@ -90,9 +90,10 @@ export const problems = {
   "headers-too-large": plain(431, "The headers of the request are too large."),
   internal: plain(500, "The service failed at this request; its log tells more under the request's id."),
   ending: plain(503, "This process of the service is about to end; ask again, and another answers."),
-  "reading-keys": plain(
+  "reading-keys": entry<{ percent: number }>(
     503,
-    "Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read. Send the request again; the reading goes on.",
+    (e) =>
+      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Send the request again; the reading goes on meanwhile.`,
   ),
   "store-unavailable": plain(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, Entry<never>>>;

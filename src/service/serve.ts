@@ -7,7 +7,7 @@ import { buildApp } from "./app.js";
 import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
 import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
 import { openStore, type StoreLocation } from "./location.js";
-import { type LogLevel, type LogTarget, loggerOptions, logRequests, logThreadEnd } from "./logs.js";
+import { type LogLevel, type LogTarget, loggerOptions, logKeys, logRequests, logThreadEnd } from "./logs.js";
 import { Metrics } from "./metrics.js";
 import { newSetupLink } from "./pages/set-up.js";
 import { registerProbes } from "./probes.js";
@@ -55,7 +55,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const certificate = tls && readCertificate(tls, Date.now());
   const metrics = new Metrics(version());
   let log: FastifyBaseLogger | undefined;
-  const store = metrics.timed(await openStore(options.store, (end) => log && logThreadEnd(log, end)));
+  const store = metrics.timed(
+    await openStore(options.store, {
+      threadEnded: (end) => log && logThreadEnd(log, end),
+      keysRead(news) {
+        metrics.countKeys(news);
+        if (log) logKeys(log, news);
+      },
+    }),
+  );
   const settings = { ...defaultSettings, ...options.settings };
   let ending = false;
   const app = buildApp({

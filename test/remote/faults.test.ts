@@ -134,6 +134,18 @@ describe("a write", () => {
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"key"', '"key"']);
   });
 
+  test("is sent again as long as the service reads keys, however often it may be tried", async () => {
+    const reading = json(
+      503,
+      { code: "reading-keys", message: "its keys are still being read (7 %)" },
+      { "retry-after": "0" },
+    );
+    open({ retries: 1 });
+    server.answer(...Array.from({ length: 10 }, () => reading), created);
+    expect(await create()).toMatchObject({ kind: "answered", success: [{ id: "1" }] });
+    expect(server.requests.length).toBe(11);
+  });
+
   test.each<[string, Reply, object]>([
     ["400", json(400, { message: "no" }), { kind: "refused", status: 400, reason: "it answers 400: no", failed: [] }],
     ["409", json(409, {}), { kind: "refused", status: 409 }],

@@ -1,5 +1,6 @@
 import { memberOf } from "../json/members.js";
 import { isRemoteKey, keyDigest } from "../key.js";
+import type { KeyProgress } from "./reading-keys.js";
 import type { KeyField, LockedMap, StoredKey, StoredProperties, WriteTransaction } from "./transaction.js";
 
 /** Key fields of a map at most. A further one takes the place of the one that was not used for longest. */
@@ -13,23 +14,37 @@ export interface UsedField {
 
 /**
  * The fields of a map with the one named among them. At its first use the keys of all features are read, some at each
- * call: null until these were the last.
+ * call: up to where, until these were the last.
  */
-export async function useKeyField(tx: WriteTransaction, map: LockedMap, name: string): Promise<UsedField | null> {
+export async function useKeyField(
+  tx: WriteTransaction,
+  map: LockedMap,
+  name: string,
+): Promise<UsedField | KeyProgress> {
   const byUse = [...map.keyFields].sort((a, b) => b.used - a.used);
   const used = (byUse[0]?.used ?? 0) + 1;
   const known = byUse.find((field) => field.name === name);
   if (known) {
     if (known !== byUse[0]) await tx.markKeyFieldUsed(known.number, used);
-    return (await isWhole(tx, map, known)) ? { field: known, fields: byUse } : null;
+    return (await readOn(tx, map, known)) ?? { field: known, fields: byUse };
   }
   for (const field of byUse.splice(keyFieldsPerMap - 1)) await tx.removeKeyField(field.number);
   const field = { number: await tx.addKeyField(map.number, { name, used }), name, used, read: 0 };
-  return (await isWhole(tx, map, field)) ? { field, fields: [field, ...byUse] } : null;
+  return (await readOn(tx, map, field)) ?? { field, fields: [field, ...byUse] };
 }
 
-const isWhole = async (tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<boolean> =>
-  field.read === null || (await tx.readKeys(map.number, field));
+/** Null once all are read. */
+async function readOn(tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<KeyProgress | null> {
+  const read = field.read === null ? null : await tx.readKeys(map.number, field);
+  return read === null ? null : { read, of: map.next - 1 };
+}
+
+/** The same for a field of a map without a write: null also where there is no such field any more. */
+export async function readKeysOn(tx: WriteTransaction, id: string, name: string): Promise<KeyProgress | null> {
+  const map = await tx.lockMap(id);
+  const field = map?.keyFields.find((one) => one.name === name);
+  return map && field ? readOn(tx, map, field) : null;
+}
 
 /** What properties have as keys in some fields: digests, null where there is none. */
 export const digestIn = (properties: string, fields: readonly Pick<KeyField, "name">[]): (string | null)[] =>

@@ -39,10 +39,10 @@ export interface WriteTransaction {
   /** Its keys are still to be read. */
   addKeyField(map: number, field: Pick<KeyField, "name" | "used">): Promise<number>;
   /**
-   * Reads the keys of the next features behind `field.read`, as many as others may wait for, and keeps up to where;
-   * answers whether these were the last. A key that is there already stays.
+   * Reads the keys of the next features behind `field.read`, as many as others may wait for; keeps and answers up to
+   * where, null where these were the last. A key that is there already stays.
    */
-  readKeys(map: number, field: Pick<KeyField, "number" | "name" | "read">): Promise<boolean>;
+  readKeys(map: number, field: Pick<KeyField, "number" | "name" | "read">): Promise<number | null>;
   /** With its keys. */
   removeKeyField(field: number): Promise<void>;
   markKeyFieldUsed(field: number, used: number): Promise<void>;

@@ -2,13 +2,13 @@ import { bucketCounts } from "./buckets.js";
 import { idempotencyLifetime, type WriteOutcome, type WriteRequest } from "./contract.js";
 import { putKeysOf, useKeyField } from "./key-fields.js";
 import { mergeProperties } from "./merge-properties.js";
-import type { ReadingKeys } from "./reading-keys.js";
+import type { KeyProgress, ReadingKeys } from "./reading-keys.js";
 import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
 import { type Candidate, planWrite, type WritePlan } from "./write-plan.js";
 
 /**
  * Carries out a write: the one algorithm of all stores. Everything is read and decided first, then done in bulk; the
- * store commits after it, and undoes all where it throws. `reading-keys`: to be asked again (`untilKeysAreRead`).
+ * store commits after it, and undoes all where it throws. `reading-keys`: to be asked again (`KeyReader`).
  */
 export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome | ReadingKeys> {
   const earlier = await earlierOutcome(tx, request);
@@ -19,7 +19,7 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
     return { kind: "other-revision", revision: map.revision };
   }
   const matching = await fieldsFor(tx, map, request);
-  if (!matching) return { kind: "reading-keys" };
+  if ("read" in matching) return { kind: "reading-keys", ...matching };
   const { field } = matching;
   const { candidates, taken } = await findCandidates(tx, map, field, request);
   const plan = planWrite(request, map, candidates, taken);
@@ -53,8 +53,8 @@ interface Fields {
   readonly fields: readonly KeyField[];
 }
 
-/** Null where not all keys of the field are read. */
-async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields | null> {
+/** Where not all keys of the field are read: up to where they are. */
+async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields | KeyProgress> {
   // Whoever empties a map, looks for nothing.
   if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
   return useKeyField(tx, map, request.remoteField);

@@ -15,7 +15,7 @@ import { describeMaps } from "./contract/maps.js";
 import { describeModel } from "./contract/model.js";
 import { describePages } from "./contract/pages.js";
 import { describePeople } from "./contract/people.js";
-import { describeReadingKeys, impatient } from "./contract/reading-keys.js";
+import { describeReadingKeys, impatient, steadfast } from "./contract/reading-keys.js";
 import { describeWrites } from "./contract/writes.js";
 
 /** Opens a store for a test. */
@@ -44,7 +44,13 @@ export function storeContract(name: string, open: (reading?: KeyReading) => Prom
       stepwise ??= open(impatient);
       return stepwise;
     };
+    let alone: Promise<Store> | undefined;
+    const sharedSteadfast: Opening = () => {
+      alone ??= open(steadfast);
+      return alone;
+    };
     afterAll(async () => {
+      await (await alone)?.[Symbol.asyncDispose]();
       await (await kept)?.[Symbol.asyncDispose]();
       await (await stepwise)?.[Symbol.asyncDispose]();
     });
@@ -54,7 +60,7 @@ export function storeContract(name: string, open: (reading?: KeyReading) => Prom
     describePages(shared);
     describeWrites(shared);
     describeKeys(shared);
-    describeReadingKeys(sharedStepwise);
+    describeReadingKeys(sharedStepwise, sharedSteadfast);
     describeIdempotency(shared);
     describeConcurrency(shared);
     describeModel(shared);

@@ -1,8 +1,10 @@
 import pg from "pg";
 import { Problem } from "../../problems.js";
 import { idempotencyLifetime, type Store } from "../contract.js";
+import { readKeysOn } from "../key-fields.js";
 import { KeysInFlight } from "../keys-in-flight.js";
-import { type KeyReading, untilKeysAreRead, usualPatience } from "../reading-keys.js";
+import { type KeyNews, KeyReader, type KeyReading, usualPatience } from "../reading-keys.js";
+import type { WriteTransaction } from "../transaction.js";
 import { write } from "../write.js";
 import { Database } from "./database.js";
 import { mapStore } from "./maps.js";
@@ -13,14 +15,18 @@ import { peopleStore } from "./people.js";
 import { writeTransaction } from "./write-transaction.js";
 
 /** Other writes to the map wait for a step; those to other maps do not. */
-const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience };
+const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
 
 /**
  * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
  * @param url `postgres://user:password@host:port/database`
  * @throws store-unavailable, store-forbidden, store-absent, store-tls, store-newer, store-foreign, store-encoding
  */
-export async function openPostgresStore(url: string, { atOnce, patience }: KeyReading = usualReading): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  reading: KeyReading = usualReading,
+  keysRead?: (news: KeyNews) => void,
+): Promise<Store> {
   const db = new Database(url);
   try {
     await migrate(db, nameOf(url));
@@ -30,20 +36,22 @@ export async function openPostgresStore(url: string, { atOnce, patience }: KeyRe
     throw openingFault({ store: nameOf(url), database: new pg.Client(url).database ?? "" }, error.cause);
   }
   const inFlight = new KeysInFlight();
+  const inTransaction = <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> =>
+    db.transaction(map, (tx) => work(writeTransaction(tx, reading.atOnce)));
+  const keys = new KeyReader(reading, (map, field) => inTransaction(map, (tx) => readKeysOn(tx, map, field)), keysRead);
   return {
     name: "postgresql",
     ...peopleStore(db),
     ...mapStore(db),
     page: (question) => readPage(db, question),
     write: (request) =>
-      inFlight.alone(request, () =>
-        untilKeysAreRead(patience, () =>
-          db.transaction(request.map, (tx) => write(writeTransaction(tx, atOnce), request)),
-        ),
-      ),
+      inFlight.alone(request, () => keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request)))),
     ping: async () => void (await db.rows("SELECT 1")),
     purge: (now) => purge(db, now),
-    [Symbol.asyncDispose]: () => db.close(),
+    async [Symbol.asyncDispose]() {
+      await keys.close();
+      await db.close();
+    },
   };
 }
 

@@ -69,7 +69,7 @@ export function keyStatements(
         seq = rows.length < limit ? null : rows.at(-1)!.seq;
       }
       await tx.run("UPDATE key_fields SET read = $3 WHERE map = $1 AND number = $2", map, field.number, seq);
-      return seq === null;
+      return seq;
     },
     async removeKeyField(field) {
       await tx.expectLongStatements();

@@ -1,8 +1,9 @@
 import type { Page, Store } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
+import type { StoreNews } from "../news.js";
 import { pageTooLarge } from "../page-limit.js";
-import { type KeyReading, type ReadingKeys, untilKeysAreRead, usualPatience } from "../reading-keys.js";
-import { LastingMember, type ThreadEnd } from "./lasting-member.js";
+import { type KeyProgress, KeyReader, type KeyReading, type ReadingKeys, usualPatience } from "../reading-keys.js";
+import { LastingMember } from "./lasting-member.js";
 import type { Question } from "./operations.js";
 import { type PackedOutcome, unpackOutcome } from "./packed-outcome.js";
 import { packRequest } from "./packed-request.js";
@@ -43,25 +44,31 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
 };
 
 /**
- * Two seconds of reading. A step writes the pages of the index that its keys lie in, which are nearly all of them on a
+ * Less than a second of reading. A step writes the pages of the index that its keys lie in, which are most of them on a
  * large map: many small steps would write each of them again and again.
  */
-const usualReading: KeyReading = { atOnce: 250_000, patience: usualPatience };
+const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
 
 /**
  * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
- * processes may have it open. A thread that ends is replaced, and told to `report`.
+ * processes may have it open. A thread that ends is replaced.
  * @throws GeoferryError store-unavailable, store-newer, store-foreign; once it is open, the service's problems
  */
 export async function openSqliteStore(
   path: string,
-  report: (end: ThreadEnd) => void = () => {},
-  { atOnce, patience }: KeyReading = usualReading,
+  { threadEnded: report = () => {}, keysRead }: StoreNews = {},
+  reading: KeyReading = usualReading,
 ): Promise<Store> {
-  const writer = new LastingMember({ path, role: "writer", keysAtOnce: atOnce }, report);
+  const writer = new LastingMember({ path, role: "writer", keysAtOnce: reading.atOnce }, report);
   const first = new LastingMember({ path, role: "reader" }, report);
   const second = new LastingMember({ path, role: "reader" }, report);
+  const keys = new KeyReader(
+    reading,
+    async (map, field) => (await writer.ask("readKeys", [map, field])) as KeyProgress | null,
+    keysRead,
+  );
   const close = async () => {
+    await keys.close();
     // The last to go, so that it takes the journal along.
     await Promise.all([first.close(), second.close()]);
     await writer.close();
@@ -88,7 +95,7 @@ export async function openSqliteStore(
       keysInFlight.alone(request, async () => {
         const packed = packRequest(request);
         const ask = async () => (await writer.ask("write", [packed])) as PackedOutcome | ReadingKeys;
-        return unpackOutcome(await untilKeysAreRead(patience, ask));
+        return unpackOutcome(await keys.write(request, ask));
       }),
     async page(question) {
       const found = (await reader().ask("page", [question])) as Page | null | "too-large";

@@ -69,7 +69,7 @@ export function keyStatements(
         last ?? most,
       );
       db.run("UPDATE key_fields SET read = ? WHERE number = ?", last ?? null, number);
-      return last === undefined;
+      return last ?? null;
     },
     async removeKeyField(field) {
       // Millions of keys go piece by piece (`removeLeavings`), as those of a map that is gone: no map has this number.

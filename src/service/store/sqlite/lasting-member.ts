@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Member } from "./member.js";
-import type { Question } from "./operations.js";
-import type { ThreadRole } from "./protocol.js";
+import type { ThreadQuestion, ThreadRole } from "./protocol.js";
 
 /** A thread ended that nobody asked to end: it ran out of memory, or the database's library failed. */
 export interface ThreadEnd {
@@ -77,7 +76,7 @@ export class LastingMember {
     return this.member.load;
   }
 
-  ask(question: Question, values: readonly unknown[]): Promise<unknown> {
+  ask(question: ThreadQuestion, values: readonly unknown[]): Promise<unknown> {
     return this.member.ask(question, values);
   }
 

@@ -2,8 +2,7 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { fault, fromPlainError, GeoferryError } from "../../../errors.js";
 import { problem } from "../../problems.js";
-import type { Question } from "./operations.js";
-import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
+import type { ThreadQuestion, ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
 
 // Always the built file: a worker cannot run TypeScript.
 const threadPath = createRequire(import.meta.url).resolve("#sqlite-store");
@@ -84,7 +83,7 @@ export class Member {
     return this.ended ? Number.POSITIVE_INFINITY : this.waiting.size;
   }
 
-  ask(question: Question, values: readonly unknown[]): Promise<unknown> {
+  ask(question: ThreadQuestion, values: readonly unknown[]): Promise<unknown> {
     if (this.ended) return Promise.reject(asProblem(this.ended));
     const id = this.asked++;
     return new Promise((resolve, reject) => {

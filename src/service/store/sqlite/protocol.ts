@@ -7,9 +7,12 @@ export type ThreadRole =
   /** `keysAtOnce`: `KeyReading.atOnce`. */
   | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
 
+/** What a store is asked, and what it asks of itself. */
+export type ThreadQuestion = Question | "readKeys";
+
 export type ThreadRequest =
   | { readonly open: true }
-  | { readonly id: number; readonly question: Question; readonly values: readonly unknown[] }
+  | { readonly id: number; readonly question: ThreadQuestion; readonly values: readonly unknown[] }
   | { readonly close: true };
 
 export type ThreadReply =

@@ -4,15 +4,15 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { fault, toPlainError } from "../../../errors.js";
+import { readKeysOn } from "../key-fields.js";
 import { write } from "../write.js";
 import { type Connection, connect } from "./connection.js";
 import { mapReading, mapWriting } from "./maps.js";
-import type { Question } from "./operations.js";
 import { packOutcome } from "./packed-outcome.js";
 import { type PackedRequest, unpackRequest } from "./packed-request.js";
 import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
-import type { ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
+import type { ThreadQuestion, ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
 import { removeLeavings } from "./removal.js";
 import { upkeep } from "./upkeep.js";
 import { writeTransaction } from "./write-transaction.js";
@@ -36,6 +36,7 @@ const writing = (db: Connection, keysAtOnce: number): Answering => {
     ...peopleWriting(db),
     ...mapWriting(db),
     ...upkeep(db),
+    readKeys: (map: string, field: string) => readKeysOn(tx, map, field),
     write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
   };
 };
@@ -71,7 +72,7 @@ const transferable = (answer: unknown): ArrayBuffer[] => {
   return text instanceof Uint8Array && text.length > 0 ? [text.buffer as ArrayBuffer] : [];
 };
 
-type Answer = (question: Question, values: readonly unknown[]) => Promise<unknown>;
+type Answer = (question: ThreadQuestion, values: readonly unknown[]) => Promise<unknown>;
 
 function answering(db: Connection): Answer {
   const answers = thread.role === "writer" ? writing(db, thread.keysAtOnce) : reading(db);
@@ -121,7 +122,7 @@ const queue = (work: () => Promise<void>): void => {
 port.on("message", (request: ThreadRequest) => queue(() => handle(request)));
 
 /** Questions after which there may be leavings: of this process, or of others. */
-const leaving: ReadonlySet<Question> = new Set<Question>(["deleteMap", "purge"]);
+const leaving: ReadonlySet<ThreadQuestion> = new Set<ThreadQuestion>(["deleteMap", "purge"]);
 
 /** Removes what maps have left, piece by piece, between what is asked. Whatever stops it, it goes on after the next start. */
 function tidy(): void {

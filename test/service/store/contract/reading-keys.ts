@@ -1,13 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Store, WriteRequest } from "../../../../src/service/store/contract.js";
 import type { Opening } from "../contract.js";
 import { aMap, carriedOut, scan, writing } from "../subject.js";
 
 /** Steps of this many features, after each of which a request is sent away. */
-export const impatient = { atOnce: 10, patience: 0 } as const;
+export const impatient = { atOnce: 10, patience: 0, alone: false } as const;
 
 const kept = (properties: Record<string, unknown>) => ({ geometry: null, properties });
-const sentAway = { code: "reading-keys", statusCode: 503, headers: { "retry-after": "1" } };
+const sentAway = { code: "reading-keys", statusCode: 503, headers: { "retry-after": expect.stringMatching(/^\d+$/) } };
 
 /** How often it was sent away before it was done. */
 async function persistent(store: Store, request: WriteRequest): Promise<{ times: number; ids: readonly string[] }> {
@@ -23,8 +23,11 @@ async function persistent(store: Store, request: WriteRequest): Promise<{ times:
   }
 }
 
-/** `open`: with `impatient`. */
-export function describeReadingKeys(open: Opening): void {
+/** The same, but the reading goes on between requests. */
+export const steadfast = { ...impatient, alone: true } as const;
+
+/** `open`: with `impatient`; `openSteadfast`: with `steadfast`. */
+export function describeReadingKeys(open: Opening, openSteadfast: Opening): void {
   describe("a field that is new to a map of many features", () => {
     const prepared = async (count: number) => {
       const store = await open();
@@ -49,6 +52,25 @@ export function describeReadingKeys(open: Opening): void {
       // Steps behind the 10th, 20th and 30th feature; the fourth is the last.
       expect(await persistent(store, update)).toEqual({ times: 2, ids: [ids[0], ids[33], ids[10]] });
       expect(await persistent(store, byRef(map, "update", "r20"))).toEqual({ times: 0, ids: [ids[20]] });
+    });
+
+    test("is read to its end without anybody who asks, and tells how far it is", async () => {
+      const store = await openSteadfast();
+      const map = await aMap(store);
+      const sent = Array.from({ length: 500 }, (_, i) => kept({ ref: `r${i}` }));
+      const { success } = await carriedOut(store, writing(map, "create", sent));
+      const update = byRef(map, "update", "r499");
+      await expect(store.write(update)).rejects.toMatchObject({
+        ...sentAway,
+        message: expect.stringMatching(/read \(\d+ %\)/),
+      });
+      // What is written between the steps is done at once, and found.
+      await carriedOut(store, writing(map, "update", [{ id: success[498]!.id, properties: { ref: "moved" } }]));
+      await vi.waitFor(async () => void (await carriedOut(store, update)), 30_000);
+      expect((await persistent(store, byRef(map, "update", "moved", "r3"))).ids).toEqual([
+        success[498]!.id,
+        success[3]!.id,
+      ]);
     });
 
     test("has fewer features than one step reads, or none", async () => {

@@ -44,7 +44,9 @@ interface ToldEnd extends ThreadEnd {
 async function opened(name: string): Promise<{ store: Store; path: string; ends: ToldEnd[] }> {
   const path = join(folder, name);
   const ends: ToldEnd[] = [];
-  const store = await openSqliteStore(path, (end) => void ends.push({ ...end, answered: answers(store) }));
+  const store = await openSqliteStore(path, {
+    threadEnded: (end) => void ends.push({ ...end, answered: answers(store) }),
+  });
   closing.push(() => store[Symbol.asyncDispose]());
   return { store, path, ends };
 }
