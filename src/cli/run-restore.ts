@@ -1,16 +1,17 @@
 /** `geoferry restore`: what an earlier run changed or deleted is put back. */
 import { openBackup } from "../sync/backup-reader.js";
 import { checkGuards } from "../sync/guards.js";
-import { isEmptyPlan } from "../sync/plan.js";
+import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
 import { checkRejectsPath, discardRejects } from "../sync/rejects-path.js";
 import { describeRestoration, prepareRestoration } from "../sync/restore.js";
 import { carryOut } from "../sync/sync.js";
+import type { ReadingRun } from "../sync/sync-run.js";
 import type { RestoreArguments } from "./commands/restore.js";
 import { tellApplied } from "./run-sync.js";
 import { tell } from "./say.js";
 import { mapIdOf, restorationSettingsOf } from "./sync-options.js";
 import { renderCounts } from "./sync-report.js";
-import { confirmed, openSession } from "./sync-session.js";
+import { confirmed, openReadingSession, openSession, type Session } from "./sync-session.js";
 
 /** @returns the exit status @throws backup-invalid, guard-sync … */
 export async function runRestore(args: RestoreArguments): Promise<number> {
@@ -19,17 +20,28 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
   await checkRejectsPath(rejects);
   const map = args.map === undefined ? backup.header.map : mapIdOf(args.map);
-  await using session = await openSession({ ...args, url: args.url ?? backup.header.service }, map);
-  const { run, display } = session;
-  const restoration = await prepareRestoration(backup, settings, run);
-  const { plan } = restoration;
-  display.clear();
-  for (const sentence of describeRestoration(restoration)) tell(args, sentence);
-  renderCounts(plan, args);
-  checkGuards(plan);
-  if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it has all of the backup as it was`);
-  if (isEmptyPlan(plan.counts) || args.dryRun || !(await confirmed("Put it back?", args))) return 0;
+  const at = { ...args, url: args.url ?? backup.header.service };
+  /** What it would do, told before it is done. @throws guard-sync */
+  const tellRestoration = async ({ run, display }: Session<ReadingRun>): Promise<OpenPlan> => {
+    const restoration = await prepareRestoration(backup, settings, run);
+    const { plan } = restoration;
+    display.clear();
+    for (const sentence of describeRestoration(restoration)) tell(args, sentence);
+    renderCounts(plan, args);
+    checkGuards(plan);
+    if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it has all of the backup as it was`);
+    return plan;
+  };
+  if (args.dryRun) {
+    await using session = await openReadingSession(at, map);
+    await tellRestoration(session);
+    return 0;
+  }
+  await using session = await openSession(at, map);
+  const plan = await tellRestoration(session);
+  if (isEmptyPlan(plan.counts) || !(await confirmed("Put it back?", args))) return 0;
   await discardRejects(rejects);
+  const { run, display } = session;
   const report = await carryOut(plan, rejects, run);
   display.clear();
   return tellApplied(report, plan, run, args);

@@ -33,6 +33,21 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
 type Keyed = { readonly source: string; readonly field: string };
 type OfMap = { readonly map: string };
 
+/** What is wrong with the part of the source that is meant. */
+const scopeErrors = {
+  "scope-absent": entry<{
+    source: string;
+    property: string;
+    value: string;
+    features: number;
+    fields: readonly string[];
+  }>(
+    "input",
+    (e) =>
+      `${e.source}: no feature has a property "${e.property}", so that none of the ${featuresOf(e.features)} is in the scope ${e.property}=${e.value}; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; give the features that are meant "${e.property}" with the value ${e.value}, or correct --scope; nothing was sent`,
+  ),
+} as const satisfies Record<string, Entry<never>>;
+
 /** What is wrong with the property that identifies features. */
 const keyErrors = {
   "key-undecided": entry<{ source: string; attributes: readonly Attribute[]; hasIds: boolean }>("input", (e) => {
@@ -97,4 +112,7 @@ const orderErrors = {
   ),
 } as const satisfies Record<string, Entry<never>>;
 
-export const syncSourceErrors = { ...keyErrors, ...orderErrors } as const satisfies Record<string, Entry<never>>;
+export const syncSourceErrors = { ...scopeErrors, ...keyErrors, ...orderErrors } as const satisfies Record<
+  string,
+  Entry<never>
+>;

@@ -13,7 +13,8 @@ import { conditionOf } from "./delete-features.js";
 import { type OpenPlan, type PlanBeginning, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
 import { BackupMatching } from "./restore-matching.js";
-import type { SyncRun } from "./sync-run.js";
+import { awaitEarlierRequests } from "./sync.js";
+import type { ReadingRun } from "./sync-run.js";
 
 export interface RestoreRequest {
   readonly backup: OpenBackup;
@@ -59,12 +60,14 @@ export async function planRestoration(request: RestoreRequest): Promise<Restorat
 export async function prepareRestoration(
   backup: OpenBackup,
   settings: RestoreRequest["settings"],
-  { client, spool, tools: { host } }: SyncRun,
+  run: ReadingRun,
 ): Promise<Restoration> {
+  await awaitEarlierRequests(run, settings.settle);
+  const { client, spool, tools } = run;
   const workspace = await Workspace.create(spool);
   try {
     const output = join(spool.folder(), "plan.ndjson");
-    return await planRestoration({ backup, client, workspace, settings, signal: host.signal, output });
+    return await planRestoration({ backup, client, workspace, settings, signal: tools.host.signal, output });
   } finally {
     workspace[Symbol.dispose]();
   }

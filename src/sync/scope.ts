@@ -1,4 +1,5 @@
 /** Both sides of a synchronisation limited to the features with one value of a property, so that jobs can share a map. */
+import { fault } from "../errors.js";
 import type { KeyedRow } from "../remote/feature-side.js";
 import type { Properties } from "../remote/wire.js";
 import type { Workspace } from "../remote/workspace.js";
@@ -15,6 +16,36 @@ export function isInScope({ properties }: { readonly properties: Properties | nu
   if (scope === null) return true;
   const value = properties && Object.hasOwn(properties, scope.property) ? properties[scope.property] : null;
   return value !== null && value !== undefined && typeof value !== "object" && String(value) === scope.value;
+}
+
+/** Names that are told of a source without the property of its scope, at most. */
+const mostNames = 12;
+
+/** What of a source is out of the scope. */
+export class OutOfScope {
+  count = 0;
+  private isKnown = false;
+  private readonly names = new Set<string>();
+
+  constructor(private readonly scope: Scope) {}
+
+  add({ properties }: { readonly properties: Properties | null }): void {
+    this.count++;
+    if (this.isKnown) return;
+    for (const name in properties) {
+      if (name === this.scope?.property) this.isKnown = true;
+      if (this.names.size < mostNames) this.names.add(name);
+    }
+  }
+
+  /**
+   * A source without the property can have nothing in the scope, whatever it has: that is a mistake.
+   * @param features of the source that are in the scope @throws scope-absent
+   */
+  check(source: string, features: number): void {
+    if (this.scope === null || features > 0 || this.count === 0 || this.isKnown) return;
+    throw fault("scope-absent", { source, ...this.scope, features: this.count, fields: [...this.names] });
+  }
 }
 
 /**

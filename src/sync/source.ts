@@ -21,7 +21,7 @@ import { roundingOf } from "./classify-rounding.js";
 import { type FieldFacts, FieldSurvey } from "./field-survey.js";
 import { isUuid } from "./key-value.js";
 import type { SyncRequest } from "./request.js";
-import { isInScope } from "./scope.js";
+import { isInScope, OutOfScope } from "./scope.js";
 import { type SourceFileState, sourceFiles } from "./source-files.js";
 import { idFieldNotice, idFieldsOf } from "./source-ids.js";
 import { SourceRejects } from "./source-rejects.js";
@@ -76,7 +76,7 @@ export interface SourceFeature {
 /**
  * Reads all inputs into `workspace.source`. One pass, nothing of it stays in memory.
  * @param key read into the keys of the features, where it is known which property they are
- * @throws what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
+ * @throws scope-absent; what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
  */
 export async function readSource(
   request: SyncRequest,
@@ -100,20 +100,22 @@ export async function readSource(
     spooled = await withIds(spooled, idField, request, host, spool);
     index = await indexFeatures(spooled, request, host, workspace);
   }
+  const names = inputs.map((input) => tellable(input, host.registry));
+  index.outOfScope.check(names.join(", "), index.features);
   for await (const rejected of rejects.features()) index.hash.update(JSON.stringify(rejected));
   const { gaps, read } = report;
   // Where there are no features, the spool has no fields; nor would the map.
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isCutShort = request.source.limit !== undefined;
   return {
-    inputs: inputs.map((input) => tellable(input, host.registry)),
+    inputs: names,
     read,
     features: index.features,
-    outOfScope: index.outOfScope,
+    outOfScope: index.outOfScope.count,
     rejects,
     gaps,
     losses,
-    notices: [...report.notices, ...outOfScope(request, index.outOfScope)],
+    notices: [...report.notices, ...outOfScope(request, index.outOfScope.count)],
     complete: gaps.length === 0 && rejects.count === 0 && !isCutShort,
     isCutShort,
     fingerprint: index.hash.digest("hex"),
@@ -197,7 +199,7 @@ async function withIds(
 
 interface SourceIndex {
   features: number;
-  outOfScope: number;
+  readonly outOfScope: OutOfScope;
   /** Features whose own id is one of the service. */
   uuids: number;
   readonly hash: ReturnType<typeof createHash>;
@@ -218,7 +220,7 @@ async function indexFeatures(
   source.keyedBy = key?.property ?? null;
   const index: SourceIndex = {
     features: 0,
-    outOfScope: 0,
+    outOfScope: new OutOfScope(request.scope),
     uuids: 0,
     hash: createHash("sha256"),
     extent: new GeometryExtent(),
@@ -233,7 +235,7 @@ async function indexFeatures(
         for (const { text, start, length } of lines) {
           const feature = JSON.parse(text) as SourceFeature;
           if (!isInScope(feature, request.scope)) {
-            index.outOfScope++;
+            index.outOfScope.add(feature);
             continue;
           }
           const id = feature.id === undefined || feature.id === null ? null : String(feature.id);

@@ -4,51 +4,25 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Properties } from "../../src/remote/wire.js";
 import * as faults from "../support/chaos-faults.js";
 import { ChaosProxy } from "../support/chaos-proxy.js";
 import { OddService } from "../support/odd-service.js";
-import { type CommandOptions, type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { type Place, place, type SyncWorld } from "../support/sync-world.js";
+import { Listener, places } from "./said.js";
 
-const [sqlite] = await worldKinds();
+let listener: Listener;
 let world: SyncWorld;
 let proxy: ChaosProxy;
 beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await ChaosProxy.start(world.url);
+  listener = await Listener.start();
+  ({ world, proxy } = listener);
 });
-afterAll(() => proxy[Symbol.asyncDispose]());
+afterAll(() => listener[Symbol.asyncDispose]());
 
-const places = (count: number, more: (i: number) => Properties = () => ({})): readonly Place[] =>
-  Array.from({ length: count }, (_, i) => place(`p${i}`, { title: `Place ${i}`, ...more(i) }));
-
-/** A map with these features, through the proxy, which counts. */
-async function mapWith(held: readonly Place[]): Promise<string> {
-  const map = await world.newMap();
-  await world.fill(map, held);
-  proxy.calm();
-  return map;
-}
-
-interface Said {
-  readonly status: number | null;
-  readonly stderr: string;
-  readonly stdout: string;
-}
-
-const run = (args: readonly string[], options: CommandOptions = {}): Promise<Said> =>
-  world.geoferry(args, { url: proxy.url, ...options });
-
-const push = (source: readonly Place[], map: string, ...args: readonly string[]): Promise<Said> =>
-  run(["push", world.source(source), "--map", map, "--settle", "20", ...args]);
-
-/** Status and words, and that no request was sent that could have changed the map. */
-function stopped(said: Said, status: number, ...words: readonly (string | RegExp)[]): void {
-  expect({ status: said.status, stderr: said.stderr }).toMatchObject({ status });
-  for (const word of words) expect(said.stderr).toMatch(word);
-  expect(said.stderr).toMatch(/^geoferry: /m);
-  expect(proxy.writes).toBe(0);
-}
+const mapWith: Listener["mapWith"] = (held) => listener.mapWith(held);
+const run: Listener["run"] = (args, options) => listener.run(args, options);
+const push: Listener["push"] = (source, map, ...args) => listener.push(source, map, ...args);
+const stopped: Listener["stopped"] = (said, status, ...words) => listener.stopped(said, status, ...words);
 
 describe("the key", () => {
   test("is a field that the source has not", async () => {
@@ -372,8 +346,11 @@ describe("the line", () => {
 
 test("another run holds the lock", { timeout: 120_000 }, async () => {
   const map = await mapWith(places(12));
-  proxy.on("GET", 1, faults.delayed(15_000));
-  const source = world.source(places(13));
+  const backup = join(world.folder, `${map}.kept.geojson`);
+  const changed = places(1, () => ({ title: "new" }));
+  expect(await push(changed, map, "--remote-field", "ref", "--backup", backup)).toMatchObject({ status: 0 });
+  proxy.calm().on("GET", 1, faults.delayed(20_000));
+  const source = world.source([...changed, ...places(13).slice(1)]);
   const args = ["push", source, "--map", map, "--remote-field", "ref"];
   const first = run(args);
   await expect.poll(() => proxy.count("GET"), { timeout: 20_000 }).toBe(1);
@@ -385,6 +362,11 @@ test("another run holds the lock", { timeout: 120_000 }, async () => {
   expect(reading.status, reading.stderr).toBe(0);
   expect(reading.stderr).toMatch(/another run is at work on map .* \(process \d+ on .*\): it may change meanwhile/);
   expect(reading.stderr).toMatch(/create +1 {2}only in the source/);
+  const restoring = await run(["restore", backup, "--dry-run"]);
+  expect(restoring.status, restoring.stderr).toBe(0);
+  expect(restoring.stderr).toMatch(/another run is at work on map/);
+  expect(restoring.stderr).toMatch(/1 feature will be as they were/);
+  expect((await run(["restore", backup])).status).toBe(11);
   expect(await first).toMatchObject({ status: 0 });
 });
 
