@@ -44,8 +44,8 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
 };
 
 /**
- * Less than a second of reading. A step writes the pages of the index that its keys lie in, which are most of them on a
- * large map: many small steps would write each of them again and again.
+ * Less than a second of reading. A step writes most pages of the part of the index that its keys lie in: many small
+ * steps would write each of them again and again.
  */
 const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
 

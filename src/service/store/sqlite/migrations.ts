@@ -136,6 +136,11 @@ const migrations: readonly string[] = [
   DROP INDEX feature_keys_by_digest;
   CREATE INDEX feature_keys_by_head ON feature_keys (field, substr(digest, 1, 8));
   `,
+  // By two million features, so that those that come one after the other are in one part of the index.
+  `
+  DROP INDEX feature_keys_by_head;
+  CREATE INDEX feature_keys_by_block ON feature_keys (field, seq >> 21, substr(digest, 1, 8));
+  `,
 ];
 
 /** Says in the file's header whose it is: "gFry". */

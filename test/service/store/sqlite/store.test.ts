@@ -175,6 +175,23 @@ describe("a database in SQLite", () => {
     expect(await store.write(request)).toMatchObject({ kind: "done", replayed: true });
   });
 
+  test("finds keys wherever their features are among many millions", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const map = await aMap(store);
+    const ids: string[] = [];
+    for (const [i, next] of [1, 2 ** 21, 5 * 2 ** 21 - 1].entries()) {
+      beside(path).prepare("UPDATE maps SET next = ?").run(next);
+      const sent = numbered(2, 10 * i);
+      ids.push(
+        ...(await carriedOut(store, writing(map, "upsert", sent, { remoteField: "ref" }))).success.map(({ id }) => id),
+      );
+      const all = [0, 1, 2].slice(0, i + 1).flatMap((of) => numbered(2, 10 * of));
+      const found = await carriedOut(store, writing(map, "update", all, { remoteField: "ref" }));
+      expect(found.success.map(({ id }) => id)).toEqual(ids);
+    }
+  });
+
   test("that is closed does not answer", async () => {
     const store = await openSqliteStore(newPath());
     await store[Symbol.asyncDispose]();
