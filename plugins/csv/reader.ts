@@ -1,12 +1,13 @@
 import { fault } from "../../src/errors.js";
 import type { Dataset, Layer, Split } from "../../src/model/layer.js";
 import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
+import { splitBytes } from "../shared/split-size.js";
 import { makePlan } from "./make-plan.js";
 import type { ReaderOptions } from "./options.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
 import { Rows } from "./rows.js";
 import { Scanner } from "./scanner.js";
-import { splitBytes, stretches } from "./stretches.js";
+import { stretches } from "./stretches.js";
 import { Survey } from "./survey.js";
 import { TextBlocks } from "./text-blocks.js";
 

@@ -3,9 +3,6 @@ import type { CsvSplit } from "./plan.js";
 import type { Scanner } from "./scanner.js";
 import type { TextBlock, TextBlocks } from "./text-blocks.js";
 
-/** Bytes of a split, unless one record is larger. */
-export const splitBytes = 2 * 1024 * 1024;
-
 /** A record beyond this is taken for a quote that is never closed. */
 const recordBytes = 64 * 1024 * 1024;
 

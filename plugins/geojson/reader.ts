@@ -2,10 +2,11 @@ import { GeoferryError, type Place } from "../../src/errors.js";
 import type { Batch, Crs, Dataset, Gap, Layer, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { splitBytes } from "../shared/split-size.js";
 import { crsOf } from "./crs-member.js";
 import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
-import { type Members, Scanner, splitSize } from "./scanner.js";
+import { type Members, Scanner } from "./scanner.js";
 import { SplitReader } from "./split-reader.js";
 import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
 
@@ -28,7 +29,7 @@ interface Scan {
 const smallFile = 1 << 20;
 
 export function open(source: Source, options: Options, context: ReadContext): Promise<GeoJsonDataset> {
-  return GeoJsonDataset.open(source, options, context, splitSize);
+  return GeoJsonDataset.open(source, options, context, splitBytes);
 }
 
 export class GeoJsonDataset implements Dataset {

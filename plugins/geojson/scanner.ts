@@ -5,7 +5,6 @@ import { closingQuote, meaning, opening, passDull, quote } from "./json-structur
 import { type FeatureMark, findFeature } from "./resync.js";
 
 const blockSize = 1 << 21;
-export const splitSize = 1 << 21;
 /** No feature may be larger: the whole of one is held in memory. */
 const mostBytes = 2 ** 30;
 

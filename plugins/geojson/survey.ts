@@ -1,7 +1,8 @@
 import { fault } from "../../src/errors.js";
 import type { SourceFile } from "../../src/plugin/format.js";
+import { splitBytes } from "../shared/split-size.js";
 import { type FeatureMark, findFeature, firstName } from "./resync.js";
-import { type Members, Scanner, splitSize } from "./scanner.js";
+import { type Members, Scanner } from "./scanner.js";
 
 /** How the features lie in a file; plain data for other threads. */
 export interface Survey {
@@ -29,7 +30,7 @@ export async function survey(file: SourceFile, source: string, linesByName: bool
   const mark = firstName(text.toString("latin1", 0, 4096));
   if (form === "records") return { layout: form, start, mark, members: {} };
   if (form !== null) return { layout: form, start, mark, members: membersOf(text) };
-  const scanner = new Scanner(file, { source, start, splitSize, skipErrors: false, mark: "type" });
+  const scanner = new Scanner(file, { source, start, splitSize: splitBytes, skipErrors: false, mark: "type" });
   const first = await scanner.peek();
   if (first === 91) {
     scanner.step();

@@ -1,4 +1,5 @@
 import type { Batch, Split } from "../../src/model/index.js";
+import { splitBytes } from "../shared/split-size.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { Database } from "./database.js";
 import type { Pages } from "./sqlite-pages.js";
@@ -10,7 +11,8 @@ export interface TableSplit extends Split {
   readonly runs: readonly number[];
 }
 
-const splitBytes = 1 << 22;
+/** Pages are sparse. */
+const bytesPerSplit = 2 * splitBytes;
 /** Of a leaf, the pages up to the next one count as its own, up to so many times the average. */
 const mostShare = 8;
 
@@ -37,7 +39,7 @@ function* cut(leaves: readonly number[], pages: Pages): Generator<TableSplit> {
     if (last >= 0 && runs[last]! + runs[last + 1]! === leaf) runs[last + 1]!++;
     else runs.push(leaf, 1);
     weight += gap > 0 ? Math.min(gap, most) : 1;
-    if (weight * pageSize < splitBytes && i < leaves.length - 1) continue;
+    if (weight * pageSize < bytesPerSplit && i < leaves.length - 1) continue;
     yield { bytes: weight * pageSize, runs };
     runs = [];
     weight = 0;

@@ -1,6 +1,7 @@
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { splitBytes } from "../shared/split-size.js";
 import { Token, XmlReader } from "../shared/xml.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
 import { FeatureBuilder } from "./feature-builder.js";
@@ -10,9 +11,6 @@ import { type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
 import { GpxWalker } from "./walker.js";
 
 type Options = OptionValues<typeof readOptions>;
-
-/** Bytes of a split, about. */
-const splitSize = 1 << 21;
 
 /** What a layer takes from the file. */
 interface Part {
@@ -32,7 +30,7 @@ const partsByKind: readonly Part[] = [
 ];
 
 export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
-  return openGpx(source, options, context, splitSize);
+  return openGpx(source, options, context, splitBytes);
 }
 
 /** Opens the file, with splits of about `wanted` bytes. */

@@ -1,6 +1,7 @@
 import type { GeoferryError, Place } from "../../src/errors.js";
 import { uniqueName } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
+import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart } from "../shared/xml.js";
 import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
 import { FeatureReader } from "./feature-reader.js";
@@ -13,8 +14,8 @@ import { type LayerPlan, LayerSurvey } from "./layer-survey.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { vocabulary } from "./vocabulary.js";
 
-/** Bytes of a split, about. */
-const splitSize = 1 << 22;
+/** Of much markup that says little. */
+const bytesPerSplit = 2 * splitBytes;
 /** After so much damage nobody wants to read on. */
 const mostGaps = 1000;
 
@@ -171,7 +172,7 @@ export class Survey implements DocumentFindings {
     const layer = this.layerAt(this.document.path);
     const { byte } = this.xml;
     this.featureFrom = byte;
-    if (this.current?.layer === layer && byte - this.current.from < (this.settings.splitSize ?? splitSize)) return;
+    if (this.current?.layer === layer && byte - this.current.from < (this.settings.splitSize ?? bytesPerSplit)) return;
     if (!this.xml.splittable) {
       this.current ??= { layer, start: null, from: 0 };
       return;

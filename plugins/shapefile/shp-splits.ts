@@ -1,4 +1,5 @@
 import type { SourceFile, Split } from "../../src/plugin/index.js";
+import { splitBytes } from "../shared/split-size.js";
 import { plainShape } from "./shape-types.js";
 import { headerBytes } from "./shp-header.js";
 
@@ -33,8 +34,7 @@ export interface ShapeFiles {
   readonly gap: (record: number, byte: number) => void;
 }
 
-/** A split ends at this much input or this many rows, whichever comes first. */
-const splitBytes = 2 * 1024 * 1024;
+/** A split ends at this many rows, if not at so many bytes. */
 const splitRows = 20_000;
 const indexBlock = 8192;
 const windowBytes = 1024 * 1024;

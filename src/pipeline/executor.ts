@@ -26,9 +26,18 @@ export interface OpenTask {
  */
 export const piecesAtOnce = ({ width }: Executor, { fetch }: Pick<Layer, "fetch">): number => width + (fetch ? 2 : 1);
 
+/** The items up to a failure to find more, which is told. */
+async function* found<T>(items: AsyncIterable<T>, failed: (error: unknown) => void): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    failed(error);
+  }
+}
+
 /**
  * Runs `run` on every item, up to `width` at once, and gives the results in the order of the items. No more than
- * `width` results wait: that bounds the memory.
+ * `width` results wait: that bounds the memory. What fails first in that order is thrown, whatever fails sooner.
  */
 export async function* inOrder<T, R>(
   items: AsyncIterable<T>,
@@ -36,8 +45,9 @@ export async function* inOrder<T, R>(
   run: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
   const under: Promise<R>[] = [];
+  const failures: unknown[] = [];
   try {
-    for await (const item of items) {
+    for await (const item of found(items, (error) => failures.push(error))) {
       const result = run(item);
       // It is awaited in its turn; until then its failure must not count as unhandled.
       result.catch(() => undefined);
@@ -45,6 +55,7 @@ export async function* inOrder<T, R>(
       if (under.length >= width) yield await under.shift()!;
     }
     while (under.length > 0) yield await under.shift()!;
+    if (failures.length > 0) throw failures[0];
   } finally {
     await Promise.allSettled(under);
   }
