@@ -14,7 +14,7 @@ function peakOf(pid) {
 const ticks = 100;
 
 /** Seconds of processors that the programs took which were run so far and have ended (Linux). */
-function processorTime() {
+export function processorTime() {
   // Behind the name, which may have blanks in it: those of children, of users and of the system, are the 16th and 17th.
   const [user, system] = readFileSync("/proc/self/stat", "utf8").split(") ").pop().split(" ").slice(13, 15);
   return (Number(user) + Number(system)) / ticks;

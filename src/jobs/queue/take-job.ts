@@ -81,7 +81,8 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
   const before = (job.progress as unknown as Underway | undefined)?.hand ?? null;
   try {
     for (;;) {
-      await job.updateProgress({ worker, hand: hand.marks } satisfies Underway);
+      // Redis is told before the hand can have left anything, since what one connection says comes in its order.
+      job.updateProgress({ worker, hand: hand.marks } satisfies Underway).catch(() => {});
       const order: Order = {
         ...{ id: job.id!, handed: job.data, worker, gone: before === hand.marks ? null : before },
         failures: await failuresOf(job),
