@@ -1,9 +1,7 @@
 import { type GeometryBuilder, Kind } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
+import { putDecimal } from "../shared/plain-decimal.js";
 import { type JsonCursor, maxDepth } from "./json-cursor.js";
-
-/** Powers of ten for numbers of up to 15 digits, which one division turns into the right double. */
-const powers = Float64Array.from({ length: 16 }, (_, n) => 10 ** n);
 
 /** How deep positions are nested, by kind (RFC 7946, section 3.1): a Point's array is a position itself. */
 const levels = [0, 1, 2, 3, 2, 3, 4];
@@ -21,6 +19,8 @@ function grow<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(ar
 export class Coordinates {
   private xy = new Float64Array(8192);
   private z = new Float64Array(4096);
+  /** What a position has beyond its height. */
+  private readonly more = new Float64Array(1);
   private hasZ = false;
   /** Positions. */
   count = 0;
@@ -106,15 +106,15 @@ export class Coordinates {
     for (;;) {
       const first = bytes[cursor.at]!;
       if (!((first >= 48 && first <= 57) || first === 45)) return false;
-      const value = this.number(cursor);
-      if (numbers === 0) this.xy[2 * count] = value;
-      else if (numbers === 1) this.xy[2 * count + 1] = value;
-      else if (numbers === 2) {
-        if (!this.hasZ) this.z.fill(Number.NaN, 0, count);
+      const into = numbers < 2 ? this.xy : numbers === 2 ? this.z : this.more;
+      const slot = numbers < 2 ? 2 * count + numbers : numbers === 2 ? count : 0;
+      this.number(cursor, into, slot);
+      if (numbers === 2 && !this.hasZ) {
+        this.z.fill(Number.NaN, 0, count);
         this.hasZ = true;
-        this.z[count] = value;
       }
       numbers++;
+      const value = into[slot]!;
       if (!(value - value === 0)) this.problem ??= "a coordinate is beyond the range of numbers";
       let separator = bytes[cursor.at]!;
       if (separator !== 44 && separator !== 93) separator = cursor.space();
@@ -133,36 +133,12 @@ export class Coordinates {
     return true;
   }
 
-  /** One pass for up to 15 digits without an exponent; the rest is left to `parseNumber`. */
-  private number(cursor: JsonCursor): number {
+  /** Puts the number at the cursor where it belongs; what is no plain decimal is left to `parseNumber`. */
+  private number(cursor: JsonCursor, into: Float64Array, slot: number): void {
     const { bytes, at } = cursor;
-    const negative = bytes[at] === 45;
-    const from = negative ? at + 1 : at;
-    let i = from;
-    let digits = 0;
-    let byte = bytes[i]!;
-    while (byte >= 48 && byte <= 57) {
-      digits = digits * 10 + byte - 48;
-      byte = bytes[++i]!;
-    }
-    const whole = i - from;
-    let decimals = 0;
-    if (byte === 46) {
-      const point = i;
-      byte = bytes[++i]!;
-      while (byte >= 48 && byte <= 57) {
-        digits = digits * 10 + byte - 48;
-        byte = bytes[++i]!;
-      }
-      decimals = i - point - 1;
-      if (decimals === 0) return this.odd(cursor);
-    }
-    if (whole + decimals > 15 || (byte | 32) === 101 || whole === 0 || (whole > 1 && bytes[from] === 48)) {
-      return this.odd(cursor);
-    }
-    cursor.at = i;
-    const value = digits / powers[decimals]!;
-    return negative ? -value : value;
+    const next = putDecimal(bytes, at, cursor.end, into, slot);
+    if (next === 0 || (bytes[next]! | 32) === 101) into[slot] = this.odd(cursor);
+    else cursor.at = next;
   }
 
   private odd(cursor: JsonCursor): number {

@@ -4,6 +4,7 @@
  */
 
 import { borrow } from "../../src/model/index.js";
+import { putDecimal } from "./plain-decimal.js";
 
 /** Powers of ten that a double holds exactly. */
 const powers = Float64Array.from({ length: 23 }, (_, n) => Number(`1e${n}`));
@@ -40,6 +41,14 @@ const mostDigits = 19;
  * text is no such number.
  */
 export function parseNumber(bytes: Uint8Array, from: number, to: number): number {
+  if (from < to && putDecimal(bytes, from, to, plain, 0) === to) return plain[0]!;
+  return anyNumber(bytes, from, to);
+}
+
+/** Where `putDecimal` puts what `parseNumber` returns. */
+const plain = new Float64Array(1);
+
+function anyNumber(bytes: Uint8Array, from: number, to: number): number {
   let i = from;
   if (i >= to) return Number.NaN;
   const sign = bytes[i]!;

@@ -1,16 +1,10 @@
 import { GeometryTextError } from "./geometry-text-error.js";
 import { parseNumber } from "./numbers.js";
+import { putDecimal } from "./plain-decimal.js";
 
 export const open = 40;
 export const shut = 41;
 export const comma = 44;
-
-const minus = 45;
-const point = 46;
-const zero = 48;
-
-/** Powers of ten that a double holds exactly, as far as `plain` needs them. */
-const powers = Float64Array.from({ length: 16 }, (_, n) => Number(`1e${n}`));
 
 const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
 export const isLetter = (byte: number) => (byte | 32) >= 97 && (byte | 32) <= 122;
@@ -62,47 +56,12 @@ export abstract class WktTokens {
   protected readonly found = new Float64Array(3);
 
   /**
-   * Finds a number at `start`: digits and perhaps a point, 15 digits at most, and something behind. Gives where it ends;
-   * −1 for any other, which is left to `parseNumber`.
+   * Finds a plain decimal at `start`, with something behind. Gives where it ends; −1 for any other, which is left to
+   * `parseNumber`.
    */
   protected plain(start: number, slot: number): number {
-    const { bytes } = this;
-    const negative = bytes[start] === minus;
-    const from = negative ? start + 1 : start;
-    let i = from;
-    let digit = bytes[i]! - zero;
-    // Integers of 32 bits hold nine digits, and are quicker than doubles.
-    let whole = 0;
-    while (digit >= 0 && digit <= 9) {
-      whole = (Math.imul(whole, 10) + digit) | 0;
-      digit = bytes[++i]! - zero;
-    }
-    const wholes = i - from;
-    let value = whole;
-    let decimals = 0;
-    if (digit === point - zero) {
-      const first = ++i;
-      const ninth = first + 9;
-      let fraction = 0;
-      digit = bytes[i]! - zero;
-      while (digit >= 0 && digit <= 9 && i < ninth) {
-        fraction = (Math.imul(fraction, 10) + digit) | 0;
-        digit = bytes[++i]! - zero;
-      }
-      let rest = 0;
-      while (digit >= 0 && digit <= 9) {
-        rest = (Math.imul(rest, 10) + digit) | 0;
-        digit = bytes[++i]! - zero;
-      }
-      decimals = i - first;
-      if (decimals > 15) return -1;
-      const power = powers[decimals]!;
-      value = decimals <= 9 ? whole * power + fraction : whole * power + fraction * powers[decimals - 9]! + rest;
-      value /= power;
-    }
-    if (i >= this.end || wholes > 9 || wholes + decimals > 15 || wholes + decimals === 0) return -1;
-    this.found[slot] = negative ? -value : value;
-    return i;
+    const next = putDecimal(this.bytes, start, this.end, this.found, slot);
+    return next > 0 && next < this.end ? next : -1;
   }
 
   protected number(mayLack: boolean): number {
