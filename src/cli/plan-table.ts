@@ -11,6 +11,7 @@ import {
   type PlanClass,
   planClasses,
   putWords,
+  toldClasses,
 } from "./plan-words.js";
 
 /** Of each class. */
@@ -94,9 +95,7 @@ export function planText(
 ): string {
   const { header, counts } = plan;
   let text = `${words.title(header)}, ${matchWords(header)}:\n`;
-  const rows = planClasses.filter(
-    ({ name, count }) => counts[count] > 0 || ["create", "update", "delete"].includes(name),
-  );
+  const rows = toldClasses(counts);
   const width = Math.max(...rows.map(({ count }) => counts[count].toLocaleString("en").length));
   for (const { name, count, means } of rows) {
     text += `  ${name.padEnd(11)} ${counts[count].toLocaleString("en").padStart(width)}  ${words.means[name] ?? means}\n`;

@@ -19,6 +19,13 @@ export const planClasses: readonly {
   { name: "same", count: "same", means: "equal" },
 ];
 
+/** What is told of whatever a plan does: that nothing is, too. */
+const alwaysTold: readonly PlanClass[] = ["create", "update", "delete"];
+
+/** The classes that are told of a plan. */
+export const toldClasses = (counts: PlanCounts): typeof planClasses =>
+  planClasses.filter(({ name, count }) => counts[count] > 0 || alwaysTold.includes(name));
+
 export const classOf = (action: PlanAction): PlanClass => (action.action === "keep" ? action.why : action.action);
 
 /** One property or the geometry, before and after; null where there is none. */

@@ -162,6 +162,18 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  test("on a phone what changes has the width of the page", async () => {
+    const { page, complaints } = await open(scene, { viewport: { width: 390, height: 844 } });
+    await drawn(page);
+    await shot(page, "phone");
+    const changes = page.locator(".rows tr.update td:last-child").first();
+    expect((await changes.boundingBox())!.width).toBeGreaterThan(300);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.getByLabel("update").uncheck();
+    await changes.waitFor({ state: "hidden" });
+    expect(complaints).toEqual([]);
+  });
+
   test("without scripts the table says it all", async () => {
     const { page, complaints } = await open(scene, { javaScriptEnabled: false });
     await shot(page, "plain");

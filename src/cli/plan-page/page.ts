@@ -9,7 +9,7 @@ import { type Html, html } from "../../service/pages/html.js";
 import { trippedGuards } from "../../sync/guards.js";
 import type { OpenPlan } from "../../sync/plan.js";
 import { hashOf, pageAssets } from "../page-assets.js";
-import { matchWords, plainText, planClasses, putWords } from "../plan-words.js";
+import { matchWords, plainText, putWords, toldClasses } from "../plan-words.js";
 import { drawnClasses } from "./page-data.js";
 import { planRows } from "./page-table.js";
 import { type PageRows, rowsOf } from "./rows.js";
@@ -95,7 +95,7 @@ function bodyOf(plan: OpenPlan, shown: PageRows, { licences }: Assets, title: st
 ${put && html`<p>${put}</p>`}
 ${tripped.length > 0 && html`<div class="problem" role="note"><p>Nothing would be sent, unless it is said that this is meant:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
 <table class="counts"><caption class="unseen">Features by what becomes of them</caption><tbody>
-${planClasses.map(
+${toldClasses(counts).map(
   ({
     name,
     count,
