@@ -152,7 +152,7 @@ export const registry = {
     (e) =>
       `${e.option}: "${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832`,
   ),
-  "crs-no-operation": entry<{ from: string; to: string; reason: string }>(
+  "crs-no-operation": entry<{ from: string; to: string; reason: string; better?: readonly object[] }>(
     "unsupported",
     (e) => `no way from ${e.from} to ${e.to} that is sure to be right: ${e.reason}`,
   ),

@@ -13,13 +13,14 @@ export function describeReference(reference: Reference): [word: string, sentence
   found.push(["axes", `x ${axes[0]}, y ${axes[1]}${units}${datum === null ? "" : `, on ${datum}`}`]);
   if (area) found.push(["area", describeArea(reference)]);
   if ("refused" in toWgs84) found.push(["to WGS84", toWgs84.refused]);
-  else {
-    const { kind, name, accuracy, better } = toWgs84;
-    if (kind === "transformation")
-      found.push(["to WGS84", `${name}: ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}`]);
-    for (const { sentence } of better.slice(0, mostTold)) found.push(["better", sentence]);
-    if (better.length > mostTold) found.push(["better", `${better.length - mostTold} more need grids, too`]);
+  else if (toWgs84.kind === "transformation") {
+    const { name, accuracy } = toWgs84;
+    found.push(["to WGS84", `${name}: ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}`]);
   }
+  const { better } = toWgs84;
+  for (const { sentence } of better.slice(0, mostTold)) found.push(["better", sentence]);
+  if (better.length > mostTold)
+    found.push(["better", `${better.length - mostTold} more need grids, too: --json lists them`]);
   return found;
 }
 

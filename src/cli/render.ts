@@ -4,6 +4,7 @@ import type { Gap, Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
 import { type ConvertReport, describeGap } from "../pipeline/report.js";
 import type { CommonArguments } from "./command.js";
+import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus, worst } from "./exit.js";
 import { isStdoutClosed } from "./signals.js";
 
@@ -92,11 +93,9 @@ export function renderError(
   args: CommonArguments,
   of: { readonly input: string; readonly output?: string } | { readonly map: string },
 ): void {
-  const { code, kind, message } = error;
   if (isStdoutClosed()) return;
-  if (args.json) process.stdout.write(lines([{ type: "error", ...of, code, exit: exitStatus[kind], message }]));
-  process.stderr.write(`geoferry: ${message}\n`);
-  if (args.verbose) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
+  if (args.json) process.stdout.write(lines([errorRecord(error, of)]));
+  process.stderr.write(errorText(error, args.verbose));
 }
 
 /** Tells what became of one input: on stderr for people, with `--json` on stdout for programs. */

@@ -1,8 +1,9 @@
 /** The command line: parses, runs one command, turns what happened into text and an exit status. */
-import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
+import { asGeoferryError, fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
 import { commandNameIn, commands, common } from "./command.js";
+import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus } from "./exit.js";
 import type { Asked } from "./full-line.js";
 import { readPlainLine } from "./plain-line.js";
@@ -59,14 +60,8 @@ export function reportError(thrown: unknown, argv: readonly string[]): number {
   const error = interrupted.aborted && known.kind !== "interrupted" ? fault("interrupted", {}, thrown) : known;
   const status = exitStatus[error.kind];
   if (isStdoutClosed()) return status;
-  process.stderr.write(`geoferry: ${error.message}\n`);
+  process.stderr.write(errorText(error, argv.includes("-v") || argv.includes("--verbose")));
   const wantsRecords = withEnvironment(argv, { json: common.json }, process.env).includes("--json");
   if (wantsRecords) process.stdout.write(`${JSON.stringify(errorRecord(error))}\n`);
-  const wantsStack = argv.includes("-v") || argv.includes("--verbose");
-  if (wantsStack) process.stderr.write(`${(error.cause as Error | undefined)?.stack ?? error.stack}\n`);
   return status;
-}
-
-export function errorRecord(error: GeoferryError): Record<string, unknown> {
-  return { type: "error", code: error.code, exit: exitStatus[error.kind], message: error.message };
 }

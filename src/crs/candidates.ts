@@ -1,7 +1,7 @@
 import type { Area } from "./area.js";
 import type { Ellipsoid } from "./definition.js";
 import type { GridFiles } from "./grids/grid-files.js";
-import type { RegisteredOperation } from "./registered-operations.js";
+import type { GridChoice, RegisteredOperation } from "./registered-operations.js";
 import type { Registry } from "./registry.js";
 
 export const wgs84Datum = "6326";
@@ -59,6 +59,28 @@ export function candidatesBetween(source: string, target: string, tables: Regist
     const { name, accuracy, offshore, area } = operation;
     return [{ name, inverse, accuracy, offshore, area, steps }];
   });
+}
+
+/**
+ * Two operations that go by one grid, there and back, as the two of a joint readjustment do (NAD83 to WGS 84 and to
+ * NAD83(CSRS)v2 by Saskatchewan's): what one moves the other moves back, and the file is not needed.
+ */
+export function undoing(from: string, hub: string, to: string, tables: Registry): [Candidate, Candidate][] {
+  const byGrid = (a: string, b: string) =>
+    operationsBetween(a, b, tables).filter(({ operation }) => operation.grids.length > 0);
+  const unmoved = ({ operation: { name, accuracy, offshore, area }, inverse }: Directed): Candidate => ({
+    ...{ name, accuracy, offshore, area, inverse },
+    steps: [],
+  });
+  const way = ({ operation, inverse }: Directed) => {
+    const [{ file, inverse: turned }] = operation.grids as [GridChoice];
+    return { file, backwards: inverse !== turned };
+  };
+  return byGrid(from, hub).flatMap((one) =>
+    byGrid(hub, to)
+      .filter((other) => way(one).file === way(other).file && way(one).backwards !== way(other).backwards)
+      .map((other): [Candidate, Candidate] => [unmoved(one), unmoved(other)]),
+  );
 }
 
 interface Directed {

@@ -72,7 +72,7 @@ export function sphereRoute(a: Datum, b: Datum): Route[] {
   const isSphere = (datum: Datum) => datum.ellipsoid.inverseFlattening === 0 && isUnnamedDatum(datum);
   if (!(isSphere(a) ? isGeocentric(b.ellipsoid) : isSphere(b) && isGeocentric(a.ellipsoid))) return [];
   const name = "latitudes of the sphere taken for those of the ellipsoid";
-  return [{ name, accuracy: null, area: null, offshore: false, steps: [] }];
+  return [{ name, accuracy: null, area: null, offshore: false, nameless: false, steps: [] }];
 }
 
 /** Of known datums, in words: declared numbers that EPSG has not, and that go unused though other programs take them. */

@@ -1,7 +1,7 @@
 /** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
 import type { Crs } from "../model/layer.js";
 import type { Grid } from "./grids/grid.js";
-import type { Lacking } from "./lacking.js";
+import type { BetterOperation } from "./lacking.js";
 import type { Route } from "./routes.js";
 
 /** How coordinates of one system become those of another, as plain data that any thread can build. */
@@ -24,7 +24,7 @@ export interface Operation {
   /** The files of grids that it may use. */
   readonly gridFiles: readonly string[];
   /** Better ones that lack a grid, the best first. */
-  readonly better: readonly Lacking[];
+  readonly better: readonly BetterOperation[];
   /** Those grids by their files, where they are read already: in memory that all threads see. */
   readonly grids?: Readonly<Record<string, Grid>>;
 }

@@ -17,6 +17,23 @@ export interface Lacking {
   readonly sentence: string;
 }
 
+/** It as data: of each grid that it lacks the names of the files of which any one does it. */
+export interface BetterOperation {
+  readonly name: string;
+  /** Metres. */
+  readonly accuracy: number;
+  readonly grids: readonly (readonly string[])[];
+  readonly sentence: string;
+}
+
+export const betterOperations = (lacking: readonly Lacking[]): BetterOperation[] =>
+  lacking.map(({ name, accuracy, missing, sentence }) => ({
+    name,
+    accuracy,
+    sentence,
+    grids: missing.map(({ files }) => files),
+  }));
+
 /** Samples along each side of an area: enough to see whether an operation is better anywhere in it. */
 const fewSamples = 8;
 
@@ -54,6 +71,32 @@ export function lackingGrids(
         p.lacking.accuracy - q.lacking.accuracy,
     )
     .map(({ lacking }) => lacking);
+}
+
+/**
+ * What to do for more accuracy, in words: "--grid ca_nrc_ntv2_0.tif (https://cdn.proj.org/ca_nrc_ntv2_0.tif) makes it
+ * accurate to 2 m where it reaches", "47 more operations need grids: --json lists all"
+ */
+export function remedies(better: readonly Lacking[]): string[] {
+  const [first] = better;
+  if (first === undefined) return [];
+  const isReadable = first.missing.every(({ readable }) => readable);
+  const remedy = isReadable ? getting(first) : first.sentence;
+  const more = better.length - 1;
+  if (more === 0) return [remedy];
+  return [
+    remedy,
+    `${more} more ${more === 1 ? "operation needs its grid" : "operations need grids"}: --json lists all`,
+  ];
+}
+
+function getting({ missing, accuracy }: Lacking): string {
+  const flags = missing.map(({ files: [file = ""] }) => {
+    const address = published(file);
+    return `--grid ${file}${address === "" ? "" : ` (${address})`}`;
+  });
+  const [verb, reach] = flags.length === 1 ? ["makes", "it reaches"] : ["make", "they reach"];
+  return `${flags.join(" with ")} ${verb} it accurate to ${accuracy} m where ${reach}`;
 }
 
 const everywhere: Area = [-180, -90, 180, 90];

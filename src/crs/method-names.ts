@@ -11,6 +11,7 @@ export function methodByCode(code: string): MethodId | null {
 
 const synonyms: Readonly<Record<string, MethodId>> = {
   gausskruger: "transverse-mercator",
+  transversemercator3d: "transverse-mercator",
   transversemercatorcomplex: "transverse-mercator",
   lambertconformalconic1sp: "lambert-conic-1sp",
   lambertconformalconic2sp: "lambert-conic-2sp",

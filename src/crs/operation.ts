@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
-import { type Area, commonParts, coverage, sizeOf } from "./area.js";
+import { type Area, commonArea, coverage, sizeOf } from "./area.js";
 import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { gridsLacking } from "./declared-grids.js";
 import { declaredRoutes, sphereRoute, unusedShifts } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
 import { type GridFiles, gridFilesAt } from "./grids/grid-files.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
-import { type Lacking, lackingGrids } from "./lacking.js";
+import { betterOperations, type Lacking, lackingGrids, remedies } from "./lacking.js";
 import type { MethodId } from "./methods.js";
 import { resolve } from "./parse.js";
 import { idOf, type Registry } from "./registry.js";
@@ -94,7 +94,8 @@ async function horizontalOperation(
   options: OperationOptions,
 ): Promise<Operation> {
   const { from, to } = pair;
-  const refuse = (reason: string) => fault("crs-no-operation", { from: title(from), to: title(to), reason });
+  const refuse = (reason: string, better: readonly Lacking[] = []) =>
+    fault("crs-no-operation", { from: title(from), to: title(to), reason, better: betterOperations(better) });
   if (sameDefinition(source, target)) return plain(pair, "identity", "the same system");
   await checkComputable(source, from, refuse);
   await checkComputable(target, to, refuse);
@@ -105,7 +106,7 @@ async function horizontalOperation(
   const { registry } = await import("./registry.js");
   const tables = await registry();
   // Where a datum is not registered nobody says where its data lie.
-  const area = a.code === null || b.code === null ? null : commonArea(source, target, tables);
+  const area = a.code === null || b.code === null ? null : areaOfBoth(source, target, tables);
   const limit = options.accuracy ?? 5;
   const files = await gridFilesAt(options.grids ?? []);
   const found = await routesOf(a, b, tables, files, area);
@@ -115,7 +116,7 @@ async function horizontalOperation(
   if (reason === null) return transformation(pair, found, limit, area, better, [a, b]);
   if (options.ballpark)
     return single(pair, ballpark, "the datums differ by an unknown amount, which may be hundreds of metres");
-  throw refuse(reason);
+  throw refuse(reason, better);
 }
 
 /** What EPSG registers for the datums goes before numbers that a definition declares, but not before its grids. */
@@ -144,6 +145,7 @@ const ballpark: Route = {
   accuracy: null,
   area: null,
   offshore: false,
+  nameless: false,
   steps: [],
 };
 
@@ -160,11 +162,11 @@ async function checkComputable(definition: Definition, crs: Crs, refuse: (reason
 }
 
 /** Where both are used: what an operation has to cover. Null where the one that limits it does not say. */
-function commonArea(source: Definition, target: Definition, tables: Registry): Area | null {
+function areaOfBoth(source: Definition, target: Definition, tables: Registry): Area | null {
   const a = areaOfDefinition(source, tables);
   const b = areaOfDefinition(target, tables);
   if (!a || !b) return [a, b].find((area) => area && sizeOf(area) < sizeOf(world) / 2) ?? null;
-  return commonParts(a, b).sort((p, q) => sizeOf(q) - sizeOf(p))[0] ?? a;
+  return commonArea(a, b) ?? a;
 }
 const world: Area = [-180, -90, 180, 90];
 
@@ -208,20 +210,11 @@ function gridAsked(a: Datum, b: Datum, files: GridFiles): string | null {
   return `the definition asks for the shift grid ${names}, which is not at hand: name the file with --grid`;
 }
 
-/** So many that lack a grid are named: where an operation was found, and where none was. */
-const mostNamed = { found: 1, refused: 3 } as const;
-
-function inWords(better: readonly Lacking[], most: number): string[] {
-  const more = better.length - most;
-  const named = better.slice(0, most).map(({ sentence }) => sentence);
-  return more > 0 ? [...named, `${more} more ${more === 1 ? "needs" : "need"} grids, too`] : named;
-}
-
 /** The least `--accuracy` with which the routes reach far enough, in words; empty where none is. */
 function enoughAccuracy(found: readonly Route[], area: Area, limit: number): string {
   const worse = found.map(({ accuracy }) => accuracy ?? limit).filter((accuracy) => accuracy > limit);
   const enough = worse.sort((a, b) => a - b).find((accuracy) => served(found, area, accuracy) >= leastCoverage);
-  return enough === undefined ? "" : `; --accuracy ${enough} takes worse ones`;
+  return enough === undefined ? "" : `; --accuracy ${enough} takes what is at hand`;
 }
 
 /** The reason not to trust any of the routes found, or null. */
@@ -240,10 +233,7 @@ function whyNot(
     if (datum.code === null) return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
   }
   const usable = found.filter((candidate) => isGood(candidate, limit));
-  const grid = inWords(
-    better.filter(({ accuracy }) => accuracy <= limit),
-    mostNamed.refused,
-  )
+  const grid = remedies(better.filter(({ accuracy }) => accuracy <= limit))
     .map((sentence) => `; ${sentence}`)
     .join("");
   if (found.length === 0) return `no shift between ${a.name} and ${b.name} is known${grid}`;
@@ -253,7 +243,8 @@ function whyNot(
     if (best === Infinity && (declared || found.every((candidate) => candidate.steps.length === 0)))
       return `nobody says how accurate the one way is (${found[0]!.name}), and --accuracy asks for ${limit} m; name the system by its code with --source-crs, or take that way with --accuracy ${unknownAccuracy}`;
     const known = best === Infinity ? "has no known accuracy" : `is accurate to ${best} m`;
-    return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}`;
+    const enough = area === null ? "" : enoughAccuracy(found, area, limit);
+    return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}${enough}`;
   }
   // Who has a grid has it for where the data are.
   if (usedEverywhere(found, a, b) || area === null || usable.some(hasGrid)) return null;
@@ -292,7 +283,18 @@ function transformation(
   if (!everywhere && (area === null || served(routes, area, limit) < 1)) {
     notices.push("positions where it does not hold are refused");
   }
-  notices.push(...inWords(better, mostNamed.found));
+  notices.push(...remedies(better));
   const notice = `${name}: ${notices.join("; ")}`;
-  return { ...pair, kind: "transformation", name, accuracy, notice, routes, everywhere, limit, gridFiles, better };
+  return {
+    ...pair,
+    kind: "transformation",
+    name,
+    accuracy,
+    notice,
+    routes,
+    everywhere,
+    limit,
+    gridFiles,
+    better: betterOperations(better),
+  };
 }

@@ -41,8 +41,11 @@ const renamedMethods: Readonly<Record<string, string>> = {
   9823: "1029",
   // A map of two dimensions with heights beside it; and on a sphere the same formulas.
   1111: "9807",
-  9834: "9835",
+  1125: "9832",
 };
+
+/** Methods of a sphere, whose formulas on one are those of the ellipsoid; on an ellipsoid programs draw them differently. */
+const sphericalMethods: Readonly<Record<string, string>> = { 9834: "9835" };
 
 /** A Mercator that is true on the equator has two names. */
 function trueOnEquator(parameters: Partial<Record<ParameterKey, number>>): MethodId {
@@ -109,7 +112,10 @@ export class Registry {
     const [, , , , , , base, unit, methodCode, values] = cells;
     const baseLine = this.line(base!);
     if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
-    const named = methodByCode(renamedMethods[methodCode!] ?? methodCode!);
+    const geodetic = this.geodetic(baseLine);
+    const isSphere = geodetic.datum.ellipsoid.inverseFlattening === 0;
+    const renamed = renamedMethods[methodCode!] ?? (isSphere ? sphericalMethods[methodCode!] : undefined);
+    const named = methodByCode(renamed ?? methodCode!);
     const numbers = values === "" ? [] : values!.split(",").map(Number);
     const parameters: Partial<Record<ParameterKey, number>> = {};
     if (named !== null)
@@ -120,7 +126,7 @@ export class Registry {
     return {
       id,
       name,
-      geodetic: this.geodetic(baseLine),
+      geodetic,
       projection: {
         method,
         methodName: method === null ? `EPSG method ${methodCode}` : methodOf(method).wkt2,

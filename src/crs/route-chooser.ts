@@ -1,4 +1,4 @@
-import { type Area, nearArea } from "./area.js";
+import { type Area, nearArea, sizeOf } from "./area.js";
 import { type Route, unknownAccuracy } from "./routes.js";
 
 /**
@@ -26,6 +26,8 @@ export class RouteChooser {
   /** Metres; NaN where unknown. */
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
+  private readonly nameless: Uint8Array;
+  private readonly sizes: Float64Array;
   private readonly asked = new Float64Array(2);
   /** Whether the route that was chosen last is used beyond its area. */
   isBeside = false;
@@ -35,6 +37,8 @@ export class RouteChooser {
     this.bounds = Float64Array.from(routes.flatMap(({ area }) => area ?? [Number.NaN, -90, 180, 90]));
     this.accuracies = Float64Array.from(routes, ({ accuracy }) => accuracy ?? Number.NaN);
     this.offshore = Uint8Array.from(routes, ({ offshore }) => Number(offshore));
+    this.nameless = Uint8Array.from(routes, ({ nameless }) => Number(nameless));
+    this.sizes = Float64Array.from(routes, ({ area }) => (area === null ? Infinity : sizeOf(area)));
   }
 
   /** As `chooseAt`, for a position in degrees. */
@@ -46,7 +50,7 @@ export class RouteChooser {
 
   /**
    * The route for position `i` in radians, as PROJ chooses it: of those in whose area it lies the most accurate; of
-   * equally accurate ones the first, unless a later one's area lies inside that one's. Beside all of them the most
+   * equally accurate ones the one with the smallest area (PROJ since 9.2). Beside all of them the most
    * accurate one near, if no other is as good. −1 where there is none, where PROJ takes the first all the same or a
    * ballpark.
    * @param without those that are not to be chosen, by a 1
@@ -75,22 +79,16 @@ export class RouteChooser {
       if (best < 0) best = route;
       else if (offshore[route] === 0 && !Number.isNaN(accuracy)) {
         const had = accuracies[best]!;
-        if (!(accuracy >= had) || (accuracy === had && this.isInside(route, best))) best = route;
+        if (!(accuracy >= had) || (accuracy === had && this.isNearer(route, best))) best = route;
       }
     }
     this.isBeside = best < 0;
     return best < 0 ? this.near(longitude, latitude, without) : best;
   }
 
-  private isInside(inner: number, outer: number): boolean {
-    const { bounds } = this;
-    const [p, q] = [4 * inner, 4 * outer];
-    return (
-      bounds[p]! > bounds[q]! &&
-      bounds[p + 1]! > bounds[q + 1]! &&
-      bounds[p + 2]! < bounds[q + 2]! &&
-      bounds[p + 3]! < bounds[q + 3]!
-    );
+  /** Of equally accurate ones: the smaller the area, the more it was made for this place. */
+  private isNearer(route: number, than: number): boolean {
+    return this.sizes[route]! < this.sizes[than]! && this.nameless[route]! <= this.nameless[than]!;
   }
 
   private near(longitude: number, latitude: number, without: Uint8Array | null): number {

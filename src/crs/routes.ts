@@ -1,5 +1,5 @@
-import { type Area, commonParts, sizeOf } from "./area.js";
-import { type Candidate, candidatesBetween, type ShiftStep, wgs84Datum } from "./candidates.js";
+import { type Area, commonArea, commonParts, sizeOf } from "./area.js";
+import { type Candidate, candidatesBetween, type ShiftStep, undoing, wgs84Datum } from "./candidates.js";
 import { type Datum, isGeocentric } from "./definition.js";
 import type { GridFiles } from "./grids/grid-files.js";
 import type { Registry } from "./registry.js";
@@ -11,6 +11,8 @@ export interface Route {
   readonly accuracy: number | null;
   readonly area: Area | null;
   readonly offshore: boolean;
+  /** The area is what several operations have in common, of which nobody has said what lies there. */
+  readonly nameless: boolean;
   readonly steps: readonly ShiftStep[];
 }
 
@@ -40,8 +42,9 @@ function routesThroughHubs(from: string, to: string, tables: Registry, files: Gr
   const hubs = [...common].filter((code) => code !== from && code !== to);
   const through = (hub: string): Route[] => {
     const second = candidatesBetween(hub, to, tables, files);
-    if (second.length === 0) return [];
-    return candidatesBetween(from, hub, tables, files).flatMap((one) => second.map((other) => route([one, other])));
+    const first = second.length === 0 ? [] : candidatesBetween(from, hub, tables, files);
+    const moving = first.flatMap((one) => second.map((other) => route([one, other])));
+    return [...moving, ...undoing(from, hub, to, tables).map(route)];
   };
   const isFrame = (code: string) => isGeocentric(tables.datum(code).ellipsoid);
   const byFrames = isFrame(from) && isFrame(to) ? hubs.filter(isFrame).flatMap(through) : [];
@@ -55,7 +58,7 @@ export function route(candidates: readonly Candidate[]): Route {
   let empty = false;
   for (const candidate of candidates) {
     if (candidate.area) {
-      const common: Area | null = area ? (commonParts(area, candidate.area)[0] ?? null) : candidate.area;
+      const common: Area | null = area ? commonArea(area, candidate.area) : candidate.area;
       if (!common) empty = true;
       area = common ?? area;
     }
@@ -67,6 +70,7 @@ export function route(candidates: readonly Candidate[]): Route {
       .join(", then "),
     accuracy: empty ? null : accuracy,
     area,
+    nameless: area !== null && candidates.every((candidate) => candidate.area?.join() !== area?.join()),
     offshore: candidates.some((candidate) => candidate.offshore && candidate.area?.join() === area?.join()),
     steps: candidates.flatMap((candidate) => candidate.steps),
   };

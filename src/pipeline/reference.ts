@@ -6,7 +6,9 @@ import { type OperationReport, operationReport } from "./report.js";
 
 export interface Reference extends CrsDescription {
   /** How coordinates become longitudes and latitudes in WGS 84. */
-  readonly toWgs84: Omit<OperationReport, "layer" | "used"> | { readonly refused: string };
+  readonly toWgs84:
+    | Omit<OperationReport, "layer" | "used">
+    | { readonly refused: string; readonly better: OperationReport["better"] };
 }
 
 /** @throws grid-missing */
@@ -29,7 +31,10 @@ async function toWgs84(crs: Crs, accuracy: number, grids: readonly string[]): Pr
     } = operationReport("", await findOperation(crs, crsContext.wgs84, { accuracy, grids }));
     return operation;
   } catch (error) {
-    if (error instanceof GeoferryError && error.code === "crs-no-operation") return { refused: error.message };
+    if (error instanceof GeoferryError && error.code === "crs-no-operation") {
+      const { better = [] } = error.details as Partial<Pick<OperationReport, "better">>;
+      return { refused: error.message, better };
+    }
     throw error;
   }
 }

@@ -28,13 +28,8 @@ export interface OperationReport {
   readonly used: readonly Omit<OperationUse, "layer">[];
   /** The grids that it was chosen from, by the names of their files. */
   readonly grids: readonly string[];
-  /** Better ones for which a grid is missing: of each grid the files of which any one does it. */
-  readonly better: readonly {
-    readonly name: string;
-    readonly accuracy: number;
-    readonly grids: readonly string[][];
-    readonly sentence: string;
-  }[];
+  /** Better ones for which a grid is missing. */
+  readonly better: Operation["better"];
 }
 
 const titleOf = ({ id, name }: Operation["from"]): string => id ?? name;
@@ -50,12 +45,7 @@ export function operationReport(layer: string, operation: Operation): OperationR
     accuracy,
     used: [],
     grids: gridFiles.map((file) => basename(file)),
-    better: better.map(({ name: other, accuracy: metres, missing, sentence }) => ({
-      name: other,
-      accuracy: metres,
-      sentence,
-      grids: missing.map(({ files }) => [...files]),
-    })),
+    better,
   };
 }
 

@@ -272,7 +272,7 @@ test("rejects that go nowhere are told with what would keep them", () => {
 
 test("the accuracy that a refusal names is enough", () => {
   const asked = [`${samples}/capitals.geojson`, scratch.path("nad27.csv"), "--target-crs", "EPSG:4267", "--quiet"];
-  const [, accuracy = ""] = /--accuracy (\S+) takes worse ones/.exec(geoferry(["convert", ...asked]).stderr) ?? [];
+  const [, accuracy = ""] = /--accuracy (\S+) takes what is at hand/.exec(geoferry(["convert", ...asked]).stderr) ?? [];
   expect(geoferry(["convert", ...asked, "--accuracy", accuracy]).stderr).toBe("");
 });
 

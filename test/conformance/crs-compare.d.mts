@@ -1,6 +1,7 @@
 import type * as Engine from "./crs-engine.js";
+import type { ProjReference } from "./proj-reference.mjs";
 
-export type Verdict = "agree" | "own way" | "partly" | "close" | "off" | "refused" | "grid" | "ballpark" | "none";
+export type Verdict = "agree" | "home" | "partly" | "close" | "off" | "refused" | "grid" | "ballpark" | "none";
 
 export interface Compared {
   readonly id: string;
@@ -11,13 +12,7 @@ export interface Compared {
   readonly why?: string;
 }
 
-export interface ProjReference {
-  ask(request: object): Promise<unknown>;
-  close(): void;
-}
-
 export function systems(engine: typeof Engine, authority: "EPSG" | "ESRI"): { id: string; deprecated: boolean }[];
-export function projReference(): ProjReference;
 export function compareSystem(
   engine: typeof Engine,
   proj: ProjReference,

@@ -2,11 +2,9 @@
  * Holds systems against PROJ: the same positions to a system and back to WGS 84, ours beside PROJ's own choice of
  * operation without grids. `engine` is crs-engine.ts, PROJ the library of the machine.
  */
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const metresInDegree = 111_320;
@@ -41,22 +39,6 @@ export async function bundledEngine() {
   return { engine: await import(join(folder, "engine.mjs")), remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** A process that answers by the PROJ library; see proj-reference.py. */
-export function projReference() {
-  const script = fileURLToPath(new URL("proj-reference.py", import.meta.url));
-  const child = spawn("/usr/bin/python3", [script], { stdio: ["pipe", "pipe", "inherit"] });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async ask(request) {
-      child.stdin.write(`${JSON.stringify(request)}\n`);
-      const { value, done } = await answers.next();
-      if (done) throw new Error(`PROJ's library gave up at ${JSON.stringify(request).slice(0, 100)}`);
-      return JSON.parse(value);
-    },
-    close: () => child.stdin.end(),
-  };
-}
-
 async function ours({ crsContext, findOperation, buildTransform }, from, to, positions) {
   const operation = await findOperation(await crsContext.parse(from), await crsContext.parse(to), {
     accuracy: anyAccuracy,
@@ -82,13 +64,17 @@ function weigh(mine, theirs, distance) {
 }
 
 /**
- * The way back without the positions from which PROJ itself does not come back: there it took one operation, or a
- * ballpark, and takes another now, by a rectangle of projected coordinates around an area, which is wider than the area.
+ * PROJ's way back, and where it does not lead to where it started, that place: PROJ chooses back from a system by
+ * rectangles of projected coordinates around areas, which are wider than the areas, so that it takes one operation there
+ * and another, or a ballpark, back; and some of its series end early.
  */
-const withoutOwnWays = (theirs, distance) =>
-  theirs.back.map(([x, y, kind], index) =>
-    kind === "" && distance([x, y], theirs.from[index]) > 0.001 ? [x, y, "own way"] : [x, y, kind],
-  );
+const homeward = ({ from, there, back }) =>
+  back.map(([x, y, kind], index) => {
+    const [, , kindThere] = there[index];
+    if (kindThere !== "") return [x, y, kindThere];
+    const strays = kind !== "" || !(onGlobe(1)([x, y], from[index]) <= 0.001);
+    return strays ? [...from[index], ""] : [x, y, kind];
+  });
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);
 const onGlobe = (degrees) => (a, b) =>
@@ -99,7 +85,7 @@ const onMap = (metres) => (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) * metre
 /**
  * @returns {{id, method, verdict, worst, why?}} `verdict` is one of
  * - `agree`: every position within a millimetre, both ways
- * - `own way`: as `agree`, but for positions from which PROJ does not come back itself
+ * - `home`: as `agree`, and back to where PROJ started where it does not come back itself
  * - `partly`: as `agree`, but positions are refused
  * - `close`: within a centimetre
  * - `off`: by more
@@ -133,12 +119,12 @@ export async function compareSystem(engine, proj, id, points = 20) {
 
 function verdictOf(mine, theirs, distance) {
   const forward = weigh(mine.there, theirs.there, distance);
-  const wholly = weigh(mine.back, theirs.back, onGlobe(1));
-  const sameWay = weigh(mine.back, withoutOwnWays(theirs, onGlobe(1)), onGlobe(1));
-  const worst = Math.max(forward.worst, wholly.worst);
-  if (forward.compared + wholly.compared === 0) return { verdict: "refused", worst, why: "no position is served" };
-  const least = Math.max(forward.worst, sameWay.worst);
-  if (!(least <= 0.001)) return { verdict: least <= 0.01 ? "close" : "off", worst: least };
-  if (forward.refused + sameWay.refused > 0) return { verdict: "partly", worst };
-  return { verdict: worst <= 0.001 ? "agree" : "own way", worst };
+  const back = weigh(mine.back, theirs.back, onGlobe(1));
+  const home = weigh(mine.back, homeward(theirs), onGlobe(1));
+  const worst = Math.max(forward.worst, back.worst);
+  if (forward.compared + back.compared === 0) return { verdict: "refused", worst, why: "no position is served" };
+  const least = Math.max(forward.worst, Math.min(back.worst, home.worst));
+  if (!(least <= 0.001)) return { verdict: least <= 0.01 ? "close" : "off", worst: least, there: forward.worst };
+  if (forward.refused + Math.min(back.refused, home.refused) > 0) return { verdict: "partly", worst };
+  return { verdict: worst <= 0.001 ? "agree" : "home", worst };
 }

@@ -1,7 +1,7 @@
 /** Verdicts of crs-compare.mjs in the words of docs/crs.md, in its order. */
 export const classes = {
   agree: "agree with PROJ within 1 mm, both ways",
-  "own way": "agree within 1 mm, but for positions from which PROJ itself does not come back",
+  home: "agree within 1 mm there, and come back to where PROJ started where PROJ itself does not",
   partly: "agree within 1 mm where served; some positions are refused",
   close: "1 mm to 1 cm apart",
   off: "further apart, on purpose: the list below",
@@ -27,7 +27,29 @@ export function tableOf(rows) {
 /** Of those that PROJ can do without grids the share, in per cent, that agrees; and what is off for no known reason. */
 export function summary(rows, known) {
   const able = rows.filter(({ verdict }) => !["grid", "ballpark", "none"].includes(verdict));
-  const agreeing = able.filter(({ verdict }) => ["agree", "own way", "partly"].includes(verdict));
+  const agreeing = able.filter(({ verdict }) => ["agree", "home", "partly"].includes(verdict));
+  const strictly = able.filter(({ verdict }) => ["agree", "partly"].includes(verdict));
   const unexplained = rows.filter(({ id, verdict }) => verdict === "off" && known[id] === undefined);
-  return { share: (100 * agreeing.length) / able.length, unexplained: unexplained.map(({ id }) => id) };
+  const shareOf = (some) => (100 * some.length) / able.length;
+  return { share: shareOf(agreeing), strictShare: shareOf(strictly), unexplained: unexplained.map(({ id }) => id) };
+}
+
+/** Every system that does not agree though PROJ has an operation, with the reason; those of one reason in one line. */
+export function differencesOf(rows, known) {
+  const byReason = new Map();
+  for (const { id, verdict, why = "", worst } of rows) {
+    if (!["partly", "close", "off", "refused"].includes(verdict)) continue;
+    // What differs from system to system does not make another reason.
+    const told = why.replace(/^no way from \S+ to \S+ that is sure to be right: /, "").replace(id, "it");
+    const reason = known[id] ?? (told || `${worst.toPrecision(2)} m apart`);
+    const line = `${verdict}|${reason.replaceAll("|", "/")}`;
+    byReason.set(line, [...(byReason.get(line) ?? []), id.slice(id.indexOf(":") + 1)]);
+  }
+  const order = Object.keys(classes);
+  const lines = [...byReason].sort(([a], [b]) => order.indexOf(a.split("|")[0]) - order.indexOf(b.split("|")[0]));
+  return [
+    "| EPSG | | why |",
+    "| --- | --- | --- |",
+    ...lines.map(([line, codes]) => `| ${codes.join(", ")} | ${line.replace("|", " | ")} |`),
+  ].join("\n");
 }

@@ -6,10 +6,14 @@ PROJ's own answers, by its library: a request a line on stdin, a response a line
         "grids": whether there is an operation that lacks its grid}
   {"from": "...", "to": "...", "xy": [[x, y], ...]}
     -> {"xy": [[x, y, kind], ...]}
+  {}
+    -> {"proj": "9.5.1", "epsg": "v11.022"}
 
 Coordinates are in PROJ's order for maps: easting first, longitude first. `kind` is "" for a registered operation, "ballpark" for
 none, "error" where there are no coordinates, and then x and y are null. The library is asked itself, since cs2cs neither
 says which operation it took at a position nor stays for a second system.
+
+  proj-reference.py [library [proj.db]]       by default those of the machine
 """
 import ctypes
 import ctypes.util
@@ -18,7 +22,8 @@ import math
 import os
 import sys
 
-lib = ctypes.CDLL(ctypes.util.find_library("proj"))
+library, database = (sys.argv[1:] + ["", ""])[:2]
+lib = ctypes.CDLL(library or ctypes.util.find_library("proj"))
 
 
 class Coord(ctypes.Structure):
@@ -61,11 +66,12 @@ grid_count = function("proj_coordoperation_get_grid_used_count", integer, pointe
 area_of_use = function(
     "proj_get_area_of_use", integer, pointer, pointer, *[ctypes.POINTER(real)] * 4, ctypes.POINTER(text)
 )
+database_metadata = function("proj_context_get_database_metadata", text, pointer, text)
 context = context_create()
 log_level(context, 0)
 set_network(context, 0)
-databases = [os.path.join(folder, "proj.db") for folder in sys.argv[1:] + ["/usr/share/proj", "/usr/local/share/proj"]]
-database = next((path for path in databases if os.path.exists(path)), None)
+usual = ["/usr/share/proj/proj.db", "/usr/local/share/proj/proj.db"]
+database = database or next((path for path in usual if os.path.exists(path)), None)
 if database:
     set_database(context, database.encode(), None, None)
 # No grids, whatever is installed: an empty list of folders would mean the usual ones.
@@ -142,7 +148,20 @@ def samples(crs, count):
 wgs84 = create(context, b"EPSG:4326")
 
 
+class Info(ctypes.Structure):
+    _fields_ = [(name, integer) for name in ("major", "minor", "patch")]
+    _fields_ += [(name, text) for name in ("release", "version", "searchpath")]
+    _fields_ += [("paths", pointer), ("path_count", ctypes.c_size_t)]
+
+
+info = function("proj_info", Info)
+
+
 def answer(request):
+    if not request:
+        found = info()
+        version = database_metadata(context, b"EPSG.VERSION")
+        return {"proj": f"{found.major}.{found.minor}.{found.patch}", "epsg": (version or b"?").decode()}
     if "xy" in request:
         source, target = (create(context, request[side].encode()) for side in ("from", "to"))
         operation = transformer(source, target) if source and target else None

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { compareSystem, projReference, systems } from "../conformance/crs-compare.mjs";
+import { compareSystem, systems } from "../conformance/crs-compare.mjs";
 import * as engine from "../conformance/crs-engine.js";
 import { classes, summary, tableOf } from "../conformance/crs-table.mjs";
+import { projReference } from "../conformance/proj-reference.mjs";
 import { needsProj } from "./proj-tools.js";
 
 const folder = new URL("../conformance/", import.meta.url);
@@ -22,24 +23,30 @@ it("the table of docs/crs.md is what was found", () => {
   expect(Object.keys(codes).every((verdict) => verdict in classes)).toBe(true);
 });
 
-it("of the systems that PROJ can do without grids 99 % agree, and none is off for no reason", () => {
+it("of the systems that PROJ can do without grids 99.4 % agree, and none is off for no reason", () => {
   const { share, unexplained } = summary(rows, known);
-  expect(share).toBeGreaterThanOrEqual(99);
+  expect(share).toBeGreaterThanOrEqual(99.4);
   expect(unexplained).toEqual([]);
 });
 
 it.skipIf(needsProj)(
-  "a sample of the systems is as it was found",
+  "a sample of the systems is as it was found, or, by an older PROJ with an older table, within a centimetre",
   async () => {
     const proj = projReference();
+    const versions = await proj.ask({});
+    const isRecorded = JSON.stringify(versions) === JSON.stringify(json("crs-versions.json"));
     const different: string[] = [];
+    let agreeing = 0;
     // One in 120, other ones than a step of ten or a hundred would give.
     for (const { id, verdict } of rows.filter((_, index) => index % 127 === 63)) {
       const found = await compareSystem(engine, proj, id);
-      if (found.verdict !== verdict) different.push(`${id}: ${found.verdict}, was ${verdict}`);
+      if (found.verdict === "agree") agreeing++;
+      if (isRecorded ? found.verdict !== verdict : found.verdict === "off" && verdict !== "off")
+        different.push(`${id}: ${found.verdict}, was ${verdict}`);
     }
     proj.close();
     expect(different).toEqual([]);
+    expect(agreeing).toBeGreaterThan(30);
   },
   120_000,
 );

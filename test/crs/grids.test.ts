@@ -106,6 +106,76 @@ describe.skipIf(needsProj)("NAD27 to WGS 84 by us_noaa_conus.tif, equal to PROJ 
   }
 });
 
+const nadcon5 = "us_noaa_nadcon5_nad83_1986_nad83_harn_conus.tif";
+const kansas: SyntheticPart = { name: "kansas", west: -102, south: 37, columns: 13, rows: 9, step: 0.5 };
+
+/**
+ * Longitude and latitude, and both there and back, by `+proj=gridshift` of PROJ 9.5.1 (older ones lack it) with the grid
+ * of the test.
+ */
+const nadcon5Expected: readonly (readonly [number, number, number, number, number, number])[] = [
+  [-102, 37, -101.999423253801, 37.000134295689, -102.000576746199, 36.999865704311],
+  [-101.9, 37.1, -101.899420231208, 37.1001347027, -101.900579768792, 37.0998652973],
+  [-100.26, 38.24, -100.259375256955, 38.240138590385, -100.260624743045, 38.239861409615],
+  [-100.24, 38.26, -100.239374574605, 38.260138611384, -100.240625425395, 38.259861388616],
+  [-99.75, 39.25, -99.749348695317, 39.250138886507, -99.750651304683, 39.249861113493],
+  [-99.13, 39.97, -99.129324445421, 39.970138435785, -99.130675554579, 39.969861564215],
+  [-98.62, 38.5, -98.619344410498, 38.500138273771, -98.620655589502, 38.499861726229],
+  [-97.5, 40.9, -97.499277760569, 40.900134378571, -97.500722239431, 40.899865621429],
+  [-96.1, 39.6, -96.099285641022, 39.600130143136, -96.100714358978, 39.599869856864],
+  [-96.3, 37.02, -96.299349049331, 37.020133587995, -96.300650950669, 37.019866412005],
+  [-101.99, 40.99, -101.989368812831, 40.990137041349, -101.990631187169, 40.989862958651],
+];
+
+describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
+  const writeNadcon5 = async (part: SyntheticPart, options: GeoTiffOptions) => {
+    const folder = newFolder();
+    const metadata = { interpolation_method: "biquadratic", ...options.metadata };
+    await writeGeoTiff(join(folder, nadcon5), [part], { ...options, metadata });
+    return folder;
+  };
+  /** In every cell, at its edges and at those of the grid. */
+  const positions: number[] = [];
+  for (let x = -102; x <= -96; x += 0.12) for (let y = 37; y <= 41; y += 0.16) positions.push(x, y);
+
+  for (const [kind, options] of [
+    ["with longitudes and latitudes", {}],
+    ["with heights beside them", { heights: true, metadata: { TYPE: "GEOGRAPHIC_3D_OFFSET" } }],
+  ] as const) {
+    it(`gives a shift of the second degree back as it is: a grid ${kind}`, async () => {
+      const curved = (x: number, y: number) =>
+        [0.3 + 0.02 * (x + 99) ** 2 - 0.01 * (x + 99) * (y - 39), -0.2 + 0.03 * (y - 39) ** 2] as const;
+      const folder = await writeNadcon5({ ...kansas, shift: curved }, options);
+      const moved = (sign: number) => {
+        const at: number[] = [];
+        for (let i = 0; i < positions.length; i += 2) {
+          const [x, y] = [positions[i]!, positions[i + 1]!];
+          const [east, north] = curved(x, y);
+          at.push(x + (sign * east) / 3600, y + (sign * north) / 3600);
+        }
+        return at;
+      };
+      expect(farthest(await through(folder, "EPSG:4269", "EPSG:4152", positions), moved(1))).toBeLessThan(1e-5);
+      // As NOAA's program does: by the shift at the place that it starts from.
+      expect(farthest(await through(folder, "EPSG:4152", "EPSG:4269", positions), moved(-1))).toBeLessThan(1e-5);
+    });
+  }
+
+  it("is what PROJ 9.5.1 computes of another shift, there and back", async () => {
+    const folder = await writeNadcon5(kansas, {});
+    const asked = nadcon5Expected.flatMap(([x, y]) => [x, y]);
+    const there = nadcon5Expected.flatMap(([, , x, y]) => [x, y]);
+    const back = nadcon5Expected.flatMap(([, , , , x, y]) => [x, y]);
+    expect(farthest(await through(folder, "EPSG:4269", "EPSG:4152", asked), there)).toBeLessThan(1e-5);
+    expect(farthest(await through(folder, "EPSG:4152", "EPSG:4269", asked), back)).toBeLessThan(1e-5);
+  });
+
+  it("is refused where the file asks for another interpolation", async () => {
+    const folder = await writeNadcon5(kansas, { metadata: { interpolation_method: "bicubic" } });
+    await expect(through(folder, "EPSG:4269", "EPSG:4152", [-99, 39])).rejects.toThrow(/interpolated by "bicubic"/);
+  });
+});
+
 /** Canada in two sheets that touch, with parts inside parts. */
 const canada: readonly SyntheticPart[] = [
   { name: "CAwest", west: -142, south: 40, columns: 163, rows: 181, step: 0.25 },
@@ -243,13 +313,18 @@ describe("what is said of grids", () => {
   it("names one that would do better, how much, and how to get it", async () => {
     const { notice, better } = await between("EPSG:27700", "EPSG:4326", []);
     expect(notice).toContain(
-      "needs the grid uk_os_OSTN15_NTv2_OSGBtoETRS.tif or OSTN15_NTv2_OSGBtoETRS.gsb (https://cdn.proj.org/uk_os_OSTN15_NTv2_OSGBtoETRS.tif): name the file with --grid",
+      "--grid uk_os_OSTN15_NTv2_OSGBtoETRS.tif (https://cdn.proj.org/uk_os_OSTN15_NTv2_OSGBtoETRS.tif) makes it accurate to 1 m where it reaches",
     );
     expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
   });
 
   it("refuses NAD27 without one, naming them", async () => {
-    await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toThrow(/us_noaa_conus\.tif/);
+    await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toMatchObject({
+      message: expect.stringContaining("--grid ca_nrc_ntv2_0.tif"),
+      details: {
+        better: expect.arrayContaining([expect.objectContaining({ grids: [["us_noaa_conus.tif", "conus"]] })]),
+      },
+    });
   });
 
   it("tells a file that was named and is not used", async () => {

@@ -13,6 +13,8 @@ export interface SyntheticPart {
   readonly step: number;
   /** Makes its shifts differ from those of the part around it. */
   readonly bias?: number;
+  /** In place of `shiftAt`. */
+  readonly shift?: typeof shiftAt;
 }
 
 /** Arc-seconds, east and north: smooth, and so bent that a linear function would be centimetres off. */
@@ -23,10 +25,10 @@ export function shiftAt(longitude: number, latitude: number, bias = 0): readonly
 }
 
 /** Of every node, rows from the south, columns from the west. */
-function* nodes({ west, south, columns, rows, step, bias }: SyntheticPart) {
+function* nodes({ west, south, columns, rows, step, bias, shift = shiftAt }: SyntheticPart) {
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++)
-      yield { row, column, shift: shiftAt(west + column * step, south + row * step, bias) };
+      yield { row, column, shift: shift(west + column * step, south + row * step, bias) };
   }
 }
 
@@ -101,6 +103,8 @@ export interface GeoTiffOptions {
   readonly offset?: number;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly noData?: number;
+  /** With a third number a node, metres of height. */
+  readonly heights?: boolean;
 }
 
 const bytes = { Float32: 4, Float64: 8, Int16: 2 } as const;
@@ -126,9 +130,9 @@ export async function writeGeoTiff(
 
 /** Latitudes, then longitudes; rows from the north. */
 function rawNumbers(part: SyntheticPart, { type = "Float32", ...options }: GeoTiffOptions): Buffer {
-  const { unit = "arc-second", positive = "east", scale = 1, offset = 0 } = options;
+  const { unit = "arc-second", positive = "east", scale = 1, offset = 0, heights = false } = options;
   const { columns, rows } = part;
-  const buffer = Buffer.alloc(2 * columns * rows * bytes[type]);
+  const buffer = Buffer.alloc((heights ? 3 : 2) * columns * rows * bytes[type]);
   const put = (index: number, seconds: number) => {
     const value = (seconds * perSecond[unit] - offset) / scale;
     const at = index * bytes[type];
@@ -150,10 +154,10 @@ function vrtOf(part: SyntheticPart, raw: string, options: GeoTiffOptions): strin
   const north = south + (rows - 1) * step;
   const items = { TYPE: "HORIZONTAL_OFFSET", AREA_OR_POINT: "Point", grid_name: name, ...metadata };
   const all = Object.entries(parent === undefined ? items : { ...items, parent_grid_name: parent });
-  const band = (index: number, description: string) => `
+  const band = (index: number, description: string, measure: string = unit) => `
   <VRTRasterBand dataType="${type}" band="${index}" subClass="VRTRawRasterBand">
     <Description>${description}</Description>
-    <UnitType>${unit}</UnitType>
+    <UnitType>${measure}</UnitType>
     ${scale === undefined ? "" : `<Scale>${scale}</Scale>`}${offset === undefined ? "" : `<Offset>${offset}</Offset>`}
     ${noData === undefined ? "" : `<NoDataValue>${noData}</NoDataValue>`}
     ${index === 2 ? `<Metadata><MDI key="positive_value">${positive}</MDI></Metadata>` : ""}
@@ -164,9 +168,9 @@ function vrtOf(part: SyntheticPart, raw: string, options: GeoTiffOptions): strin
     <ByteOrder>LSB</ByteOrder>
   </VRTRasterBand>`;
   return `<VRTDataset rasterXSize="${columns}" rasterYSize="${rows}">
-  <SRS>EPSG:4267</SRS>
+  <SRS>EPSG:${options.heights ? 4957 : 4267}</SRS>
   <GeoTransform>${west - step / 2}, ${step}, 0, ${north + step / 2}, 0, ${-step}</GeoTransform>
   <Metadata>${all.map(([key, value]) => `<MDI key="${key}">${value}</MDI>`).join("")}</Metadata>
-  ${band(1, "latitude_offset")}${band(2, "longitude_offset")}
+  ${band(1, "latitude_offset")}${band(2, "longitude_offset")}${options.heights ? band(3, "ellipsoidal_height_offset", "metre") : ""}
 </VRTDataset>`;
 }

@@ -61,8 +61,20 @@ const computes = ({ projection, geodetic }: Definition): boolean =>
  * Mercator's scale, and calls spheres by its own names.
  */
 const lossy: Partial<Record<(typeof formats)[number], RegExp>> = {
-  WKT1_ESRI: /SIRGAS-Chile|NEIEZ|GEORSO|D_Sphere|D_Clarke_1866_Authalic|D_International_1924_Authalic/,
+  WKT1_ESRI: /SIRGAS-Chile|NEIEZ|GEORSO|D_Sphere|D_Clarke_1866_Authalic|D_International_1924_Authalic|GCS_WGS_84_G/,
+  // Equidistant Cylindrical on a sphere and on the ellipsoid are one method.
+  WKT1_GDAL: /WGS_1984_ARC_System/,
 };
+
+/** Systems of which GDAL with PROJ before 9.5 writes another one. */
+const elsewhere: ReadonlySet<string> = new Set([
+  // EPSG has given them datums of their own.
+  ...["EPSG:3408", "EPSG:3411"],
+  // Deprecated, on another ellipsoid or with another unit than the one whose names they bear.
+  ...["EPSG:4640", "ESRI:104026"],
+  // The table has it in ESRI's words, "Stereographic", for Polar Stereographic.
+  "ESRI:103884",
+]);
 
 describe.skipIf(python === undefined && !process.env.CI)("what GDAL writes of 600 systems of EPSG and ESRI", () => {
   const ids = sample(600);
@@ -75,7 +87,7 @@ describe.skipIf(python === undefined && !process.env.CI)("what GDAL writes of 60
       for (const [index, id] of ids.entries()) {
         const text = texts[4 * index + at]!;
         const expected = await resolve(await crsContext.parse(id));
-        if (text === "" || !computes(expected) || lossy[format]?.test(text)) continue;
+        if (text === "" || elsewhere.has(id) || !computes(expected) || lossy[format]?.test(text)) continue;
         read++;
         const crs = await crsContext.parse(text);
         // ESRI repeats many of EPSG's systems; which of them it is called does not matter.

@@ -71,12 +71,26 @@ describe("convert with --grid", () => {
     expect(found.stdout.split("\n", 1)[0]).toContain("[-130.0000025,49.9998034]");
   });
 
-  test("without one refuses, and says which would do", () => {
+  test("without one refuses, and says which would do best, and with -v and --json which else", () => {
     const { status, stderr } = convert(scratch.path("none.geojson"));
     expect(status).toBe(4);
     expect(stderr).toContain(
-      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://cdn.proj.org/ca_nrc_ntv2_0.tif): name the file with --grid",
+      "; --grid ca_nrc_ntv2_0.tif (https://cdn.proj.org/ca_nrc_ntv2_0.tif) makes it accurate to 2 m where it reaches; ",
     );
+    expect(stderr).toMatch(/; \d+ more operations need grids: --json lists all; --accuracy 8 takes what is at hand\n$/);
+    expect(stderr.match(/--grid/g)).toHaveLength(1);
+    const first =
+      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://cdn.proj.org/ca_nrc_ntv2_0.tif): name the file with --grid";
+    const verbose = convert(scratch.path("none.geojson"), "-v").stderr;
+    expect(verbose).toContain(`\n  better: ${first}\n  better: `);
+    const { better } = JSON.parse(convert(scratch.path("none.geojson"), "--json").stdout);
+    expect(better.length).toBeGreaterThan(40);
+    expect(better[0]).toEqual({
+      name: "NAD27 to WGS 84 (33)",
+      accuracy: 2,
+      grids: [["ca_nrc_ntv2_0.tif", "ntv2_0.gsb"]],
+      sentence: first,
+    });
   });
 
   test("rejects what lies beyond it, saying where", () => {
@@ -133,7 +147,7 @@ describe("info and check", () => {
       areaName: "North America - NAD27",
       axes: ["longitude", "latitude"],
       unit: "degree",
-      toWgs84: { refused: expect.stringContaining("needs the grid") },
+      toWgs84: { refused: expect.stringContaining("--grid ca_nrc_ntv2_0.tif"), better: expect.any(Array) },
     });
   });
 

@@ -30,7 +30,9 @@ export async function readCtable2(file: GridBytes): Promise<Grid> {
     values[node] = -view.getFloat32(byteOf(node), true) / secondOfArc;
     values[node + 1] = view.getFloat32(byteOf(node + 1), true) / secondOfArc;
   }
-  return nest(file.name, values, [{ ...part, offset: 0 }], false, (reason) => file.unusable(reason));
+  return nest(file.name, values, [{ ...part, offset: 0, byParabolas: false }], false, (reason) =>
+    file.unusable(reason),
+  );
 }
 
 const byteOf = (index: number): number => index * Float32Array.BYTES_PER_ELEMENT;

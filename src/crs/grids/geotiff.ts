@@ -4,6 +4,9 @@ import { type Directory, eachSample, type Raster, rasterOf, readTiff, tag } from
 
 const degree = Math.PI / 180;
 
+/** What shifts longitudes and latitudes; a shift of heights beside them is left out. */
+const types: ReadonlySet<string> = new Set(["HORIZONTAL_OFFSET", "GEOGRAPHIC_3D_OFFSET"]);
+
 /** Arc-seconds in a unit of a shift. */
 const units: Readonly<Record<string, number>> = {
   "arc-second": 1,
@@ -38,7 +41,8 @@ interface Image extends LoosePart {
 }
 
 /**
- * Reads a grid as PROJ publishes them: GeoTIFF of `TYPE=HORIZONTAL_OFFSET` (PROJ, "Geodetic TIFF grids (GTG)").
+ * Reads a grid as PROJ publishes them: GeoTIFF of `TYPE=HORIZONTAL_OFFSET`, and for NADCON 5 of
+ * `GEOGRAPHIC_3D_OFFSET` (PROJ, "Geodetic TIFF grids (GTG)").
  * @throws grid-unusable
  */
 export async function readGeoTiff(file: GridBytes): Promise<Grid> {
@@ -76,7 +80,12 @@ function imageOf(file: GridBytes, directory: Directory, before: Image | null, of
     throw file.unusable(`it has ${raster.samples} values a node, and shifts of longitude and latitude are two`);
   const noData = directory.has(tag.gdalNoData) ? Number(directory.text(tag.gdalNoData)) : Number.NaN;
   const parent = metadata.item("parent_grid_name") || null;
-  return { name, parent, ...placed, offset, raster, shifts, metadata, noData };
+  const interpolation = metadata.item("interpolation_method");
+  if (!["", "bilinear", "biquadratic"].includes(interpolation))
+    throw file.unusable(`its shifts are to be interpolated by "${interpolation}"`);
+  // PROJ, too, does with four nodes where there are not three by three.
+  const byParabolas = interpolation === "biquadratic" && placed.columns > 2 && placed.rows > 2;
+  return { name, parent, ...placed, byParabolas, offset, raster, shifts, metadata, noData };
 }
 
 /** A few items of a simple XML: `<Item name="DESCRIPTION" sample="0" role="description">latitude_offset</Item>`. */
@@ -95,9 +104,11 @@ function readMetadata(xml: string): Metadata {
 
 function shiftsOf(file: GridBytes, directory: Directory, metadata: Metadata, before: Image | null): Shifts | null {
   const type = metadata.item("TYPE");
-  if (type !== "" && type !== "HORIZONTAL_OFFSET") {
+  if (type !== "" && !types.has(type)) {
     if (before !== null) return null;
-    throw file.unusable(`it is of the type ${type}, and only HORIZONTAL_OFFSET shifts longitudes and latitudes alone`);
+    throw file.unusable(
+      `it is of the type ${type}, and only ${[...types].join(" and ")} shift longitudes and latitudes`,
+    );
   }
   const samples = Array.from({ length: Math.min(directory.number(tag.samplesPerPixel, 1), 16) }, (_, index) => index);
   const described = samples.map((sample) => metadata.item("DESCRIPTION", sample));
@@ -124,7 +135,7 @@ function shiftsOf(file: GridBytes, directory: Directory, metadata: Metadata, bef
 function placeOf(
   file: GridBytes,
   directory: Directory,
-): Omit<LoosePart, "name" | "parent" | "offset"> & Pick<Image, "bottomUp"> {
+): Omit<LoosePart, "name" | "parent" | "offset" | "byParabolas"> & Pick<Image, "bottomUp"> {
   const keys = directory.numbers(tag.geoKeys);
   const key = (wanted: number) => {
     for (let i = 4; i + 3 < keys.length; i += 4) if (keys[i] === wanted) return keys[i + 3];

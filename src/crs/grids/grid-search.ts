@@ -11,7 +11,8 @@ const offset = 6;
 const edge = 7;
 const eastEnd = 8;
 const northEnd = 9;
-const numbers = 10;
+const parabolas = 10;
+const numbers = 11;
 
 /** How near to the next node, in cells, a position just beyond the last one still counts: PROJ's. */
 const beyondLast = 1e-4;
@@ -47,7 +48,7 @@ export class GridSearch {
     link(roots);
     parts.forEach((part, index) => {
       const of = [part.west, part.south, part.stepX, part.stepY, part.columns, part.rows, part.offset, edgeOf(part)];
-      this.parts.set([...of, part.east, part.north], index * numbers);
+      this.parts.set([...of, part.east, part.north, Number(part.byParabolas)], index * numbers);
       this.firstChild[index] = part.children[0] ?? -1;
       link(part.children);
     });
@@ -120,6 +121,11 @@ export class GridSearch {
       shareY = 1;
     }
     if (!(column >= 0 && column < width - 1 && row >= 0 && row < height - 1)) return false;
+    if (parts[at + parabolas] === 1) {
+      const before = (shareX <= 0.5 && column > 0) || column === width - 2 ? 1 : 0;
+      const below = (shareY <= 0.5 && row > 0) || row === height - 2 ? 1 : 0;
+      return this.throughNine(part, column - before, row - below, shareX + before, shareY + below);
+    }
     const here = parts[at + offset]! + 2 * (row * width + column);
     const above = here + 2 * width;
     const southWest = (1 - shareX) * (1 - shareY);
@@ -140,4 +146,37 @@ export class GridSearch {
     shift[1] = north * secondOfArc;
     return !Number.isNaN(east + north);
   }
+
+  /** Whether a way back by this part is not iterated: NOAA's own program takes the shift at the place that it starts from. */
+  isByParabolas(part: number): boolean {
+    return this.parts[part * numbers + parabolas] === 1;
+  }
+
+  /**
+   * Parabolas through the nodes of three rows, and one across them (NOAA Technical Memorandum NOS NGS 84, NADCON 5).
+   * @param x cells east of the first of three columns, y north of the first of three rows
+   */
+  private throughNine(part: number, column: number, row: number, x: number, y: number): boolean {
+    const { parts, values, shift } = this;
+    const width = parts[part * numbers + columns]!;
+    const first = parts[part * numbers + offset]! + 2 * (row * width + column);
+    for (let which = 0; which < 2; which++) {
+      const at = first + which;
+      const [low, middle, high] = [at, at + 2 * width, at + 4 * width];
+      const seconds = parabola(
+        y,
+        parabola(x, values[low]!, values[low + 2]!, values[low + 4]!),
+        parabola(x, values[middle]!, values[middle + 2]!, values[middle + 4]!),
+        parabola(x, values[high]!, values[high + 2]!, values[high + 4]!),
+      );
+      shift[which] = seconds * secondOfArc;
+    }
+    return !Number.isNaN(shift[0]! + shift[1]!);
+  }
+}
+
+/** At x between 0 and 2, of the parabola that has these values at 0, 1 and 2. */
+function parabola(x: number, at0: number, at1: number, at2: number): number {
+  const rise = at1 - at0;
+  return at0 + x * rise + 0.5 * x * (x - 1) * (at2 - at1 - rise);
 }

@@ -9,7 +9,7 @@ const enough = 1e-24;
 
 /**
  * Moves positions by grids: each by the first that has its place. Interpolation is bilinear and the inverse by iteration,
- * as PROJ's `hgridshift` has them. One for a thread: it remembers numbers between its steps so as to make no objects.
+ * as PROJ's `hgridshift` has them, or for NADCON 5 as its `gridshift`. One for a thread: it remembers numbers between its steps so as to make no objects.
  */
 export class GridShift {
   private readonly searches: readonly (GridSearch | null)[];
@@ -63,7 +63,8 @@ export class GridShift {
 
   /**
    * From where the position is shifted to; the shift at that place, which `search` has, is the first guess. An iteration
-   * that leaves its part goes on in another one of the same grid; at the edge of all the guess is what there is.
+   * that leaves its part goes on in another one of the same grid; at the edge of all the guess is what there is, and so it
+   * is in NADCON 5.
    */
   private goBack(search: GridSearch, xy: Float64Array, i: number): void {
     const { place, shift } = search;
@@ -72,7 +73,7 @@ export class GridShift {
     let y0 = place[1]!;
     place[0] = x0 - shift[0]!;
     place[1] = y0 - shift[1]!;
-    let settled = false;
+    let settled = search.isByParabolas(part);
     for (let round = 0; round < mostRounds && !settled; round++) {
       if (search.interpolate(part)) {
         const offX: number = place[0]! + shift[0]! - x0;

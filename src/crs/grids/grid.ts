@@ -14,6 +14,8 @@ export interface GridPart {
   readonly rows: number;
   /** Where its first value stands in `Grid.values`. */
   readonly offset: number;
+  /** Shifts are taken from parabolas through three by three nodes, as NADCON 5 has them, and not from the four around. */
+  readonly byParabolas: boolean;
   /** Indices of denser parts inside it, which go before it. */
   readonly children: readonly number[];
 }
@@ -49,7 +51,7 @@ export const sharedValues = (nodes: number): Float32Array =>
 export const edgeOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "stepY">): number => (stepX + stepY) * 1e-5;
 
 /** What is wrong with the place and size of a part, in words; null where it can be used. */
-export function misplaced(part: Omit<LoosePart, "name" | "parent" | "offset">): string | null {
+export function misplaced(part: Omit<LoosePart, "name" | "parent" | "offset" | "byParabolas">): string | null {
   const { west, south, east, north, stepX, stepY, columns, rows } = part;
   const known = [west, south, east, north, stepX, stepY].every(Number.isFinite);
   if (!known || !(stepX > 1e-10 && stepY > 1e-10)) return "its extent or the distance of its nodes is not a number";

@@ -75,6 +75,7 @@ async function readHeaders(file: GridBytes, count: number, unit: number, little:
       ...edges,
       columns,
       rows,
+      byParabolas: false,
       offset,
       byte,
     });

@@ -280,7 +280,10 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
 // @ and names every file that does it, the one to be had from PROJ first, each with a - before it where it is used
 // backwards; or it begins with # and names what geoferry does not read.
 const alternatives = new Map(
-  rows("select * from grid_alternatives where proj_method = 'hgridshift'").map((row) => [row.original_grid_name, row]),
+  rows("select * from grid_alternatives where proj_method in ('hgridshift', 'gridshift')").map((row) => [
+    row.original_grid_name,
+    row,
+  ]),
 );
 function gridCell({ method_name: method, grid_name: own }) {
   const known = alternatives.get(own);

@@ -1,0 +1,24 @@
+/** An error in words for people and as a record for programs. */
+import type { GeoferryError } from "../errors.js";
+import { exitStatus } from "./exit.js";
+
+/** @param of the input, output or map that it is about */
+export function errorRecord(error: GeoferryError, of: object = {}): Record<string, unknown> {
+  const { code, kind, message, details } = error;
+  return { type: "error", ...of, code, exit: exitStatus[kind], message, ...listed(details) };
+}
+
+/** Ends with the end of a line; with `verbose` it lists what the message only counts, and the stack. */
+export function errorText(error: GeoferryError, verbose = false): string {
+  const lines = [`geoferry: ${error.message}`];
+  if (verbose) {
+    for (const { sentence } of listed(error.details).better ?? []) lines.push(`  better: ${sentence}`);
+    lines.push((error.cause as Error | undefined)?.stack ?? error.stack ?? "");
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Operations that would be better, of which the message of a refusal names the first. */
+function listed({ better }: GeoferryError["details"]): { readonly better?: readonly { readonly sentence: string }[] } {
+  return Array.isArray(better) && better.length > 0 ? { better } : {};
+}
