@@ -9,24 +9,29 @@ const oneLayerAFile = new Set(["ESRI Shapefile", "MapInfo File", "CSV", "FlatGeo
 const onlyWgs84 = new Set(["KML", "LIBKML", "GPX", "GeoJSONSeq", "GeoRSS", "GPSBabel"]);
 /** Tables without any geometry. */
 const tablesOnly = new Set(["XLSX", "ODS"]);
-/** Heights that a driver takes and does not keep, and one that keeps them and does not say so. */
+/** Heights that a driver takes and does not keep, and those that keep them and do not say so. */
 const withZ: Readonly<Record<string, boolean>> = {
   "MapInfo File": false,
   KML: true,
   GPX: true,
-  DGN: true,
   GeoRSS: false,
+  "Interlis 1": false,
+  DGN: false,
 };
 /** Those that leave features without geometry out, without a word. */
-const needsGeometry = new Set(["FlatGeobuf", "DXF", "DGN", "GPX", "GeoRSS", "GPSBabel", "KML"]);
+const needsGeometry = new Set(["FlatGeobuf", "DXF", "DGN", "GPX", "GeoRSS", "GPSBabel", "KML", "OGR_GMT"]);
 /** Those that have heights, or measures, in all geometries of a layer or in none. */
-export const hasOneDimension = new Set(["FlatGeobuf", "OpenFileGDB", "FileGDB", "ESRI Shapefile"]);
-/** Those whose numbers and texts are never null. */
-export const hasNoNull = new Set(["MapInfo File"]);
+export const hasOneDimension = new Set(["FlatGeobuf", "GML", "OpenFileGDB", "FileGDB", "ESRI Shapefile"]);
+/** Those that write fifteen digits of a number. */
+export const hasFifteenDigits = new Set(["ESRI Shapefile", "GML", "OGR_GMT", "JML", "CSV", "XLSX", "ODS"]);
+/** Those that keep geometries without positions; to others they are none. */
+export const keepsEmpty = new Set(["GPKG", "SQLite", "CSV"]);
 /** Those whose times are of no time zone. */
 export const hasNoTimeZone = new Set(["MapInfo File", "XLSX", "ODS", "OGR_GMT", "VDV"]);
+/** Those whose times are all in UTC. */
+export const hasOnlyUtc = new Set(["OpenFileGDB", "FileGDB"]);
 /** Those whose times come back without parts of a second. */
-export const hasWholeSeconds = new Set(["OpenFileGDB", "FileGDB"]);
+export const hasWholeSeconds = new Set(["OpenFileGDB", "FileGDB", "ODS"]);
 /** Those that keep the id of a feature. */
 const keepsIds = new Set(["GPKG", "SQLite", "GeoJSON", "GeoJSONSeq", "OpenFileGDB", "FileGDB"]);
 /** Those that take an id more than once. */
@@ -35,6 +40,8 @@ const everyId = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 /** The ids that a driver takes. */
 export const idRangeOf = (name: string): typeof everyId =>
   name === "OpenFileGDB" || name === "FileGDB" ? { least: 1n, greatest: 2n ** 31n - 1n } : everyId;
+/** Characters that the names of fields may have. */
+const nameCharacters: Readonly<Record<string, RegExp>> = { "MapInfo File": /[A-Za-z0-9_#]/ };
 /** Names of fields: bytes that they may have. */
 const nameBytes: Readonly<Record<string, number>> = { "MapInfo File": 31, "ESRI Shapefile": 10, OpenFileGDB: 64 };
 
@@ -76,7 +83,7 @@ function geometryTypesOf(name: string): readonly GeometryType[] {
 
 export function acceptsOf(facts: DriverFacts): Accepts {
   const { name } = facts;
-  const maxBytes = nameBytes[name];
+  const [maxBytes, characters] = [nameBytes[name], nameCharacters[name]];
   return {
     crs: onlyWgs84.has(name) ? "wgs84" : "any",
     layers: facts.layers && !oneLayerAFile.has(name) ? "many" : "one",
@@ -90,6 +97,7 @@ export function acceptsOf(facts: DriverFacts): Accepts {
       ignoreCase: true,
       pattern: /^[^\0]+$/,
       ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(characters === undefined ? {} : { characters }),
     },
     ids: keepsIds.has(name) ? { types: ["int32", "int64"], otherwise: "id" } : "id",
     needs: "summary",

@@ -13,15 +13,13 @@ export interface DriverSketch extends KnownDriver {
 const isZip = (head: Buffer): boolean => head.length > 3 && head.readUInt32LE(0) === 0x04034b50;
 const workbooks = new Set(["XLSX", "ODS"]);
 
-function identifyAs({ driver, extensions, folders, signature }: DriverSketch) {
+function identifyAs({ driver, extensions, folders, zips, signature }: DriverSketch) {
   return (head: Buffer, { name }: { readonly name: string }): Likeness => {
-    const fits = extensions.some((extension) =>
-      name
-        .toLowerCase()
-        .replace(/[/\\]+$/, "")
-        .endsWith(`.${extension}`),
-    );
-    if (folders) return fits && head.length === 0 ? "yes" : "no";
+    const path = name.toLowerCase().replace(/[/\\]+$/, "");
+    const isOf = (all: readonly string[] = []) => all.some((extension) => path.endsWith(`.${extension}`));
+    const fits = isOf(extensions);
+    if (isZip(head) && isOf(zips)) return "yes";
+    if (folders) return isOf(folders) && head.length === 0 ? "yes" : "no";
     if (workbooks.has(driver)) return fits && isZip(head) ? "yes" : "no";
     if (signature) return signature(head) ? "yes" : "no";
     return fits && !isZip(head) && head.length > 0 ? "maybe" : "no";

@@ -20,56 +20,12 @@ const columnTypes: Readonly<Record<FieldType, number>> = {
   binary: 14,
 };
 
-const typeOfColumn: Readonly<Record<number, FieldType>> = {
-  0: "int32",
-  1: "int32",
-  2: "boolean",
-  3: "int32",
-  4: "int32",
-  5: "int32",
-  6: "int64",
-  7: "int64",
-  8: "int64",
-  9: "double",
-  10: "double",
-  11: "text",
-  12: "json",
-  13: "datetime",
-  14: "binary",
-};
-
-/** The place of a member of a flatbuffers table; 0 where it is absent. */
-function memberAt(view: DataView, table: number, member: number): number {
-  const vtable = table - view.getInt32(table, true);
-  const slot = 4 + 2 * member;
-  const offset = slot < view.getUint16(vtable, true) ? view.getUint16(vtable + slot, true) : 0;
-  return offset === 0 ? 0 : table + offset;
-}
-
-const follow = (view: DataView, at: number): number => at + view.getUint32(at, true);
-
-/** Members of the tables Header and Column. */
+/** Members of the table Header. */
 const header = { name: 0, columns: 7, featuresCount: 8, indexNodeSize: 9 } as const;
-const column = { name: 0, type: 1 } as const;
 
 export interface ColumnType {
   readonly name: string;
   readonly type: FieldType;
-}
-
-/** The columns that the header of a file declares. */
-export function columnTypesOf(file: Uint8Array): ColumnType[] {
-  const view = new DataView(file.buffer, file.byteOffset + 12, file.byteLength - 12);
-  const columns = memberAt(view, view.getUint32(0, true), header.columns);
-  if (columns === 0) return [];
-  const vector = follow(view, columns);
-  return Array.from({ length: view.getUint32(vector, true) }, (_, i) => {
-    const table = follow(view, vector + 4 + 4 * i);
-    const name = follow(view, memberAt(view, table, column.name));
-    const type = memberAt(view, table, column.type);
-    const bytes = Buffer.from(view.buffer, view.byteOffset + name + 4, view.getUint32(name, true));
-    return { name: bytes.toString("utf8"), type: typeOfColumn[type === 0 ? 0 : view.getUint8(type)] ?? "text" };
-  });
 }
 
 const padded = (size: number): number => Math.ceil(size / 8) * 8;

@@ -8,6 +8,8 @@ export interface KnownDriver {
   readonly companions?: readonly string[];
   /** Its datasets are folders. */
   readonly folders?: readonly string[];
+  /** Those of its extensions that are zips of such a folder. */
+  readonly zips?: readonly string[];
   readonly writes?: true;
   /** Whether the file says by its first bytes that it is one; absent: only its extension tells. */
   readonly signature?: (head: Buffer) => boolean;
@@ -52,8 +54,9 @@ export const knownDrivers: readonly KnownDriver[] = [
   {
     driver: "OpenFileGDB",
     label: "Esri File Geodatabase",
-    extensions: ["gdb"],
+    extensions: ["gdb", "gdb.zip"],
     folders: ["gdb"],
+    zips: ["gdb.zip"],
     writes: true,
   },
   { driver: "Parquet", label: "GeoParquet", extensions: ["parquet"], writes: true, signature: begins("PAR1") },

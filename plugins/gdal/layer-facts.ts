@@ -1,7 +1,7 @@
 /** What a layer says of itself before its features are read, in the process of GDAL. */
 import type { Dataset, Layer } from "gdal-async";
 import type { FieldType } from "../../src/model/index.js";
-import { columnTypesOf } from "./flatgeobuf.js";
+import { type LayerDefinition, layerDefinition } from "./layer-definition.js";
 import type { Gdal } from "./library.js";
 import type { FieldPlan, LayerFacts } from "./protocol.js";
 
@@ -40,34 +40,12 @@ const names: Readonly<Record<string, string>> = {
 /** Drivers whose feature ids stand in the file, though they have no column for them. */
 const keepIds = new Set(["GeoJSON", "GeoJSONSeq", "TopoJSON", "ESRIJSON", "MVT", "MBTiles", "PMTiles", "JSONFG"]);
 
-/**
- * gdal-async does not say which integers are booleans, nor which texts are JSON. The header of an empty FlatGeobuf that
- * GDAL makes of the layer does.
- */
-function subtypesOf(gdal: Gdal, dataset: Dataset, layer: Layer): Map<string, FieldType> {
-  const path = `/vsimem/geoferry-${process.pid}-fields.fgb`;
-  const found = new Map<string, FieldType>();
-  try {
-    const args = ["-f", "FlatGeobuf", "-nlt", "NONE", "-limit", "0", layer.name];
-    gdal.vectorTranslate(path, dataset, args).close();
-    const header = gdal.vsimem.release(path);
-    for (const { name, type } of columnTypesOf(header)) {
-      if (type === "boolean" || type === "json") found.set(name, type);
-    }
-  } catch {
-    // Without the driver, or for a layer that it does not take, booleans stay the integers that they are.
-  }
-  return found;
-}
-
-export function fieldPlans(gdal: Gdal, dataset: Dataset, layer: Layer): FieldPlan[] {
+export function fieldPlans(layer: Layer, { subtypes }: LayerDefinition): FieldPlan[] {
   const fields: FieldPlan[] = layer.fields.map(({ name, type, width, precision }) => {
     const ogrType = names[type] ?? type;
     return { name, ogrType, type: types[ogrType] ?? "text", width, decimals: precision };
   });
   const subtyped = (ogrType: string) => ogrType === "OFTInteger" || ogrType === "OFTString";
-  if (!fields.some(({ ogrType }) => subtyped(ogrType))) return fields;
-  const subtypes = subtypesOf(gdal, dataset, layer);
   return fields.map((field) =>
     subtyped(field.ogrType) ? { ...field, type: subtypes.get(field.name) ?? field.type } : field,
   );
@@ -82,7 +60,41 @@ export function wktOf(layer: Layer): string {
   }
 }
 
-export function layerFacts(gdal: Gdal, dataset: Dataset, layer: Layer): LayerFacts {
+/** The layers of a dataset as they are read: one for each column with geometry. */
+export interface ReadLayer {
+  readonly facts: LayerFacts;
+  /** Of the dataset. */
+  readonly index: number;
+  /** Null for the first, or only, one. */
+  readonly geometryColumn: string | null;
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
+/** The reference system of another column than the first. */
+function wktOfColumn(dataset: Dataset, layer: Layer, column: string): string {
+  return wktOf(select(dataset, `SELECT ${quoted(column)} FROM ${quoted(layer.name)}`));
+}
+
+/** By default in GDAL's own dialect, which every driver has. @throws Error */
+export function select(dataset: Dataset, sql: string, dialect = "OGRSQL"): Layer {
+  // Typed as without a dialect.
+  const typed = dataset as Dataset & { executeSQL(sql: string, filter: null, dialect: string): Layer };
+  return typed.executeSQL(sql, null, dialect);
+}
+
+export function readLayers(gdal: Gdal, dataset: Dataset, layer: Layer, index: number): ReadLayer[] {
+  const definition = layerDefinition(gdal, dataset, layer.name);
+  const facts = layerFacts(gdal, dataset, layer, definition);
+  const others = definition.otherGeometries.map((geometryColumn) => {
+    const name = `${facts.name} (${geometryColumn})`;
+    const wkt = wktOfColumn(dataset, layer, geometryColumn);
+    return { facts: { ...facts, name, wkt, isTable: false }, index, geometryColumn };
+  });
+  return [{ facts, index, geometryColumn: null }, ...others];
+}
+
+function layerFacts(gdal: Gdal, dataset: Dataset, layer: Layer, definition: LayerDefinition): LayerFacts {
   let featureCount = -1;
   try {
     featureCount = layer.features.count(false);
@@ -92,7 +104,7 @@ export function layerFacts(gdal: Gdal, dataset: Dataset, layer: Layer): LayerFac
   return {
     name: layer.name,
     wkt: wktOf(layer),
-    fields: fieldPlans(gdal, dataset, layer),
+    fields: fieldPlans(layer, definition),
     isTable: layer.geomType === gdal.wkbNone,
     featureCount: featureCount < 0 ? null : featureCount,
     keepsIds: layer.fidColumn !== "" || keepIds.has(dataset.driver?.description ?? ""),

@@ -61,13 +61,28 @@ export interface Unreadable {
   readonly reason: string;
 }
 
+export interface WrittenValues {
+  /** Of those that are not null; null where GDAL did not tell. */
+  readonly count: number | null;
+  /** Of numbers, or of the bytes of texts; null of other types, and where GDAL did not tell. */
+  readonly sum: number | null;
+}
+
 /** What was asked of a driver, and what the layers of the output turned out to be. */
 export interface WrittenLayer {
   readonly name: string;
   readonly features: number;
   /** Empty where it says no reference system. */
   readonly wkt: string;
-  readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
+  /** No geometry at all. */
+  readonly isTable: boolean;
+  /** Least x, least y, greatest x, greatest y; null where GDAL does not tell. */
+  readonly extent: readonly number[] | null;
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: FieldType;
+    readonly values: WrittenValues;
+  }[];
 }
 
 /** What the process is asked, one thing after the other. */
@@ -103,7 +118,8 @@ export type GdalReply = (
       readonly rounded: number;
       readonly done: boolean;
     }
-  | { readonly kind: "write"; readonly layers: readonly WrittenLayer[] }
+  /** Null where what was written cannot be looked at. */
+  | { readonly kind: "write"; readonly layers: readonly WrittenLayer[] | null }
   | { readonly kind: "error"; readonly message: string }
 ) & {
   /** What GDAL warned of since the last reply. */

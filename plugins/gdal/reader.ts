@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import { Batch, type Dataset, type Layer } from "../../src/model/index.js";
 import { fault, GeoferryError, type ReadContext, type ReaderModule, type Source } from "../../src/plugin/index.js";
 import { tellRepairs } from "../shared/wkb-repairs.js";
+import { hasOnlyUtc } from "./accepts.js";
 import { askCatalogue } from "./catalogue.js";
 import { GdalConnection } from "./connection.js";
 import { gdalEnvironment } from "./environment.js";
@@ -84,7 +85,9 @@ async function openDataset(opening: Opening): Promise<[GdalConnection, GdalReply
   }
 }
 
-const withoutEarth = /^(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b/i;
+/** Without a place on the earth, and what a GeoPackage has for none. */
+const withoutEarth =
+  /^(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b|^\w+\["Undefined (geographic|Cartesian) SRS"/i;
 
 async function crsOf({ name, wkt }: LayerFacts, context: ReadContext): Promise<Layer["crs"]> {
   if (wkt === "" || withoutEarth.test(wkt)) return null;
@@ -106,6 +109,14 @@ function tell(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext
   for (const { record, fid, reason } of unreadable) {
     const place = { record };
     context.reject({ code: "geometry-invalid", reason: `${reason} (feature ${fid})`, place, feature: null });
+  }
+}
+
+/** GDAL takes times for UTC where the file does not say what they are. */
+function tellZones({ fields }: LayerFacts, context: ReadContext): void {
+  for (const { name, type } of fields) {
+    if (type === "datetime")
+      context.notice("zone-assumed", name, "the file says no time zone: GDAL takes times for UTC");
   }
 }
 
@@ -152,6 +163,7 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
     try {
       connection = await connections.take();
       await connection.ask({ kind: "start", layer: index, ids });
+      if (hasOnlyUtc.has(driver ?? "")) tellZones(facts, context);
       // While the host works on what came, GDAL reads on.
       let ahead = connection.ask({ kind: "rows" });
       ahead.catch(() => undefined);

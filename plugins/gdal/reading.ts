@@ -4,7 +4,7 @@ import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../.
 import { WkbReader } from "../shared/wkb.js";
 import { GeometryRun } from "./geometry-run.js";
 import { reachingDrivers } from "./known-drivers.js";
-import { layerFacts } from "./layer-facts.js";
+import { quoted, type ReadLayer, readLayers, select } from "./layer-facts.js";
 import type { Gdal } from "./library.js";
 import type { FieldPlan, GdalReply, GdalRequest, LayerFacts, Unreadable } from "./protocol.js";
 import { type Cells, cellsOf } from "./value-cells.js";
@@ -16,20 +16,21 @@ const replyBatches = 4;
 
 type Rows = Omit<GdalReply & { readonly kind: "rows" }, "warnings">;
 
-const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-
 /** What only its text tells exactly: integers beyond 2^53, and the parts of seconds and offsets of times. */
 const byText = new Set(["OFTInteger64", "OFTDate", "OFTTime", "OFTDateTime"]);
 
 /** The integer in `"Integer64"` texts and others as OGR writes them needs the layer's own SQL to be asked for. */
-function selectionOf({ name, fields }: LayerFacts): string | null {
+function selectionOf({ facts, geometryColumn }: ReadLayer, table: string): string | null {
+  const { fields } = facts;
   const names = new Set(fields.map((field) => field.name.toLowerCase()));
   // Names that differ in case only are one to SQL.
-  if (!fields.some(({ ogrType }) => byText.has(ogrType)) || names.size < fields.length) return null;
+  const isNeeded = geometryColumn !== null || fields.some(({ ogrType }) => byText.has(ogrType));
+  if (!isNeeded || names.size < fields.length) return null;
   const columns = fields.map(({ name: field, ogrType }) =>
     byText.has(ogrType) ? `CAST(${quoted(field)} AS CHARACTER) AS ${quoted(field)}` : quoted(field),
   );
-  return `SELECT ${columns.join(", ")} FROM ${quoted(name)}`;
+  const geometry = geometryColumn === null ? [] : [quoted(geometryColumn)];
+  return `SELECT ${[...geometry, ...columns].join(", ")} FROM ${quoted(table)}`;
 }
 
 /** What a driver that was asked for is called by the collection of drivers. */
@@ -42,7 +43,7 @@ function driverNamed(gdal: Gdal, name: string) {
 }
 
 export class Reading {
-  private readonly layers: readonly LayerFacts[];
+  private readonly layers: readonly ReadLayer[];
   private current: LayerFacts | undefined;
   private source: Layer | undefined;
   private cells: Cells[] = [];
@@ -59,7 +60,9 @@ export class Reading {
     private readonly driver: string,
   ) {
     this.run = new GeometryRun(gdal, this.wkb);
-    this.layers = dataset.layers.map((layer) => layerFacts(gdal, dataset, layer));
+    this.layers = dataset.layers
+      .map((layer, index) => ({ layer, index }))
+      .flatMap(({ layer, index }) => readLayers(gdal, dataset, layer, index));
   }
 
   /** @throws Error with what GDAL says */
@@ -76,16 +79,20 @@ export class Reading {
   }
 
   facts(): { readonly kind: "open"; readonly driver: string; readonly layers: readonly LayerFacts[] } {
-    return { kind: "open", driver: this.driver, layers: this.layers };
+    return { kind: "open", driver: this.driver, layers: this.layers.map(({ facts }) => facts) };
   }
 
   /** Goes back to before the first feature of a layer. */
   start(index: number, ids: boolean): void {
-    const facts = this.layers[index]!;
+    const layer = this.layers[index]!;
+    const { facts, geometryColumn } = layer;
     this.current = facts;
-    const sql = selectionOf(facts);
+    const whole = this.dataset.layers.get(layer.index);
+    const sql = selectionOf(layer, whole.name);
     const selected = sql === null ? null : this.select(sql);
-    this.source = selected ?? this.dataset.layers.get(index);
+    if (geometryColumn !== null && !selected)
+      throw new Error(`the geometries "${geometryColumn}" of the layer ${whole.name} cannot be asked for`);
+    this.source = selected ?? whole;
     this.cells = facts.fields.map((field) => cellsOf(field, selected !== null && byText.has(field.ogrType)));
     this.ids = ids ? new BigintBuilder() : null;
     this.started = false;
@@ -94,12 +101,7 @@ export class Reading {
 
   private select(sql: string): Layer | null {
     try {
-      // Typed as without a dialect; GDAL's own is the one that every driver has.
-      return (this.dataset as Dataset & { executeSQL(sql: string, filter: null, dialect: string): Layer }).executeSQL(
-        sql,
-        null,
-        "OGRSQL",
-      );
+      return select(this.dataset, sql);
     } catch {
       return null;
     }

@@ -1,7 +1,17 @@
 /** Turns batches into rows that GDAL reads: properties of FlatGeobuf, the geometry as WKB in one of them. */
-import { type Batch, type Column, decodeUtf8, Kind, Presence } from "../../src/model/index.js";
+import {
+  type Batch,
+  type BytesColumn,
+  type Column,
+  decodeUtf8,
+  type GeometryColumn,
+  isBytesColumn,
+  Kind,
+  Presence,
+  positionRange,
+} from "../../src/model/index.js";
 import type { Encoder, TargetLayer } from "../../src/plugin/index.js";
-import { dimensionsOf } from "../shared/dimensions.js";
+import type { Dimensions } from "../shared/dimensions.js";
 import { WkbWriter } from "../shared/wkb.js";
 import { FeatureWriter } from "./flatgeobuf.js";
 
@@ -11,13 +21,17 @@ export interface RowChunk {
   readonly features: number;
   readonly missingZ: number;
   readonly missingM: number;
-  /** Geometries without any height in a layer that has heights, and without measures in one that has them. */
-  readonly flat: number;
-  readonly unmeasured: number;
-  /** By field: values that are null, but for dates; times of a time zone; times with parts of a second. */
-  readonly nulls: readonly number[];
+  /** Geometries without positions that became none. */
+  readonly empty: number;
+  /** By field: values that are not null, and what its numbers, or the bytes of its texts, add up to. */
+  readonly values: readonly number[];
+  readonly sums: readonly number[];
+  /** By field: times of a time zone, of another than UTC, and with parts of a second. */
   readonly zoned: readonly number[];
+  readonly shifted: readonly number[];
   readonly fractions: readonly number[];
+  /** Numbers with more than fifteen digits, where they are looked for. */
+  readonly long: readonly number[];
   /** Times with more than milliseconds. */
   readonly fine: readonly number[];
   /** Those of the features that have one. */
@@ -50,13 +64,42 @@ function idAt(ids: Column, row: number): bigint | null {
   return BigInt(ids.values[row]!);
 }
 
-const temporal = new Set(["date", "time", "datetime"]);
-
-function nullsIn(column: Column | undefined): number {
-  if (!column || temporal.has(column.type)) return 0;
+function valuesIn(column: Column | undefined): number {
   let count = 0;
-  for (const presence of column.presence) if (presence !== Presence.value) count++;
+  for (const presence of column?.presence ?? []) if (presence === Presence.value) count++;
   return count;
+}
+
+function longNumbersIn(column: Column | undefined): number {
+  if (column?.type !== "double") return 0;
+  const { values, presence } = column;
+  let count = 0;
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    if (presence[row] === Presence.value && Number.isFinite(value) && Number(value.toPrecision(15)) !== value) count++;
+  }
+  return count;
+}
+
+function bytesIn({ offsets, presence }: BytesColumn): number {
+  let sum = 0;
+  for (let row = 0; row < presence.length; row++)
+    if (presence[row] === Presence.value) sum += offsets[row + 1]! - offsets[row]!;
+  return sum;
+}
+
+function sumOf(column: Column | undefined): number {
+  if (!column) return 0;
+  if (isBytesColumn(column)) return bytesIn(column);
+  const { values, presence } = column;
+  let sum = 0;
+  for (let row = 0; row < values.length; row++) {
+    if (presence[row] !== Presence.value) continue;
+    const value = Number(values[row]);
+    // Sums of integers that no double holds say nothing.
+    sum += column.type !== "int64" || Number.isSafeInteger(value) ? value : Number.NaN;
+  }
+  return sum;
 }
 
 /** How many of the times in the column have a text that ends, or goes on, so. */
@@ -71,8 +114,27 @@ function timesWith(pattern: RegExp, column: Column | undefined): number {
 }
 
 const zoned = /T.*(Z|[+-]\d\d:\d\d)$/;
+const shifted = /T.*[+-](?!00:00)\d\d:\d\d$/;
 const fraction = /\.\d*[1-9]/;
 const fineFraction = /\.\d{3}\d*[1-9]/;
+
+function hasPositions(geometry: GeometryColumn, row: number): boolean {
+  const [from, to] = positionRange(geometry, row);
+  if (to > from) return true;
+  const { members, memberOffsets } = geometry;
+  if (!members || !memberOffsets) return false;
+  for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) if (hasPositions(members, k)) return true;
+  return false;
+}
+
+/** What a driver does with values, as the tables of `accepts.ts` have it. */
+export interface DriverTraits {
+  /** All geometries of a layer have the same dimensions. */
+  readonly hasOneDimension: boolean;
+  /** Geometries without positions are not written as none. */
+  readonly keepsEmpty: boolean;
+  readonly hasFifteenDigits: boolean;
+}
 
 /** The columns of the rows are: the geometry, the id, then the fields. */
 export const [geometryIndex, idIndex, firstField] = [0, 1, 2] as const;
@@ -81,7 +143,15 @@ export class RowEncoder implements Encoder<RowChunk> {
   private readonly wkb = new WkbWriter();
   private readonly writer = new FeatureWriter();
 
-  constructor(private readonly layer: TargetLayer) {}
+  private readonly dimensions: Dimensions;
+
+  constructor(
+    private readonly layer: TargetLayer,
+    private readonly traits: DriverTraits,
+  ) {
+    const { hasZ = false, hasM = false } = layer.summary ?? {};
+    this.dimensions = traits.hasOneDimension ? { z: hasZ, m: hasM } : { z: false, m: false };
+  }
 
   encode(batch: Batch): RowChunk {
     const { writer, wkb } = this;
@@ -89,8 +159,7 @@ export class RowEncoder implements Encoder<RowChunk> {
     const columns = (this.layer.fields ?? []).map(({ name }) => byName.get(name));
     const puts = columns.map((column) => column && putOf(column));
     const { geometry, ids } = batch;
-    const { hasZ = false, hasM = false } = this.layer.summary ?? {};
-    let [flat, unmeasured] = [0, 0];
+    let empty = 0;
     wkb.missingZ = 0;
     wkb.missingM = 0;
     const given = new BigInt64Array(batch.length);
@@ -98,12 +167,10 @@ export class RowEncoder implements Encoder<RowChunk> {
     for (let row = 0; row < batch.length; row++) {
       writer.begin();
       if (geometry.kinds[row] !== Kind.none) {
-        const bytes = wkb.write(geometry, row);
-        writer.bytes(geometryIndex, bytes, 0, bytes.length);
-        if (hasZ || hasM) {
-          const { z, m } = dimensionsOf(geometry, row);
-          if (hasZ && !z) flat++;
-          if (hasM && !m) unmeasured++;
+        if (!this.traits.keepsEmpty && !hasPositions(geometry, row)) empty++;
+        else {
+          const bytes = wkb.write(geometry, row, 0, this.dimensions);
+          writer.bytes(geometryIndex, bytes, 0, bytes.length);
         }
       }
       const id = ids && idAt(ids, row);
@@ -122,11 +189,13 @@ export class RowEncoder implements Encoder<RowChunk> {
       features: batch.length,
       missingZ,
       missingM,
-      flat,
-      unmeasured,
-      nulls: columns.map(nullsIn),
+      empty,
+      values: columns.map(valuesIn),
+      sums: columns.map(sumOf),
       zoned: columns.map((column) => timesWith(zoned, column)),
+      shifted: columns.map((column) => timesWith(shifted, column)),
       fractions: columns.map((column) => timesWith(fraction, column)),
+      long: columns.map((column) => (this.traits.hasFifteenDigits ? longNumbersIn(column) : 0)),
       fine: columns.map((column) => timesWith(fineFraction, column)),
       ids: given.slice(0, count),
     };

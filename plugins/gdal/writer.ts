@@ -2,7 +2,15 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import type { Field } from "../../src/model/index.js";
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
-import { acceptsOf, hasNoNull, hasNoTimeZone, hasOneDimension, hasWholeSeconds } from "./accepts.js";
+import {
+  acceptsOf,
+  hasFifteenDigits,
+  hasNoTimeZone,
+  hasOneDimension,
+  hasOnlyUtc,
+  hasWholeSeconds,
+  keepsEmpty,
+} from "./accepts.js";
 import { driverFacts } from "./catalogue.js";
 import { GdalConnection } from "./connection.js";
 import { gdalEnvironment } from "./environment.js";
@@ -22,7 +30,7 @@ import {
 import { givenOptions } from "./option-tables.js";
 import { placeFiles, placeFolder } from "./output-files.js";
 import type { DriverFacts } from "./protocol.js";
-import { type RowChunk, RowEncoder } from "./row-encoder.js";
+import { type DriverTraits, type RowChunk, RowEncoder } from "./row-encoder.js";
 import { tellDifferences, tellWarning } from "./written.js";
 
 /** Values of the driver's own options, and of ours. */
@@ -34,22 +42,30 @@ export interface WriteValues {
 /** Options that make a driver hold what it is given, where the person says nothing else. */
 const faithful: Readonly<Record<string, readonly string[]>> = {
   GML: ["-dsco", "FORMAT=GML3.2"],
+  CSV: ["-lco", "GEOMETRY=AS_WKT"],
 };
 
 /** The rows of one layer on their way to GDAL. */
 class RowFile {
   private size = 0;
   features = 0;
+  /** By field. */
+  readonly values: number[];
+  readonly sums: number[];
 
   private constructor(
     readonly path: string,
     private readonly file: FileHandle,
     readonly ids: IdCheck,
-  ) {}
+    fields: number,
+  ) {
+    this.values = new Array<number>(fields).fill(0);
+    this.sums = new Array<number>(fields).fill(0);
+  }
 
   static async create(path: string, driver: string, fields: readonly Field[]): Promise<RowFile> {
     const file = await open(path, "wx", 0o600);
-    const rows = new RowFile(path, file, new IdCheck(driver));
+    const rows = new RowFile(path, file, new IdCheck(driver), fields.length);
     await rows.write(
       headerOf([
         { name: geometryColumn, type: "binary" },
@@ -97,16 +113,22 @@ class GdalAssembler implements Assembler<RowChunk> {
     file.features += features;
     file.ids.add(ids, features);
     const { context, facts } = this;
-    const alike = hasOneDimension.has(facts.name);
-    const z = counts.missingZ + (alike ? counts.flat : 0);
-    const m = counts.missingM + (alike ? counts.unmeasured : 0);
+    const { missingZ: z, missingM: m, empty } = counts;
+    if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became none", empty);
     if (z > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", z);
     const fields = this.layers[layer]!.fields ?? [];
-    fields.forEach(({ name }, f) => {
-      const [nulls, zoned, fractions] = [counts.nulls[f]!, counts.zoned[f]!, counts.fractions[f]!];
-      if (nulls > 0 && hasNoNull.has(facts.name)) {
-        context.lose("null-filled", name, `${facts.label} has no null: 0 or empty text stands for it`, nulls);
+    fields.forEach(({ name, type }, f) => {
+      const [values, zoned, fractions] = [counts.values[f]!, counts.zoned[f]!, counts.fractions[f]!];
+      file.values[f]! += values;
+      file.sums[f]! += counts.sums[f]!;
+      if (type === "datetime" && hasOnlyUtc.has(facts.name)) {
+        if (values > zoned)
+          context.lose("zone-assumed", name, "a time without a zone was taken for UTC", values - zoned);
+        const changed = counts.shifted[f]!;
+        if (changed > 0) context.lose("zone-dropped", name, "a time became the same instant in UTC", changed);
       }
+      const long = counts.long[f]!;
+      if (long > 0) context.lose("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
       if (fractions > 0 && hasWholeSeconds.has(facts.name)) {
         context.lose("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
       }
@@ -142,13 +164,11 @@ class GdalAssembler implements Assembler<RowChunk> {
     try {
       const args = this.args(descriptions);
       const written = await this.connection.ask({ kind: "write", source, path, driver: facts.name, args });
-      tellDifferences(
-        written.layers,
-        layers,
-        this.files.map(({ features }) => features),
-        facts,
-        context,
-      );
+      if (written.layers) tellDifferences(written.layers, layers, this.files, facts, context);
+      else if (facts.reads) {
+        const example = `GDAL cannot read what its driver ${facts.name} wrote`;
+        context.lose("output-unreadable", undefined, example);
+      }
     } catch (error) {
       throw writeFailure(error, sink.name, facts.name);
     } finally {
@@ -206,7 +226,25 @@ class GdalAssembler implements Assembler<RowChunk> {
     // The type holds for all layers: of several it is said only where it is that of each.
     const [type] = measured;
     const typed = type && measured.every((other) => other === type) ? ["-nlt", type] : [];
-    return [...given, ...(isGiven ? [] : own), ...typed, ...(hasIds ? ["-preserve_fid"] : ["-unsetFid"])];
+    return [
+      ...given,
+      ...(isGiven ? [] : own),
+      ...this.bounds(),
+      ...typed,
+      ...(hasIds ? ["-preserve_fid"] : ["-unsetFid"]),
+    ];
+  }
+
+  /** A .tab has whole numbers for coordinates, as fine as the bounds are narrow: GDAL's own leave centimetres. */
+  private bounds(): string[] {
+    const { facts, values, layers, sink } = this;
+    const extent = layers[0]?.summary?.extent;
+    const isTab = facts.name === "MapInfo File" && /\.tab$/i.test(sink.name);
+    if (!isTab || values.BOUNDS !== undefined || !extent) return [];
+    const margin = Math.max(1, extent[2] - extent[0], extent[3] - extent[1]);
+    const [left, bottom, right, top] = extent;
+    const bounds = [left - margin, bottom - margin, right + margin, top + margin];
+    return ["-lco", `BOUNDS=${bounds.join(",")}`];
   }
 
   async abort(): Promise<void> {
@@ -220,9 +258,15 @@ async function writeText(path: string, text: string): Promise<void> {
   await file.writeFile(text).finally(() => file.close());
 }
 
+const traitsOf = (driver: string): DriverTraits => ({
+  hasOneDimension: hasOneDimension.has(driver),
+  keepsEmpty: keepsEmpty.has(driver),
+  hasFifteenDigits: hasFifteenDigits.has(driver),
+});
+
 export function writerOf(driver: string): WriterModule<WriteValues, RowChunk> {
   return {
-    encoder: async (layer) => new RowEncoder(layer),
+    encoder: async (layer) => new RowEncoder(layer, traitsOf(driver)),
     async assembler(sink, layers, values, context) {
       const facts = driverFacts(driver);
       const scratch = dirname(await context.scratch("gdal.log"));

@@ -1,26 +1,85 @@
 /** Makes a dataset of the layers that were put down for it, in the process of GDAL. */
-import type { Dataset } from "gdal-async";
-import { fieldPlans, wktOf } from "./layer-facts.js";
+import type { Dataset, Layer } from "gdal-async";
+import { quoted as quotedName } from "../shared/sql-names.js";
+import { layerDefinition } from "./layer-definition.js";
+import { fieldPlans, quoted, select, wktOf } from "./layer-facts.js";
 import type { Gdal } from "./library.js";
-import type { GdalRequest, WrittenLayer } from "./protocol.js";
+import type { FieldPlan, GdalRequest, WrittenLayer, WrittenValues } from "./protocol.js";
 
 type WriteRequest = GdalRequest & { readonly kind: "write" };
 
+const isNumber = ({ ogrType }: FieldPlan): boolean => /^OFT(Integer|Integer64|Real)$/.test(ogrType);
+const isText = ({ ogrType }: FieldPlan): boolean => ogrType === "OFTString";
+
+type Numbers = readonly (number | null)[];
+
+/** The one row of a question; null where GDAL cannot be asked. */
+function rowOf(ask: () => Layer): Numbers | null {
+  try {
+    return ask().features.first()?.fields.toArray() as Numbers;
+  } catch {
+    return null;
+  }
+}
+
+/** How many features there are, how many values each field has, and what its numbers or bytes add up to. */
+function countsOf(
+  dataset: Dataset,
+  layer: Layer,
+  fields: readonly FieldPlan[],
+): { readonly features: number; readonly fields: readonly WrittenValues[] } {
+  const asked = fields.map(({ name }) => quoted(name));
+  const sums = fields.flatMap((field, f) => (isNumber(field) ? [`SUM(${asked[f]})`] : []));
+  const counts = asked.map((column) => `COUNT(${column})`);
+  const sql = `SELECT ${["COUNT(*)", ...counts, ...sums].join(", ")} FROM ${quoted(layer.name)}`;
+  const found = rowOf(() => select(dataset, sql));
+  const texts = fields.filter(isText);
+  // GDAL's own dialect knows no length; the other one takes NaN for null.
+  const lengths = texts.map(({ name }) => `SUM(LENGTH(CAST(${quotedName(name)} AS BLOB)))`);
+  const bytes =
+    texts.length === 0
+      ? []
+      : rowOf(() => select(dataset, `SELECT ${lengths.join(", ")} FROM ${quotedName(layer.name)}`, "SQLITE"));
+  let [sumAt, textAt] = [1 + fields.length, 0];
+  return {
+    features: found?.[0] ?? layer.features.count(true),
+    fields: fields.map((field, f) => ({
+      count: found?.[1 + f] ?? null,
+      sum: isNumber(field) ? (found?.[sumAt++] ?? null) : isText(field) ? (bytes?.[textAt++] ?? null) : null,
+    })),
+  };
+}
+
+function extentOf(layer: Layer): number[] | null {
+  try {
+    const { minX, minY, maxX, maxY } = layer.getExtent(true);
+    return [minX, minY, maxX, maxY];
+  } catch {
+    return null;
+  }
+}
+
 /** What the layers became, read back from the file: that a driver takes something does not mean that it keeps it. */
 function lookAt(gdal: Gdal, dataset: Dataset): WrittenLayer[] {
-  return dataset.layers.map((layer) => ({
-    name: layer.name,
-    features: layer.features.count(true),
-    wkt: wktOf(layer),
-    fields: fieldPlans(gdal, dataset, layer).map(({ name, type }) => ({ name, type })),
-  }));
+  return dataset.layers.map((layer) => {
+    const plans = fieldPlans(layer, layerDefinition(gdal, dataset, layer.name));
+    const { features, fields } = countsOf(dataset, layer, plans);
+    return {
+      name: layer.name,
+      features,
+      wkt: wktOf(layer),
+      isTable: layer.geomType === gdal.wkbNone,
+      extent: extentOf(layer),
+      fields: plans.map(({ name, type }, f) => ({ name, type, values: fields[f]! })),
+    };
+  });
 }
 
 /** @throws Error with what GDAL says */
 export function write(
   gdal: Gdal,
   { source, path, driver, args }: WriteRequest,
-): { kind: "write"; layers: WrittenLayer[] } {
+): { kind: "write"; layers: WrittenLayer[] | null } {
   const layers = gdal.drivers.get("OGR_VRT").open(source);
   gdal.vectorTranslate(path, layers, ["-f", driver, ...args]).close();
   layers.close();
@@ -28,8 +87,7 @@ export function write(
   try {
     written = gdal.drivers.get(driver).open(path);
   } catch {
-    // What it can only write cannot be looked at.
-    return { kind: "write", layers: [] };
+    return { kind: "write", layers: null };
   }
   const found = lookAt(gdal, written);
   written.close();

@@ -120,6 +120,8 @@ export interface Accepts {
     readonly maxBytes?: number;
     readonly ignoreCase?: boolean;
     readonly pattern?: RegExp;
+    /** A character that a name may have; any other becomes an underscore. */
+    readonly characters?: RegExp;
     /** Names that no field can have: it gets one with a number. */
     readonly reserved?: readonly string[];
   };

@@ -69,8 +69,11 @@ function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
  * A name the target takes: shortened and made unique, the same way every time.
  * @param taken the names that are taken, each with the last number that was tried for it
  */
-function fittedName(name: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Map<string, number>): string {
-  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern } = limits;
+function fittedName(wanted: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Map<string, number>): string {
+  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, characters } = limits;
+  const name = characters
+    ? Array.from(wanted, (character) => (characters.test(character) ? character : "_")).join("")
+    : wanted;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
   // Spaces around a name, and U+0000, are what a pattern may mind.
