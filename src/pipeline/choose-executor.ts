@@ -7,7 +7,7 @@ import type { ConvertRequest, Host } from "./request.js";
 import type { FormatRef } from "./task.js";
 
 /** Below this many bytes of input, starting a worker takes longer than doing the work. */
-const smallInput = 8 * 1024 * 1024;
+export const smallInput = 8 * 1024 * 1024;
 
 /** Threads asked for, or as many as there are cores. */
 export function threads(request: Pick<ConvertRequest, "workers">): number {

@@ -2,9 +2,9 @@
  * What the queue costs: the same job of many small files by this machine alone, by one worker and by three, on a Redis
  * of its own (redis-server must be installed). Seconds that pass, and seconds of processors of everything but Redis.
  *
- *   npm run bench:queue -- [--files 500] [--points 100] [--rounds 3]
+ *   npm run bench:queue -- [--files 500] [--points 100] [--rounds 3] [--by 0,1,3]
  *
- * Rounds are interleaved. On a busy machine only the seconds of processors can be compared.
+ * `by` are numbers of workers, 0 for this process alone. Rounds are interleaved. On a busy machine only the seconds of processors can be compared.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,6 +21,7 @@ const { values: flags } = parseArgs({
     files: { type: "string", default: "500" },
     points: { type: "string", default: "100" },
     rounds: { type: "string", default: "3" },
+    by: { type: "string", default: "0,1,3" },
   },
 });
 const [files, points, rounds] = [flags.files, flags.points, flags.rounds].map(Number);
@@ -77,7 +78,7 @@ async function round(workers) {
 }
 
 try {
-  const kinds = [null, 1, 3];
+  const kinds = flags.by.split(",").map((kind) => (kind === "0" ? null : Number(kind)));
   const results = new Map(kinds.map((kind) => [kind, []]));
   for (let n = 0; n < rounds; n++) for (const kind of kinds) results.get(kind).push(await round(kind));
   console.log(`${files} files of ${points} points, median of ${rounds}`);

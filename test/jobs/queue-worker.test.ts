@@ -35,7 +35,7 @@ const serveTable = (answer: Parameters<typeof desk.serve>[0]): Promise<string> =
   });
 
 /** Machines on which tests run side by side are slow. */
-describe.runIf(hasRedis)("with workers", { timeout: 240_000 }, () => {
+describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
   const fleet = new Fleet(environment);
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);

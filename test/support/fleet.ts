@@ -81,7 +81,8 @@ export class Fleet {
 
   /** Begins a worker; one that does not answer is taken for dead soon. */
   worker(name: string, flags: readonly string[] = [], program = main): Promise<FleetWorker> {
-    const usual = ["--name", name, "--takeover", "3", "--concurrency", "1", "--json"];
+    const width = flags.includes("--concurrency") ? [] : ["--concurrency", "1"];
+    const usual = ["--name", name, "--takeover", "3", ...width, "--json"];
     return this.begin([program, "worker", ...this.flags, ...usual, ...flags]);
   }
 

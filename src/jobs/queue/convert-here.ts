@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fault } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3-address.js";
 import { sweepFolder } from "../../io/target.js";
+import { smallInput } from "../../pipeline/choose-executor.js";
 import { convert } from "../../pipeline/convert.js";
 import { isAddress } from "../../pipeline/expand.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
@@ -45,7 +46,7 @@ export async function convertHere(
   if (difference !== null) throw fault("worker-unfit", { worker, reason: difference });
   const request: ConvertRequest = {
     ...asked,
-    ...{ inputs: inputsOf(work.inputs, asked.inputs), output, workers: threads },
+    ...{ inputs: inputsOf(work.inputs, asked.inputs), output, workers: threadsFor(work.sources, threads) },
     ...(work.overwrite ? { overwrite: true } : {}),
   };
   const pieces = isPath ? piecesFolder(output, order.id) : null;
@@ -77,6 +78,12 @@ export async function convertHere(
     if (isSpread && !signal.aborted) removePieces(pieces);
     throw error;
   }
+}
+
+/** Threads of its own take longer to begin than a small input takes to convert. */
+function threadsFor(sources: ConversionWork["sources"], threads: number): number {
+  const bytes = (sources ?? []).reduce((sum, { size }) => sum + Number(size || smallInput), 0);
+  return sources !== null && bytes < smallInput ? 1 : threads;
 }
 
 /** Of a single file that every worker sees, and of which features need not be counted in order. */
