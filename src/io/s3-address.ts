@@ -1,4 +1,5 @@
 /** Addresses of objects in S3 and compatible stores: `s3://bucket/key`. */
+import { resolve, sep } from "node:path";
 import { fault } from "../errors.js";
 
 export interface BucketAddress {
@@ -18,6 +19,12 @@ export function bucketAddressOf(text: string): BucketAddress {
 }
 
 export const textOf = ({ bucket, key }: BucketAddress): string => `s3://${bucket}/${key}`;
+
+/** A path from the root of the file system; an address as it is. Neither ends with a separator. */
+export const absolute = (name: string): string => (isBucketAddress(name) ? name.replace(/\/+$/, "") : resolve(name));
+
+/** What stands between a folder and what is in it. */
+export const separatorOf = (name: string): string => (isBucketAddress(name) ? "/" : sep);
 
 /** `in/` of `in/roads.shp`, nothing of `roads.shp`. */
 export const prefixOf = (key: string): string => key.slice(0, key.lastIndexOf("/") + 1);

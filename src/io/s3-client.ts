@@ -17,6 +17,12 @@ const silence = 60_000;
 const isYes = (text: string | undefined): boolean => /^(1|true|yes|on)$/i.test(text ?? "");
 const isNo = (text: string | undefined): boolean => /^(0|false|no|off)$/i.test(text ?? "");
 
+/** Requests that nobody signs; none of the places where credentials lie is looked at. */
+const nobody: S3ClientConfig = {
+  credentials: { accessKeyId: "", secretAccessKey: "" },
+  signer: { sign: async (request) => request },
+};
+
 /**
  * `AWS_VIRTUAL_HOSTING` and `AWS_NO_SIGN_REQUEST` are called as GDAL calls them. A store of one's own is asked by path
  * unless told otherwise, and gets no checksums that it need not know.
@@ -42,7 +48,7 @@ function settingsOf(environment: NodeJS.ProcessEnv): S3ClientConfig {
     ...(AWS_MAX_ATTEMPTS ? {} : { maxAttempts: attempts }),
     ...(isOwn && !AWS_REQUEST_CHECKSUM_CALCULATION ? { requestChecksumCalculation: "WHEN_REQUIRED" as const } : {}),
     ...(isOwn && !AWS_RESPONSE_CHECKSUM_VALIDATION ? { responseChecksumValidation: "WHEN_REQUIRED" as const } : {}),
-    ...(isYes(AWS_NO_SIGN_REQUEST) ? { signer: { sign: async (request) => request } } : {}),
+    ...(isYes(AWS_NO_SIGN_REQUEST) ? nobody : {}),
     requestHandler: { connectionTimeout: connecting, socketTimeout: silence },
     // What goes wrong is told once, in geoferry's words.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -129,7 +135,8 @@ export async function ask<T>(
   request: (client: S3Client, options: { readonly abortSignal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   try {
-    return await request(openClient(), { abortSignal: errand.signal });
+    // The client leaves its listeners on a signal, which lives as long as the run.
+    return await request(openClient(), { abortSignal: AbortSignal.any([errand.signal]) });
   } catch (error) {
     throw bucketFault(error, errand);
   }

@@ -2,7 +2,7 @@
 import { extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
-import { bucketAddressOf, nameOf, prefixOf, textOf } from "./s3-address.js";
+import { bucketAddressOf, nameOf, textOf } from "./s3-address.js";
 import { fetchObjects } from "./s3-fetch.js";
 import { headOf, listAll, listBeside, type StoredObject } from "./s3-listing.js";
 import { safeName } from "./safe-name.js";
@@ -13,6 +13,9 @@ interface Fetched {
   readonly path: string;
 }
 
+/** A key, or a name, without its extension. */
+const stemOf = (key: string): string => key.slice(0, key.length - extname(nameOf(key)).length);
+
 /** Whether the store says no to a question that it may answer for a single object. */
 const mayNot = (error: unknown): boolean => error instanceof GeoferryError && error.code === "bucket-forbidden";
 
@@ -21,14 +24,14 @@ const mayNot = (error: unknown): boolean => error instanceof GeoferryError && er
  * Where the bucket may not be listed they are asked for one by one.
  * @throws as `ask` does
  */
-export async function siblingsOf(
+async function siblingsOf(
   { bucket, key }: StoredObject,
   extensions: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, StoredObject>> {
+): Promise<readonly StoredObject[]> {
   const found = new Map<string, StoredObject>();
-  const stem = key.slice(0, key.length - extname(nameOf(key)).length);
-  if (extensions.length === 0) return found;
+  const stem = stemOf(key);
+  if (extensions.length === 0) return [];
   try {
     const beside = await listBeside({ bucket, key, use: "read", signal }, `${stem}.`);
     for (const extension of extensions) {
@@ -36,7 +39,7 @@ export async function siblingsOf(
       const sibling = alike.find((object) => object.key.endsWith(`.${extension}`)) ?? alike[0];
       if (sibling && sibling.key !== key) found.set(extension, sibling);
     }
-    return found;
+    return [...found.values()];
   } catch (error) {
     if (!mayNot(error)) throw error;
   }
@@ -51,7 +54,7 @@ export async function siblingsOf(
       if (sibling) break;
     }
   }
-  return found;
+  return [...found.values()];
 }
 
 /** @throws input-changed where one of several objects is another by now: they would not belong together */
@@ -62,34 +65,39 @@ async function checkVersions(fetched: readonly Fetched[], signal: AbortSignal): 
   if (changed) throw fault("input-changed", { source: textOf(changed.object) });
 }
 
-async function fetchAll(fetched: readonly Fetched[], options: InputOptions): Promise<void> {
-  const { signal, maxBytes, progress } = options;
-  const total = fetched.reduce((sum, { object }) => sum + object.size, 0);
-  await fetchObjects(fetched, {
-    signal,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-    ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
-  });
-  await checkVersions(fetched, signal);
+/** Which objects are read of an address. */
+export type Asked = Pick<InputOptions, "signal" | "siblingsOf" | "isDatasetFolder">;
+
+/**
+ * The objects that an input is of: the one that it names first, and those beside it that its format may need; all below a
+ * prefix that is one dataset, as `x.gdb/` is.
+ * @throws input-missing, and as `ask` does
+ */
+export async function inputObjects(address: string, asked: Asked): Promise<readonly StoredObject[]> {
+  const { bucket, key } = bucketAddressOf(address);
+  if (asked.isDatasetFolder?.(address)) {
+    const inside = await listAll({ bucket, key: `${key.replace(/\/$/, "")}/` }, asked.signal);
+    const objects = inside.filter(({ key }) => !key.endsWith("/"));
+    if (objects.length > 0) return objects;
+    throw fault("input-missing", { source: address });
+  }
+  const main = nameOf(key) === "" ? null : await headOf({ bucket, key }, asked.signal);
+  if (main === null) throw fault("input-missing", { source: address });
+  return [main, ...(await siblingsOf(main, asked.siblingsOf?.(nameOf(key)) ?? [], asked.signal))];
 }
 
-/** All below a prefix that is one dataset, as `x.gdb/` is. */
-async function fetchFolder(address: string, options: InputOptions): Promise<FileSource> {
-  const { bucket, key } = bucketAddressOf(address);
-  const prefix = `${key.replace(/\/$/, "")}/`;
-  const objects = (await listAll({ bucket, key: prefix }, options.signal)).filter(({ key }) => !key.endsWith("/"));
-  if (objects.length === 0) throw fault("input-missing", { source: address });
-  const folder = join(options.spool.folder(), safeName(nameOf(prefix.slice(0, -1))) ?? "folder");
-  const inside = (each: string) =>
-    each
-      .slice(prefix.length)
-      .split("/")
-      .map((part) => safeName(part) ?? "_");
-  await fetchAll(
-    objects.map((object) => ({ object, path: join(folder, ...inside(object.key)) })),
-    options,
-  );
-  return FileSource.at(folder, address.replace(/\/$/, ""), true);
+/** Where the file of an object goes: its companions under the name of the first, with extensions in lower case. */
+function placesOf(objects: readonly StoredObject[], address: string, folder: string, isFolder: boolean): Fetched[] {
+  const part = (name: string) => safeName(name) ?? "_";
+  if (isFolder) {
+    const { length } = bucketAddressOf(`${address.replace(/\/$/, "")}/`).key;
+    return objects.map((object) => ({ object, path: join(folder, ...object.key.slice(length).split("/").map(part)) }));
+  }
+  const [main] = objects as [StoredObject];
+  const stem = stemOf(nameOf(main.key));
+  const named = part(nameOf(main.key));
+  const beside = ({ key }: StoredObject) => stemOf(named) + nameOf(key).slice(stem.length).toLowerCase();
+  return objects.map((object, n) => ({ object, path: join(folder, n === 0 ? named : beside(object)) }));
 }
 
 /**
@@ -97,15 +105,18 @@ async function fetchFolder(address: string, options: InputOptions): Promise<File
  * bucket-settings, output-failed, interrupted, usage
  */
 export async function fetchInput(address: string, options: InputOptions): Promise<FileSource> {
-  if (options.isDatasetFolder?.(address)) return fetchFolder(address, options);
-  const { bucket, key } = bucketAddressOf(address);
-  const name = safeName(nameOf(key));
-  const main = name === null ? null : await headOf({ bucket, key }, options.signal);
-  if (name === null || main === null) throw fault("input-missing", { source: address });
-  const path = join(options.spool.folder(), name);
-  const siblings = await siblingsOf(main, options.siblingsOf?.(name) ?? [], options.signal);
-  const stem = path.slice(0, path.length - extname(path).length);
-  const beside = [...siblings].map(([extension, object]) => ({ object, path: `${stem}.${extension}` }));
-  await fetchAll([{ object: main, path }, ...beside], options);
-  return FileSource.at(path, textOf({ bucket, key: `${prefixOf(key)}${name}` }));
+  const { signal, maxBytes, progress, spool } = options;
+  const isFolder = options.isDatasetFolder?.(address) ?? false;
+  const objects = await inputObjects(address, options);
+  const root = spool.folder();
+  const folder = isFolder ? join(root, safeName(nameOf(address.replace(/\/$/, ""))) ?? "folder") : root;
+  const fetched = placesOf(objects, address, folder, isFolder);
+  const total = objects.reduce((sum, { size }) => sum + size, 0);
+  await fetchObjects(fetched, {
+    signal,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
+  });
+  await checkVersions(fetched, signal);
+  return FileSource.at(isFolder ? folder : fetched[0]!.path, address.replace(/\/$/, ""), isFolder);
 }

@@ -7,10 +7,10 @@
  */
 import { CopyObjectCommand, DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { fault } from "../errors.js";
-import { newMark } from "./leftovers.js";
+import { isAbandoned, markPattern, newMark } from "./leftovers.js";
 import { type BucketAddress, nameOf, prefixOf, textOf } from "./s3-address.js";
 import { ask } from "./s3-client.js";
-import { headOf, type StoredObject } from "./s3-listing.js";
+import { headOf, listBeside, type StoredObject } from "./s3-listing.js";
 import { type Expected, Upload } from "./s3-upload.js";
 
 /** An object that is to come, or to go. */
@@ -36,6 +36,9 @@ const copy = (from: BucketAddress, { bucket, key }: BucketAddress): Promise<unkn
     const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
     return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource }));
   });
+
+/** `.roads.shp.1a2b3c4d-77-5e6f7a8b.old` */
+const asideName = new RegExp(`^\\..+\\.(${markPattern})\\.old$`);
 
 const stemOf = (key: string): string => prefixOf(key) + nameOf(key).replace(/\..*$/s, "");
 
@@ -78,6 +81,18 @@ class Publication {
       else if (!gone.has(change)) await remove(change.to);
     }
     await Promise.allSettled(this.asides.map(({ aside }) => remove(aside)));
+    await this.sweepAsides().catch(() => {});
+  }
+
+  /** What runs have kept aside that were killed: there is an output again. */
+  private async sweepAsides(): Promise<void> {
+    const first = this.changes.at(-1)!.to;
+    const prefixes = new Set(this.changes.map(({ to }) => `${prefixOf(to.key)}.${nameOf(stemOf(to.key))}`));
+    for (const prefix of prefixes)
+      for (const object of await listBeside({ ...first, use: "write", signal: never }, prefix)) {
+        const mark = asideName.exec(nameOf(object.key))?.[1];
+        if (mark !== undefined && isAbandoned(mark, object.modified)) await remove(object);
+      }
   }
 
   /** Makes everything as it was, but for what others have written since. @throws output-not-put-back where it cannot be done */

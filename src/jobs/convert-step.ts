@@ -1,13 +1,12 @@
 /** A step whose target is files: only what has changed since it wrote them is converted. */
-import { existsSync } from "node:fs";
-import { resolve, sep } from "node:path";
 import { GeoferryError } from "../errors.js";
+import { absolute, separatorOf } from "../io/s3-address.js";
 import { tellable } from "../io/without-secrets.js";
 import { convertMany, type Decide, type Outcome } from "../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { settingsHash } from "../sync/state.js";
 import { type Converted, convertedOf } from "./converted.js";
-import { isUnchanged, type Mark, marksOf, outputStampOf } from "./fingerprint.js";
+import { isUnchanged, type Mark, marksOf, outputStampOf, stampAt } from "./fingerprint.js";
 import type { ConversionStep, SynchronisationStep } from "./job.js";
 import type { JobState, Written } from "./job-state.js";
 import { type ErrorReport, errorReport, type ItemReport } from "./run-report.js";
@@ -52,7 +51,7 @@ export async function convertStep(
   /** By output: of everything else that it depends on. */
   const settingsBy = new Map<string, string>();
   /** Outputs whose files got their names, or nearly did. */
-  const named = new Set<string>();
+  const named = new Map<string, Written["files"]>();
   const about = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
   const host: Host = {
     ...tools.host,
@@ -63,7 +62,7 @@ export async function convertStep(
       }));
       if (files.length === 0 || !settingsBy.has(output)) return;
       state.begin(step.name, output, { ...about(output), files: stamped });
-      named.add(output);
+      named.set(output, stamped);
     },
   };
   const decide: Decide = async (request) => {
@@ -71,9 +70,9 @@ export async function convertStep(
     if (settled.has(output)) return null;
     const settings = settingsOf(request);
     const begun = state.begun(step.name, output);
-    if (begun?.files.every(isAsWeLeftIt)) state.wrote(step.name, output, begun);
+    if (begun && (await areAsWeLeftThem(begun.files, host.signal))) state.wrote(step.name, output, begun);
     const before = state.written(step.name, output);
-    if (before?.sources && before.settings === settings && !step.always && isWhole(before, request, host)) {
+    if (before?.sources && before.settings === settings && !step.always && (await isWhole(before, request, host))) {
       const now = await sourcesOf(request, before.files, host, false);
       if (now !== null && (await isUnchanged(before.sources, now, host.signal))) return null;
     }
@@ -81,7 +80,7 @@ export async function convertStep(
     // Whoever reads them elsewhere takes their digests.
     sources.set(output, await sourcesOf(request, before?.files ?? [], host, !dryRun && !handOut));
     if (dryRun) return null;
-    const isOurs = isReplaceable([...(before?.files ?? []), ...(begun?.files ?? [])], output);
+    const isOurs = await isReplaceable([...(before?.files ?? []), ...(begun?.files ?? [])], output, host);
     return isOurs && !append && !replaceLayer ? { ...request, overwrite: true } : request;
   };
   const keep = ({ output, converted, digests }: Finished) => {
@@ -99,7 +98,7 @@ export async function convertStep(
   const finishedOf = ({ input, output, report, error }: Outcome): Finished =>
     error
       ? { input, output, converted: null, error }
-      : { input, output, converted: convertedOf(report, step.request, host.registry) };
+      : { input, output, converted: convertedOf(report, step.request, host.registry, named.get(output)) };
   const finished = new Map<Outcome, Finished>();
   const onOutcome = (outcome: Outcome) => {
     finished.set(outcome, finishedOf(outcome));
@@ -133,26 +132,36 @@ async function sourcesOf(
 ): Promise<Mark[] | null> {
   const marks = await marksOf(inputs, registry, signal, digests);
   const ofGrids = marks && (await marksOf(grids, registry, signal, false));
-  const own = new Set(written.map(({ path }) => resolve(path)));
-  return ofGrids && [...marks.filter(({ name }) => !own.has(resolve(name))), ...ofGrids];
+  const own = new Set(written.map(({ path }) => absolute(path)));
+  return ofGrids && [...marks.filter(({ name }) => !own.has(absolute(name))), ...ofGrids];
 }
 
-/** Whether a file is as it was left. */
-export const isAsWeLeftIt = ({ path, stamp }: Written["files"][number]): boolean => outputStampOf(path) === stamp;
+/** Whether all files, or objects, are as they were left. */
+export async function areAsWeLeftThem(files: Written["files"], signal: AbortSignal): Promise<boolean> {
+  for (const { path, stamp } of files) if ((await stampAt(path, signal)) !== stamp) return false;
+  return true;
+}
 
 /** Whether all that was written is there: as it was left, or, where others may add to it, at all. */
-function isWhole({ files }: Written, { append }: ConvertRequest, { registry }: Host): boolean {
-  const isThere = (path: string) => registry.ofAddress(path) !== undefined || existsSync(path);
-  return files.length > 0 && files.every((file) => (append ? isThere(file.path) : isAsWeLeftIt(file)));
+async function isWhole({ files }: Written, { append }: ConvertRequest, { registry, signal }: Host): Promise<boolean> {
+  if (files.length === 0 || !append) return files.length > 0 && areAsWeLeftThem(files, signal);
+  for (const { path } of files)
+    if (registry.ofAddress(path) === undefined && (await stampAt(path, signal)) === null) return false;
+  return true;
 }
 
 /** Whether nothing of what is there is somebody else's. @param files with all stamps that they may have */
-function isReplaceable(files: Written["files"], output: string): boolean {
-  const main = resolve(output);
-  const own = new Set(files.filter(isAsWeLeftIt).map(({ path }) => path));
-  const isOwn = (path: string) => own.has(path) || !existsSync(path);
-  const stamp = outputStampOf(output);
-  const isKnown = files.some((file) => file.stamp === stamp || resolve(file.path).startsWith(main + sep));
+async function isReplaceable(files: Written["files"], output: string, { signal }: Host): Promise<boolean> {
+  if (files.length === 0) return false;
+  const main = absolute(output);
+  const now = new Map<string, string | null>();
+  for (const path of [output, ...files.map(({ path }) => path)]) now.set(path, await stampAt(path, signal));
+  const own = new Set(files.filter(({ path, stamp }) => now.get(path) === stamp).map(({ path }) => path));
+  const isOwn = (path: string) => own.has(path) || now.get(path) === null;
+  const stamp = now.get(output)!;
+  const isKnown = files.some(
+    (file) => file.stamp === stamp || absolute(file.path).startsWith(main + separatorOf(output)),
+  );
   return own.size > 0 && (stamp === null || isKnown) && files.every(({ path }) => isOwn(path));
 }
 

@@ -1,4 +1,5 @@
 /** What a job keeps of a conversion that was done. */
+import { isBucketAddress } from "../io/s3-address.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
@@ -16,9 +17,19 @@ export interface Converted {
   readonly files: Written["files"];
 }
 
-/** As soon as the outputs have their names. */
-export function convertedOf(report: ConvertReport, { append }: ConvertRequest, registry: Registry): Converted {
+/**
+ * As soon as the outputs have their names.
+ * @param committed what was told before they had them: of objects in a bucket all that is to be known
+ */
+export function convertedOf(
+  report: ConvertReport,
+  { append, output }: ConvertRequest,
+  registry: Registry,
+  committed: Written["files"] = [],
+): Converted {
   const mains = [...new Set(report.outputs.map(({ path }) => path))];
+  if (isBucketAddress(output))
+    return withFiles(report, append ? committed.filter(({ path }) => mains.includes(path)) : committed);
   // What others add to is known by its name.
   const paths = append ? mains : mains.flatMap((path) => filesWritten(path, registry));
   return withFiles(

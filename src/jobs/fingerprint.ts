@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { bucketAddressOf, isBucketAddress, textOf } from "../io/s3-address.js";
 import { isAddress, isWebAddress } from "../pipeline/expand.js";
 import type { Registry } from "../plugin/registry.js";
 
@@ -35,6 +36,10 @@ export async function marksOf(
       const stamp = await versionOf(input, signal);
       if (stamp === null) return null;
       marks.push({ name: input, stamp, digest: null });
+    } else if (isBucketAddress(input)) {
+      const found = await objectsOf(input, registry, signal);
+      if (found === null) return null;
+      marks.push(...found);
     } else if (isAddress(input, registry)) return null;
     else {
       const files = filesOf(input, registry);
@@ -72,8 +77,27 @@ export function stampOf(path: string): string | null {
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}` : null;
 }
 
+/** The object and what belongs to it, by ETag and size; null where the store does not say: the conversion says why. */
+async function objectsOf(address: string, registry: Registry, signal: AbortSignal): Promise<Mark[] | null> {
+  const { inputObjects } = await import("../io/s3-input.js");
+  const options = { signal, siblingsOf: (name: string) => registry.siblingsOf(name) };
+  const isFolder = registry.isDatasetFolder(address);
+  const objects = await inputObjects(address, { ...options, isDatasetFolder: () => isFolder }).catch(() => null);
+  return (
+    objects && objects.map((object) => ({ name: textOf(object), stamp: `${object.etag} ${object.size}`, digest: null }))
+  );
+}
+
+/** Of an output, as it was left; of an object which writing it is of. Null where it is not there. */
+export async function stampAt(path: string, signal: AbortSignal): Promise<string | null> {
+  if (!isBucketAddress(path)) return outputStampOf(path);
+  const { headOf } = await import("../io/s3-listing.js");
+  const found = await headOf(bucketAddressOf(path), signal);
+  return found && (found.writing ?? found.etag);
+}
+
 /**
- * Of an output, as it was left. Unlike a source it may have had another name in between: where something else could not
+ * Of a file that is an output. Unlike a source it may have had another name in between: where something else could not
  * be written, it was put back.
  */
 export function outputStampOf(path: string): string | null {

@@ -58,8 +58,8 @@ export const mapTarget = object("a map as target", {
 
 export const stepFile = object("a step", {
   name: required(text, "What the step is called, in reports and in needs"),
-  source: required(texts, "Files, folders, patterns, zips, http(s) addresses or map:ID"),
-  target: required(placed(textOr(text, mapTarget)), "A file, a folder with a / at its end, or a map"),
+  source: required(texts, "Files, folders, patterns, zips, http(s) and s3 addresses or map:ID"),
+  target: required(placed(textOr(text, mapTarget)), "A file, a folder with a / at its end, an s3 address, or a map"),
   needs: member(texts, "Steps before this one, without whose success it is not begun"),
   from: member(text, "Format of the source, where content and extension shall not decide"),
   to: member(text, "Format of the target, where the extension shall not decide"),

@@ -4,6 +4,7 @@ import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { fault, type GeoferryError } from "../errors.js";
+import { absolute } from "../io/s3-address.js";
 import { systemReason } from "../io/source.js";
 import { ownFolder } from "../sync/state-folder.js";
 import type { Mark } from "./fingerprint.js";
@@ -99,7 +100,7 @@ export class JobState implements Disposable {
   /** The run lives, and all is as it was. */
   forgetBegun(step: string, output: string): void {
     this.using((database) =>
-      database.prepare("DELETE FROM begun WHERE step = ? AND output = ?").run(step, resolve(output)),
+      database.prepare("DELETE FROM begun WHERE step = ? AND output = ?").run(step, absolute(output)),
     );
   }
 
@@ -119,14 +120,14 @@ export class JobState implements Disposable {
   private found(table: Table, step: string, output: string): Written | null {
     return this.using((database) => {
       const row = database.prepare(`SELECT value FROM ${table} WHERE step = ? AND output = ?`).pluck();
-      const text = row.get(step, resolve(output)) as string | undefined;
+      const text = row.get(step, absolute(output)) as string | undefined;
       return text === undefined ? null : (JSON.parse(text) as Written);
     });
   }
 
   private put(table: Table, step: string, output: string, written: Written): void {
     const put = this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?)`);
-    put.run(step, resolve(output), JSON.stringify(written));
+    put.run(step, absolute(output), JSON.stringify(written));
   }
 
   keep(report: RunReport): void {

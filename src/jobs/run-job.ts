@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { resolve, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fault } from "../errors.js";
+import { absolute } from "../io/s3-address.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
 import type { Job, Step, SynchronisationStep } from "./job.js";
@@ -121,7 +122,7 @@ function chosenSteps({ steps }: Job, only: readonly string[] | null): readonly S
 
 /** What a step writes. */
 const targetOf = (step: Step): string =>
-  step.kind === "conversion" ? resolve(step.request.output) : `map:${step.request.map}`;
+  step.kind === "conversion" ? absolute(step.request.output) : `map:${step.request.map}`;
 
 /** Whether two steps may write the same, or one into the other's folder: they do so one after the other. */
 const overlap = (one: string, other: string): boolean =>

@@ -1,9 +1,9 @@
 /** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
 import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
-import { isBucketAddress } from "../io/s3-address.js";
+import { absolute, isBucketAddress, separatorOf } from "../io/s3-address.js";
 import { tellable } from "../io/without-secrets.js";
 import type { Registry } from "../plugin/registry.js";
 import { openExecutor } from "./choose-executor.js";
@@ -141,10 +141,9 @@ function isSmall(path: string): boolean {
  * gone through: those are the outputs of an earlier run.
  */
 function withoutOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
-  const whole = (name: string) => (isBucketAddress(name) ? name.replace(/\/$/, "") : resolve(name));
-  const folder = whole(output) + (isBucketAddress(output) ? "/" : sep);
+  const folder = absolute(output) + separatorOf(output);
   const isOutput = ({ address, relative }: ExpandedInput) => {
-    const path = whole(address);
+    const path = absolute(address);
     const root = path.slice(0, path.length - relative.length);
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };

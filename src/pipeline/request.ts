@@ -8,9 +8,9 @@ import type { ConvertReport } from "./report.js";
 
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
 export interface ConvertRequest {
-  /** Paths, http(s) addresses, `map:ID` for a map of a service, or `-` for stdin. */
+  /** Paths, http(s) and s3 addresses, `map:ID` for a map of a service, or `-` for stdin. */
   readonly inputs: readonly string[];
-  /** A path, or `-` for stdout. */
+  /** A path, an s3 address, or `-` for stdout. */
   readonly output: string;
   /** Ids of formats, where neither content nor extension shall decide. */
   readonly from?: string;

@@ -9,8 +9,8 @@ import { smallInput } from "../../pipeline/choose-executor.js";
 import { convert } from "../../pipeline/convert.js";
 import { isAddress } from "../../pipeline/expand.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
-import { isAsWeLeftIt } from "../convert-step.js";
-import { convertedOf, withFiles } from "../converted.js";
+import { areAsWeLeftThem } from "../convert-step.js";
+import { type Converted, convertedOf, withFiles } from "../converted.js";
 import { digestOf, marksOf, outputStampOf } from "../fingerprint.js";
 import type { ConversionStep, Step } from "../job.js";
 import type { JobTools } from "../run-step.js";
@@ -40,7 +40,7 @@ export async function convertHere(
   // Only a folder of outputs is made where it is missing; of a single file that is a mistake in its name.
   if (work.output !== null && isPath) await mkdir(folder, { recursive: true });
   if (gone !== null && isPath && existsSync(folder)) sweepFolder(folder, gone);
-  if (work.begun && work.begun.files.length > 0 && work.begun.files.every(isAsWeLeftIt))
+  if (work.begun && work.begun.files.length > 0 && (await areAsWeLeftThem(work.begun.files, signal)))
     return { kind: "converted", converted: work.begun.done };
   const difference = work.sources && differenceHere(work.sources);
   if (difference !== null) throw fault("worker-unfit", { worker, reason: difference });
@@ -53,6 +53,7 @@ export async function convertHere(
   const isSpread = pieces !== null && isLarge(request, tools.host, spreadFrom);
   try {
     const digests = await digestsOf(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
+    let committed: Converted["files"] = [];
     const host: Host = {
       ...{ ...tools.host, signal, now: new Date(handed.now) },
       onProgress: ({ features }) => superior.progress(features),
@@ -61,6 +62,7 @@ export async function convertHere(
           path: final,
           stamp: stamp ?? outputStampOf(path) ?? "",
         }));
+        committed = stamped;
         await superior.commit({ files: stamped, done: { ...withFiles(report, stamped), digests } });
         signal.throwIfAborted();
       },
@@ -69,7 +71,7 @@ export async function convertHere(
     if (failed !== undefined) throw errorOf(readFailure(failed, output));
     const executor = isSpread ? new SpreadExecutor(pieces, spreadFrom, registry, signal) : undefined;
     const report = await convert(request, host, executor);
-    const converted = { ...convertedOf(report, request, registry), digests };
+    const converted = { ...convertedOf(report, request, registry, committed), digests };
     if (isSpread) removePieces(pieces);
     return { kind: "converted", converted };
   } catch (error) {

@@ -1,0 +1,407 @@
+/** Buckets of a real store as inputs and outputs, with a gate before it that sees what is asked. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { convertMany } from "../../src/pipeline/convert-many.js";
+import { expandInputs } from "../../src/pipeline/expand.js";
+import { main, samples } from "../support/command.js";
+import { converted, testHost } from "../support/host.js";
+import { csv, JobDesk } from "../support/job-desk.js";
+import { type Bucket, objectStore } from "../support/object-store.js";
+import { halfOf, putOff, StoreGate } from "../support/store-gate.js";
+
+const store = await objectStore();
+const gate = store && (await new StoreGate(store.endpoint).listen());
+const folder = mkdtempSync(join(tmpdir(), "geoferry-s3-"));
+const environment = store ? { ...store.environment, AWS_ENDPOINT_URL_S3: gate!.endpoint } : {};
+Object.assign(process.env, environment);
+afterAll(() => {
+  gate?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const sample = (name: string): string => join(samples, name);
+const at = (name: string): string => join(folder, name);
+let files = 0;
+const fresh = (extension: string): string => at(`${files++}.${extension}`);
+
+/** A table of so many points, about 60 bytes each. */
+function largeTable(rows: number): string {
+  const path = fresh("csv");
+  const lines = Array.from({ length: rows }, (_, n) => `${n},${"row ".repeat(10)}${n},${(n % 360) - 180},${n % 90}`);
+  writeFileSync(path, `id,name,lon,lat\n${lines.join("\n")}\n`);
+  return path;
+}
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "done",
+    (error: { code?: unknown }) => error.code ?? error,
+  );
+
+describe.skipIf(!store)("a bucket", () => {
+  let bucket: Bucket;
+  beforeEach(async () => {
+    gate!.open();
+    bucket = await store!.bucket();
+  });
+  const watch = () => gate!;
+
+  test.each([
+    ["capitals.geojson", "geojson", {}],
+    ["capitals.geojson", "geojsonl", {}],
+    ["capitals.geojson", "csv", {}],
+    ["parks.geojson", "shp.zip", {}],
+    ["parks.geojson", "gpkg", {}],
+    ["huts.geojson", "gpx", {}],
+    ["parks.geojson", "kml", {}],
+    ["parks.geojson", "kmz", {}],
+    ["parks.geojson", "fgb", {}],
+  ])("holds %s as .%s as a disk does, byte by byte, and gives it back", async (name, extension) => {
+    const [local, address] = [at(`same.${extension}`), bucket.at(`folder/same.${extension}`)];
+    const ours = await converted(sample(name), local, { overwrite: true });
+    const theirs = await converted(sample(name), address);
+    expect(theirs).toEqual({
+      ...ours,
+      outputs: ours.outputs.map((one) => ({ ...one, path: address })),
+      rejects: theirs.rejects,
+    });
+    expect((await bucket.get(`folder/same.${extension}`)).equals(readFileSync(local))).toBe(true);
+    const [again, back] = [fresh("geojson"), fresh("geojson")];
+    await converted(local, again);
+    await converted(address, back);
+    expect(readFileSync(back, "utf8")).toBe(readFileSync(again, "utf8"));
+    expect(await bucket.keys()).toEqual([`folder/same.${extension}`]);
+  });
+
+  test("holds a Shapefile with its companions, found in any case", async () => {
+    await converted(sample("capitals.geojson"), bucket.at("CAPITALS.shp"));
+    for (const extension of ["dbf", "shx", "prj", "cpg"]) {
+      await bucket.put(`CAPITALS.${extension.toUpperCase()}`, await bucket.get(`CAPITALS.${extension}`));
+      await bucket.remove(`CAPITALS.${extension}`);
+    }
+    const back = fresh("geojson");
+    await converted(bucket.at("CAPITALS.shp"), back);
+    const features = JSON.parse(readFileSync(back, "utf8")).features;
+    expect(features).toHaveLength(195);
+    expect(features[0].properties.name).toBeTypeOf("string");
+  });
+
+  test("holds a prefix that is one dataset", async () => {
+    await converted(sample("parks.geojson"), bucket.at("parks.gdb"));
+    expect((await bucket.keys("parks.gdb/")).length).toBeGreaterThan(10);
+    const back = fresh("geojson");
+    await converted(bucket.at("parks.gdb"), back);
+    expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(27);
+  });
+
+  test("takes what is large in parts, and is read again where a connection breaks", async () => {
+    const table = largeTable(150_000);
+    const local = fresh("geojsonl");
+    await converted(table, local);
+    await converted(table, bucket.at("large.geojsonl"));
+    const expected = readFileSync(local);
+    expect(watch().keysOf("UploadPart").length).toBe(Math.ceil(expected.length / 2 ** 23));
+    expect(watch().keysOf("UploadPart").length).toBeGreaterThan(2);
+    expect((await bucket.get("large.geojsonl")).equals(expected)).toBe(true);
+    expect(await bucket.unfinished()).toEqual([]);
+
+    let breaks = 0;
+    watch().open(async ({ operation }, pass) =>
+      operation === "GetObject" && breaks++ < 2 ? halfOf(await pass()) : null,
+    );
+    const back = fresh("geojsonl");
+    await converted(bucket.at("large.geojsonl"), back);
+    expect(readFileSync(back).equals(expected)).toBe(true);
+    expect(watch().passed.filter(({ headers }) => headers["if-match"] && headers.range)).toHaveLength(2);
+  });
+
+  test("is not written over without being told to, nor emptied", async () => {
+    const address = bucket.at("points.csv");
+    await converted(sample("huts.geojson"), address);
+    const before = await bucket.get("points.csv");
+    expect(await codeOf(converted(sample("capitals.geojson"), address))).toBe("output-exists");
+    expect(
+      await codeOf(converted(sample("capitals.geojson"), address, { overwrite: true, where: "name = 'none'" })),
+    ).toBe("guard-empty");
+    expect(await bucket.get("points.csv")).toEqual(before);
+    await converted(sample("capitals.geojson"), address, { overwrite: true });
+    expect(await codeOf(converted(address, address, { overwrite: true }))).toBe("output-is-input");
+    const [put] = watch().passed.filter(({ operation }) => operation === "PutObject");
+    expect(put!.headers["if-none-match"]).toBe("*");
+  });
+
+  test("never shows a mixed set: the old main object goes first and the new one comes last", async () => {
+    await converted(sample("capitals.geojson"), bucket.at("in/set.shp"));
+    await bucket.put("in/set.qix", "an index of the old one");
+    await bucket.put("in/set2.shp", "another");
+    watch().open();
+    await converted(sample("huts.geojson"), bucket.at("in/set.shp"), { overwrite: true });
+    const changes = watch().changes.filter((change) => !/\.old$/.test(change));
+    expect(changes[0]).toBe("DeleteObject in/set.shp");
+    expect(changes.at(-1)).toMatch(/^PutObject in\/set\.shp$/);
+    expect(await bucket.keys("in/")).toEqual(
+      ["cpg", "dbf", "prj", "shp", "shx"].map((extension) => `in/set.${extension}`).concat("in/set2.shp"),
+    );
+  });
+
+  test("has what it had where one object of a set cannot be written", async () => {
+    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    const before = await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]));
+    watch().open(async ({ operation, key }) =>
+      operation === "PutObject" && key === "set.shp"
+        ? { status: 400, body: "<Error><Code>EntityTooLarge</Code></Error>" }
+        : null,
+    );
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
+      "output-failed",
+    );
+    expect(await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]))).toEqual(before);
+
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("new.shp")))).toBe("done");
+    watch().open(async ({ operation, key }) =>
+      operation === "PutObject" && key === "none.shp"
+        ? { status: 400, body: "<Error><Code>EntityTooLarge</Code></Error>" }
+        : null,
+    );
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("none.shp")))).toBe("output-failed");
+    expect(await bucket.keys("none")).toEqual([]);
+  });
+
+  test("keeps what somebody else writes at the same moment", async () => {
+    const rival =
+      (key: string) =>
+      async ({ operation, key: asked }: { operation: string; key: string }) => {
+        if (operation === "PutObject" && asked === key) await bucket.put(key, "somebody else's");
+        return null;
+      };
+    watch().open(rival("new.csv"));
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("new.csv")))).toBe("output-exists");
+    expect(String(await bucket.get("new.csv"))).toBe("somebody else's");
+
+    await converted(sample("huts.geojson"), bucket.at("old.csv"));
+    watch().open(rival("old.csv"));
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("old.csv"), { overwrite: true }))).toBe(
+      "output-failed",
+    );
+    expect(String(await bucket.get("old.csv"))).toBe("somebody else's");
+  });
+
+  test("of a store that knows no conditions is looked at just before", async () => {
+    const conditions = ["if-match", "if-none-match"];
+    watch().open(async ({ operation, headers }) =>
+      operation === "PutObject" && conditions.some((name) => headers[name] !== undefined)
+        ? { status: 501, body: "<Error><Code>NotImplemented</Code></Error>" }
+        : null,
+    );
+    await converted(sample("huts.geojson"), bucket.at("a.csv"));
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("a.csv")))).toBe("output-exists");
+    expect(await codeOf(converted(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
+  });
+
+  test("has layers added and replaced, on the condition that nobody else has written it", async () => {
+    const address = bucket.at("layers.gpkg");
+    await converted(sample("huts.geojson"), address);
+    await converted(sample("capitals.geojson"), address, { append: true });
+    await converted(sample("parks.geojson"), address, { replaceLayer: true, layerName: "huts" });
+    await converted(sample("huts.geojson"), bucket.at("rows.csv"));
+    await converted(sample("huts.geojson"), bucket.at("rows.csv"), { append: true });
+    const back = fresh("geojson");
+    await converted(address, back, { layers: ["huts"] });
+    expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(27);
+    expect(
+      String(await bucket.get("rows.csv"))
+        .trim()
+        .split("\n"),
+    ).toHaveLength(7);
+    const put = watch().passed.filter(({ operation, key }) => operation === "PutObject" && key === "layers.gpkg");
+    expect(put[1]!.headers["if-match"]).toBeTypeOf("string");
+  });
+
+  test("takes the rejects beside the output, and those of an earlier run go", async () => {
+    const report = await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"));
+    expect(report.rejects).toBe(bucket.at("mixed.fgb.rejects.geojsonl"));
+    expect(String(await bucket.get("mixed.fgb.rejects.geojsonl"))).toContain('"reject":{');
+    await converted(sample("huts.geojson"), bucket.at("mixed.fgb"), { overwrite: true });
+    expect(await bucket.keys()).toEqual(["mixed.fgb"]);
+  });
+
+  test("is listed page by page, and read as a folder or by a pattern", async () => {
+    const keys = Array.from({ length: 1005 }, (_, n) => `many/${n % 2 ? "odd" : "even"}/${n}.csv`);
+    while (keys.length > 0) await Promise.all(keys.splice(0, 67).map((key) => bucket.put(key, csv("a"))));
+    await bucket.put("many/.hidden.csv", "");
+    await bucket.put("many/read.me", "");
+    const { registry, signal } = testHost();
+    const found = async (key: string) =>
+      (await expandInputs([bucket.at(key)], registry, signal)).map((one) => one.relative);
+    expect(await found("many/")).toHaveLength(1005);
+    expect(watch().keysOf("ListObjects")).toHaveLength(2);
+    expect(await found("many")).toHaveLength(1005);
+    expect(await found("many/**/*.csv")).toHaveLength(1005);
+    expect(await found("many/odd/10[0-9].csv")).toEqual(["101.csv", "103.csv", "105.csv", "107.csv", "109.csv"]);
+    expect(await codeOf(found("few/"))).toBe("input-missing");
+  }, 60_000);
+
+  test("takes many outputs below a prefix", async () => {
+    await bucket.put("in/a/one.csv", csv("a", "b"));
+    await bucket.put("in/two.csv", csv("c"));
+    await bucket.put("in/out/old.csv", csv("d"));
+    const request = { inputs: [bucket.at("in/")], output: bucket.at("in/out/"), to: "geojson", workers: 1 };
+    const outcomes = await convertMany(request, testHost());
+    expect(outcomes.map(({ output, error }) => [output, error?.code])).toEqual([
+      [bucket.at("in/out/a/one.geojson"), undefined],
+      [bucket.at("in/out/two.geojson"), undefined],
+    ]);
+    expect(await bucket.keys("in/out/")).toEqual(["in/out/a/one.geojson", "in/out/old.csv", "in/out/two.geojson"]);
+  });
+
+  test("is never read half in one version and half in another", async () => {
+    await bucket.put("change.csv", csv(..."abcdefghij"));
+    watch().open(async ({ operation }, pass) => {
+      if (operation !== "GetObject" || watch().keysOf("GetObject").length > 1) return null;
+      const answer = halfOf(await pass());
+      await bucket.put("change.csv", csv(..."klmnopqrst"));
+      return answer;
+    });
+    expect(await codeOf(converted(bucket.at("change.csv"), fresh("geojson")))).toBe("input-changed");
+
+    await converted(sample("capitals.geojson"), bucket.at("change.shp"));
+    watch().open(async ({ operation, key }, pass) => {
+      if (operation !== "GetObject" || key !== "change.dbf") return null;
+      const answer = await pass();
+      await bucket.put("change.dbf", "another");
+      return answer;
+    });
+    expect(await codeOf(converted(bucket.at("change.shp"), fresh("geojson")))).toBe("input-changed");
+  });
+
+  test("that may not be listed gives the companions all the same", async () => {
+    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    watch().open(async ({ operation }) =>
+      operation === "ListObjects" ? { status: 403, body: "<Error><Code>AccessDenied</Code></Error>" } : null,
+    );
+    const back = fresh("csv");
+    await converted(bucket.at("set.shp"), back);
+    expect(readFileSync(back, "utf8")).toContain("Berlin");
+  });
+
+  test("is asked again where it puts off, and not for ever", async () => {
+    await bucket.put("slow.csv", csv("a"));
+    let times = 0;
+    watch().open(async ({ operation }) => (/^(Get|Put)Object$/.test(operation) && times++ % 3 !== 2 ? putOff : null));
+    expect(await codeOf(converted(bucket.at("slow.csv"), bucket.at("slow.geojson")))).toBe("done");
+    expect(times).toBe(6);
+    watch().open(async () => putOff);
+    expect(await codeOf(converted(bucket.at("slow.csv"), fresh("geojson")))).toBe("bucket-unavailable");
+  }, 60_000);
+
+  describe("on the command line", () => {
+    /** Not `geoferry`, which would hold up the gate. */
+    const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+      const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...process.env, ...env } });
+      child.stdout.resume();
+      const told = text(child.stderr);
+      const [status] = (await once(child, "close")) as [number | null];
+      return { status, stderr: await told };
+    };
+
+    test.each([
+      ["wrong credentials", { AWS_SECRET_ACCESS_KEY: "hidden-and-wrong" }, 9, 9],
+      ["no credentials", { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere" }, 9, 9],
+      ["nobody there", { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "2" }, 8, 8],
+    ])("of %s the exit status tells, and no secret is told", async (_, env, reading, writing) => {
+      await bucket.put("a.csv", csv("a"));
+      const read = await run(["info", bucket.at("a.csv")], env);
+      const written = await run(["convert", sample("huts.geojson"), bucket.at("b.csv")], env);
+      expect([read.status, written.status]).toEqual([reading, writing]);
+      expect(read.stderr + written.stderr).not.toMatch(/hidden|Warning/);
+      expect(read.stderr).toContain(bucket.at("a.csv"));
+    });
+
+    test("what is public is read by nobody in particular", async () => {
+      await bucket.put("public.csv", csv("a"), true);
+      await bucket.put("private.csv", csv("a"));
+      const nobody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere", AWS_NO_SIGN_REQUEST: "YES" };
+      expect(await run(["convert", bucket.at("public.csv"), "-", "--to", "csv"], nobody)).toMatchObject({ status: 0 });
+      expect((await run(["info", bucket.at("private.csv")], nobody)).status).toBe(9);
+    });
+
+    test("a bucket or an object that is not there is told by the exit status", async () => {
+      expect((await run(["info", "s3://no-such-bucket/in/"])).status).toBe(3);
+      expect((await run(["info", bucket.at("none.csv")])).status).toBe(3);
+      const written = await run(["convert", sample("huts.geojson"), "s3://no-such-bucket/a.csv"]);
+      expect(written.status).toBe(6);
+      expect(written.stderr).toContain(
+        's3://no-such-bucket/a.csv: cannot be written: there is no bucket "no-such-bucket"',
+      );
+      expect((await run(["info", "s3:///key"])).status).toBe(2);
+    });
+
+    test.each(["SIGKILL", "SIGINT"] as const)(
+      "%s in the middle of an upload leaves no object",
+      async (signal) => {
+        const table = largeTable(150_000);
+        const args = ["convert", table, bucket.at("killed.geojsonl"), "--workers", "1"];
+        const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, TMPDIR: folder } });
+        watch().open(async ({ operation }, pass) => {
+          if (operation !== "UploadPart" || watch().keysOf("UploadPart").length < 2) return null;
+          const answer = await pass();
+          child.kill(signal);
+          return answer;
+        });
+        child.stderr.resume();
+        const [status] = (await once(child, "close")) as [number | null];
+        expect(status).toBe(signal === "SIGINT" ? 130 : null);
+        expect(await bucket.keys()).toEqual([]);
+        expect(await bucket.unfinished()).toEqual(signal === "SIGINT" ? [] : ["killed.geojsonl"]);
+        watch().open();
+        expect((await run(args, { TMPDIR: folder })).status).toBe(0);
+        expect(await bucket.keys()).toEqual(["killed.geojsonl"]);
+        expect(await bucket.unfinished()).toEqual([]);
+      },
+      60_000,
+    );
+  });
+});
+
+describe.skipIf(!store)("a job with buckets", () => {
+  const desk = new JobDesk();
+
+  test("fetches and writes what has changed, and nothing that somebody else has written", async () => {
+    const bucket = await store!.bucket();
+    gate!.open();
+    await bucket.put("in/one.csv", csv("a", "b"));
+    await converted(sample("capitals.geojson"), bucket.at("in/two.shp"));
+    const steps = `  - {name: all, source: "${bucket.at("in/")}", target: "${bucket.at("out/")}", to: gpkg}\n`;
+    desk.put("job.yaml", `name: bucket\nsteps:\n${steps}`);
+    const run = async () => {
+      gate!.open();
+      const { status, report, stderr } = await desk.run("job.yaml", [], { env: environment });
+      return { status, stderr, items: report.steps[0]!.items.map(({ target, result }) => [target, result]) };
+    };
+    const both = (one: string, two: string) => [
+      [bucket.at("out/one.gpkg"), one],
+      [bucket.at("out/two.gpkg"), two],
+    ];
+    expect(await run()).toMatchObject({ status: 0, items: both("done", "done") });
+    expect(await run()).toMatchObject({ status: 0, items: both("unchanged", "unchanged") });
+    expect(gate!.keysOf("GetObject")).toEqual([]);
+    expect(gate!.changes).toEqual([]);
+
+    await bucket.put("in/one.csv", csv("a", "b", "c"));
+    expect(await run()).toMatchObject({ status: 0, items: both("done", "unchanged") });
+    expect(gate!.keysOf("GetObject")).toEqual(["in/one.csv"]);
+    await bucket.put("in/two.prj", await bucket.get("in/two.prj"));
+    expect(await run()).toMatchObject({ status: 0, items: both("unchanged", "unchanged") });
+
+    await bucket.remove("out/two.gpkg");
+    expect(await run()).toMatchObject({ status: 0, items: both("unchanged", "done") });
+    await bucket.put("out/one.gpkg", "somebody else's");
+    expect(await run()).toMatchObject({ status: 2, items: both("failed", "unchanged") });
+    expect(String(await bucket.get("out/one.gpkg"))).toBe("somebody else's");
+  }, 120_000);
+});
