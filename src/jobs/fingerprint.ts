@@ -84,7 +84,7 @@ async function objectsOf(address: string, registry: Registry, signal: AbortSigna
   const isFolder = registry.isDatasetFolder(address);
   const objects = await inputObjects(address, { ...options, isDatasetFolder: () => isFolder }).catch(() => null);
   return (
-    objects && objects.map((object) => ({ name: textOf(object), stamp: `${object.etag} ${object.size}`, digest: null }))
+    objects?.map((object) => ({ name: textOf(object), stamp: `${object.etag} ${object.size}`, digest: null })) ?? null
   );
 }
 

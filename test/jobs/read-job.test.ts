@@ -231,7 +231,13 @@ describe("what is wrong is told with its place", () => {
 describe("the job files that come with geoferry", () => {
   test.each(["nightly.yaml", "map.yaml", "bucket.yaml"])("%s is right", (name) => {
     const text = readFileSync(join(root, "samples/jobs", name), "utf8");
-    const environment = { MAP: "m", BUCKET: "b", GEOFERRY_URL: "https://x", GEOFERRY_CLIENT_ID: "i", GEOFERRY_CLIENT_SECRET: "s" };
+    const environment = {
+      MAP: "m",
+      BUCKET: "b",
+      GEOFERRY_URL: "https://x",
+      GEOFERRY_CLIENT_ID: "i",
+      GEOFERRY_CLIENT_SECRET: "s",
+    };
     expect(read(text, environment).steps.length).toBeGreaterThan(1);
   });
 
