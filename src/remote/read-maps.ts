@@ -3,8 +3,39 @@ import type { Answer } from "./exchange.js";
 import { isObject } from "./told.js";
 import type { WireMap } from "./wire.js";
 
+/** Pages at most: a service that leads on for ever is not followed. */
+const mostPages = 100_000;
+
+/**
+ * All maps, page by page where the service has pages.
+ * @param read gives an answer to a query behind the address of the list: "" or `?after=…`
+ * @returns null where it is no list of maps: the service has no such thing, or another one at this address
+ */
+export async function readMaps(read: (query: string) => Promise<Answer>): Promise<readonly WireMap[] | null> {
+  const all: WireMap[] = [];
+  let query = "";
+  for (let pages = 0; pages < mostPages; pages++) {
+    const answer = await read(query);
+    const maps = mapsIn(answer);
+    if (maps === null) return null;
+    all.push(...maps);
+    const next = nextQuery(answer);
+    if (next === null || next === query || maps.length === 0) break;
+    query = next;
+  }
+  return all;
+}
+
+/** Of `Link: <…>; rel="next"` (RFC 8288) only the query: a token is not sent to another address. */
+function nextQuery({ headers }: Answer): string | null {
+  const address = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec([headers.link ?? []].flat().join(", "))?.[1];
+  return address !== undefined && URL.canParse(address, "http://localhost")
+    ? new URL(address, "http://localhost").search
+    : null;
+}
+
 /** @returns null where it is no list of maps: the service has no such thing, or another one at this address */
-export function mapsIn({ isSuccess, json }: Answer): readonly WireMap[] | null {
+function mapsIn({ isSuccess, json }: Answer): readonly WireMap[] | null {
   if (!isSuccess || !isObject(json) || !Array.isArray(json.maps)) return null;
   const maps: readonly unknown[] = json.maps;
   return maps.every(isMap) ? maps : null;

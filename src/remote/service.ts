@@ -2,7 +2,7 @@
 import type { Connection } from "./connection.js";
 import { FeaturesResource } from "./features-resource.js";
 import type { ServiceClient, Traffic } from "./map-client.js";
-import { mapsIn } from "./read-maps.js";
+import { readMaps } from "./read-maps.js";
 import { Transport } from "./transport.js";
 
 export { usualTraffic } from "./map-client.js";
@@ -18,7 +18,7 @@ export function openService(connection: Connection, traffic: Traffic, signal: Ab
     url: transport.service,
     sent: transport.sent,
     map: (id) => new FeaturesResource(transport, id),
-    maps: async () => mapsIn(await transport.read(`${transport.addresses.api}/maps`)),
+    maps: () => readMaps((query) => transport.read(`${transport.addresses.api}/maps${query}`)),
     signIn: () => transport.signIn(),
   };
 }

@@ -1,14 +1,15 @@
 /** Maps themselves: an extension of the Map Features Service Interface. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Static, Type } from "typebox";
-import type { WireMap, WireMaps } from "../remote/wire.js";
+import { nilId, pageSize, type WireMap, type WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
-import { Id, MapParams } from "./features/schemas.js";
+import { Id, MapParams, PageQuery } from "./features/schemas.js";
 import { changeMap, createMap, type Doing, deleteMap } from "./map-changes.js";
 import { operation } from "./operation.js";
 import { problem } from "./problems.js";
-import type { Store, StoredMap } from "./store/contract.js";
+import type { MapsQuestion, Store, StoredMap } from "./store/contract.js";
+import { isUuid } from "./uuid.js";
 
 export interface MapRoutes {
   readonly store: Store;
@@ -36,6 +37,11 @@ const MapChange = Type.Object(
   { minProperties: 1 },
 );
 const MapQuery = Type.Object({
+  page: PageQuery.properties.page,
+  per_page: PageQuery.properties.per_page,
+  after: Type.Optional(
+    Type.String({ maxLength: 2000, description: "Goes on behind an earlier page, as its Link says; not with `page`" }),
+  ),
   readable: Type.Optional(
     Type.Boolean({ default: false, description: "Those of other accounts that are not private, too" }),
   ),
@@ -64,6 +70,19 @@ const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, cre
   created: new Date(created).toISOString(),
 });
 
+/** Where a map is in the order of the list: a place that stays when the map goes. */
+const placeOf = ({ name, id }: StoredMap): string => Buffer.from(`${id}${name}`).toString("base64url");
+const lengthOfId = nilId.length;
+
+function start({ page, after }: Static<typeof MapQuery>, size: number): Pick<MapsQuestion, "skip" | "after"> {
+  if (after === undefined) return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER) };
+  if (page !== undefined) throw problem("bad-query", { reason: "page and after exclude each other" });
+  const place = Buffer.from(after, "base64url").toString();
+  const [id, name] = [place.slice(0, lengthOfId), place.slice(lengthOfId)];
+  if (!isUuid(id) || name.includes("\0")) throw problem("bad-query", { reason: "after is none that a Link has" });
+  return { after: { id, name } };
+}
+
 export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
   const { store, publicUrl, now, readers, owners } = options;
   const doing = (request: FastifyRequest): Doing => ({
@@ -77,14 +96,22 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     schema: operation({
       id: "getMaps",
       summary: "The account's maps, by name",
+      description: "In pages as features are. `Link: rel=next` leads on.",
       querystring: MapQuery,
       answers: { 200: { schema: MapList } },
       problems: [400, 401, 429],
       extension: true,
     }),
-    handler: async (request): Promise<WireMaps> => {
+    handler: async (request, reply): Promise<WireMaps> => {
+      const { readable = false, per_page: size = pageSize.default } = request.query;
       const { account } = bearerOf(request);
-      const maps = await store.maps({ account, readable: request.query.readable ?? false });
+      const found = await store.maps({ account, readable, size: size + 1, ...start(request.query, size) });
+      const maps = found.slice(0, size);
+      if (found.length > size) {
+        const query = new URLSearchParams({ after: placeOf(maps.at(-1)!), per_page: String(size) });
+        if (readable) query.set("readable", "true");
+        reply.header("link", `<${baseUrl(request, publicUrl)}/api/v1/maps?${query}>; rel="next"`);
+      }
       return { maps: maps.map(toWire) };
     },
   });

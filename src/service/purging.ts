@@ -3,21 +3,37 @@ import type { Store } from "./store/contract.js";
 
 /** Milliseconds between two looks for what has expired. */
 const interval = 600_000;
+const day = 24 * 3600 * 1000;
 
-/** Removes what has expired, now and from time to time; `stop` waits for what is under way. */
-export function purgeRegularly(store: Pick<Store, "purge">, log: FastifyBaseLogger): { stop(): Promise<void> } {
+/**
+ * Removes what has expired, now and from time to time; `stop` waits for what is under way.
+ * @param auditDays days that entries of the audit log are kept; 0 for ever
+ */
+export function purgeRegularly(
+  store: Pick<Store, "purge" | "purgeAudit">,
+  auditDays: number,
+  log: FastifyBaseLogger,
+): { stop(): Promise<void> } {
+  let stopping = false;
   let underWay = Promise.resolve();
-  const purge = () => {
+  const purge = async () => {
+    const now = Date.now();
+    await store.purge(now);
+    // In small steps, between which others write.
+    while (auditDays > 0 && !stopping && (await store.purgeAudit(now - auditDays * day)));
+  };
+  const begin = () => {
     underWay = underWay
-      .then(() => store.purge(Date.now()))
+      .then(purge)
       // What is left is not given out any more, and goes the next time.
       .catch((error: unknown) => log.error({ err: error }, "what has expired could not be removed"));
   };
-  purge();
-  const timer = setInterval(purge, interval);
+  begin();
+  const timer = setInterval(begin, interval);
   timer.unref();
   return {
     async stop() {
+      stopping = true;
       clearInterval(timer);
       await underWay;
     },

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   /** Whether an address that others can reach may do without https. */
   readonly insecureHttp: boolean;
   readonly settings: Partial<Settings>;
+  /** Days that entries of the audit log are kept; 0 for ever. */
+  readonly auditDays: number;
   readonly logLevel: LogLevel;
   readonly logTarget: LogTarget;
 }
@@ -84,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const listening = await listen(app, options);
     const url = publicUrl ?? listening;
     const setup = await setupLink(store, url);
-    const purging = purgeRegularly(store, app.log);
+    const purging = purgeRegularly(store, options.auditDays, app.log);
     app.log.info({ store: store.name, listening, url }, "started");
     return {
       url,

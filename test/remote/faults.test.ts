@@ -456,6 +456,27 @@ test("paths are as the settings say", async () => {
   ]);
 });
 
+test("a list of maps is followed from page to page, and to no other address", async () => {
+  const one = (name: string) => ({
+    id: name,
+    name,
+    private: false,
+    owner: { email: "ada@example.org" },
+    features: 0,
+    revision: 0,
+    created: "2026-11-22T00:00:00Z",
+  });
+  server.answer(
+    json(200, { maps: [one("a"), one("b")] }, { link: '<https://elsewhere.example/x?after=b&per_page=2>; rel="next"' }),
+    json(200, { maps: [one("c")] }),
+  );
+  expect((await service.maps())!.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(server.requests.map(({ path }) => path).slice(-2)).toEqual([
+    "/api/v1/maps",
+    "/api/v1/maps?after=b&per_page=2",
+  ]);
+});
+
 test("a service without a list of maps has none", async () => {
   for (const reply of [plain(404), plain(405), json(200, {}), json(200, { maps: [{ id: 1 }] }), json(200, [])]) {
     server.answer(reply);

@@ -56,6 +56,33 @@ describe("maps", () => {
       expect((await service().send("GET", "/api/v1/maps?readable=1")).status).toBe(400);
     });
 
+    test("are listed in pages, each of which leads to the next whatever goes meanwhile", async () => {
+      for (const name of ["Zoo 1", "Zoo 2", "Zoo 2", "Zoo 3"]) await create({ name });
+      const whole = await list();
+      expect((await service().send("GET", "/api/v1/maps")).headers.link).toBeUndefined();
+      expect(await list("?page=2&per_page=2")).toEqual(whole.slice(2, 4));
+      expect(await list("?page=900&per_page=500")).toEqual([]);
+      const found: string[] = [];
+      let path = "/api/v1/maps?per_page=2";
+      for (;;) {
+        const { json, headers } = await service().send("GET", path);
+        const maps = json.maps as unknown as { id: string; name: string }[];
+        found.push(...maps.map(({ name }) => name));
+        const next = /^<http:\/\/[^/]+(\/[^>]+)>; rel="next"$/.exec(String(headers.link))?.[1];
+        if (next === undefined) break;
+        if (found.at(-1) === "Zoo 2") await service().send("DELETE", `/api/v1/maps/${maps.at(-1)!.id}`);
+        path = next;
+      }
+      expect(found).toEqual(whole);
+      expect((await service().send("GET", "/api/v1/maps?readable=true&per_page=1")).headers.link).toMatch(
+        /readable=true/,
+      );
+      for (const query of ["page=0", "per_page=501", "per_page=0", "after=7", "after=", "page=1&after=AAAA"]) {
+        const { status, json } = await service().send("GET", `/api/v1/maps?${query}`);
+        expect([query, status, json.code]).toEqual([query, 400, "bad-query"]);
+      }
+    });
+
     test("are not found by others where they are private", async () => {
       const { json } = await create({ name: "a", private: true });
       const path = `/api/v1/maps/${json.id}`;

@@ -181,20 +181,31 @@ test("what has expired is removed at start and every ten minutes, and a failure 
   try {
     const purged: number[] = [];
     const told: unknown[] = [];
+    const entries: number[] = [];
+    const begun = Date.now();
     const store = {
       async purge(now: number) {
         purged.push(now);
         if (purged.length === 2) throw new Error("away");
       },
+      async purgeAudit(before: number) {
+        entries.push((begun - before) / 86_400_000);
+        return entries.length < 3;
+      },
     };
     const log = { error: (...words: unknown[]) => void told.push(words.at(-1)) } as unknown as FastifyBaseLogger;
-    const purging = purgeRegularly(store, log);
-    const begun = Date.now();
+    const purging = purgeRegularly(store, 30, log);
     await vi.advanceTimersByTimeAsync(25 * 60_000);
     await purging.stop();
     await vi.advanceTimersByTimeAsync(25 * 60_000);
     expect(purged.map((time) => (time - begun) / 60_000)).toEqual([0, 10, 20]);
     expect(told).toEqual(["what has expired could not be removed"]);
+    // Step by step as long as there are more, then once each time that did not fail.
+    expect(entries.slice(0, 3)).toEqual([30, 30, 30]);
+    expect(entries.length).toBe(4);
+    const forEver = purgeRegularly(store, 0, log);
+    await forEver.stop();
+    expect(entries.length).toBe(4);
   } finally {
     vi.useRealTimers();
   }

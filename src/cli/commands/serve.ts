@@ -16,6 +16,7 @@ export interface ServeArguments extends StoreArguments {
   readonly trustProxy?: string;
   readonly insecureHttp?: boolean;
   readonly limit?: readonly string[];
+  readonly auditDays?: string;
   readonly logLevel?: string;
 }
 
@@ -43,6 +44,11 @@ export const serveCommand: Command<ServeArguments> = {
     },
     "insecure-http": { type: "boolean", describe: "Let others reach it without https" },
     limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
+    "audit-days": {
+      ...text,
+      describe: "Days that entries of the audit log are kept; 0 for ever",
+      defaultDescription: "400",
+    },
     "log-level": {
       ...text,
       describe: "Least that is logged: trace, debug, info, warn, error, fatal, silent",
@@ -83,6 +89,9 @@ function renew(service: Service): void {
   }
 }
 
+/** What happened within a year can be looked up until the next one has begun. */
+const usualAuditDays = 400;
+
 async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
   const { tlsCert, tlsKey } = args;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
@@ -98,6 +107,7 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
     trustProxy: listOf(args.trustProxy) ?? [],
     insecureHttp: args.insecureHttp ?? false,
     settings: await settingsOf(args.limit),
+    auditDays: wholeNumber("--audit-days", args.auditDays, 0) ?? usualAuditDays,
     logLevel: await logLevelOf(args),
     logTarget: process.stderr,
   };

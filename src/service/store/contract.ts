@@ -120,11 +120,22 @@ export interface StoredMap {
   readonly revision: number;
 }
 
+export interface MapsQuestion {
+  readonly account: string;
+  readonly readable: boolean;
+  /** Not more than so many; all of them where it is not told. */
+  readonly size?: number;
+  /** How many to step over. */
+  readonly skip?: number;
+  /** Only those behind the place of a map with that name and id, whether there is one or not. */
+  readonly after?: Pick<StoredMap, "name" | "id"> | undefined;
+}
+
 export interface MapStore {
   addMap(map: { id: string; owner: string; name: string; private: boolean; created: number }): Promise<void>;
   map(id: string): Promise<StoredMap | null>;
   /** Those of one account, and with `readable` also those of others that are not private; by name, then id. */
-  maps(question: { account: string; readable: boolean }): Promise<readonly StoredMap[]>;
+  maps(question: MapsQuestion): Promise<readonly StoredMap[]>;
   changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
   /** With everything on it. False where there is none. */
   deleteMap(id: string): Promise<boolean>;
@@ -262,6 +273,8 @@ export interface Store extends PeopleStore, MapStore, FeatureStore, AsyncDisposa
   ping(): Promise<void>;
   /** Removes what has expired: tokens, sessions, attempts, kept outcomes of idempotent requests (24 hours). */
   purge(now: number): Promise<void>;
+  /** Removes some of the audit log's oldest entries, from before a time; answers whether there may be more of them. */
+  purgeAudit(before: number): Promise<boolean>;
 }
 
 /** How long the outcome of an idempotent request is kept, in milliseconds. */

@@ -48,6 +48,14 @@ export async function openPostgresStore(
       inFlight.alone(request, () => keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request)))),
     ping: async () => void (await db.rows("SELECT 1")),
     purge: (now) => purge(db, now),
+    purgeAudit: async (before) =>
+      (await db.run(
+        `DELETE FROM audit WHERE number IN (
+          SELECT number FROM (SELECT number, at FROM audit ORDER BY number LIMIT $1) AS oldest WHERE at < $2
+        )`,
+        auditTogether,
+        before,
+      )) === auditTogether,
     async [Symbol.asyncDispose]() {
       await keys.close();
       await db.close();
@@ -60,6 +68,9 @@ function nameOf(url: string): string {
   const [, host = "", path = ""] = /^\w+:(?:\/\/)?(?:[^@/?]*@)?([^/?]*)([^?]*)/.exec(url) ?? [];
   return `PostgreSQL at ${host}${path}`;
 }
+
+/** Entries of the audit log that are removed by one statement. */
+const auditTogether = 2000;
 
 /** By one process at a time: the others have nothing left to do. */
 async function purge(db: Database, now: number): Promise<void> {

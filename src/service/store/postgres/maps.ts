@@ -23,10 +23,14 @@ export function mapStore(db: Database): MapStore {
       );
     },
     map: (id) => mapOf(db, id),
-    maps: ({ account, readable }) =>
+    maps: ({ account, readable, size = null, skip = 0, after }) =>
       db.rows<StoredMap>(
-        `${select} WHERE m.owner = $1 ${readable ? "OR NOT m.private" : ""} ORDER BY m.name, m.id`,
+        `${select} WHERE (m.owner = $1 ${readable ? "OR NOT m.private" : ""})
+        ${after ? "AND (m.name, m.id) > ($4, $5::uuid)" : ""} ORDER BY m.name, m.id LIMIT $2 OFFSET $3`,
         uuid(account),
+        size,
+        skip,
+        ...(after ? [after.name, uuid(after.id)] : []),
       ),
     async changeMap({ id, name = null, private: hidden = null }) {
       await db.run(

@@ -139,6 +139,7 @@ const migrations: readonly string[] = [
   DROP INDEX IF EXISTS feature_keys_by_digest, feature_keys_map_field_digest_idx;
   CREATE INDEX feature_keys_by_digest ON feature_keys (map, digest, field);
   `,
+  "CREATE INDEX maps_by_name ON maps (name, id)",
 ];
 
 /**

@@ -41,6 +41,7 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
   deleteMap: "writes",
   write: "writes",
   purge: "writes",
+  purgeAudit: "writes",
 };
 
 /**

@@ -16,9 +16,13 @@ function mapOf(db: Connection, id: string): StoredMap | null {
 export function mapReading(db: Connection): Operations<"map" | "maps" | "access"> {
   return {
     map: (id) => mapOf(db, id),
-    maps: ({ account, readable }) =>
+    maps: ({ account, readable, size = -1, skip = 0, after }) =>
       db
-        .all<MapRow>(`${select} WHERE m.owner = ? ${readable ? "OR m.private = 0" : ""} ORDER BY m.name, m.id`, account)
+        .all<MapRow>(
+          `${select} WHERE (m.owner = @account ${readable ? "OR m.private = 0" : ""})
+          ${after ? "AND (m.name, m.id) > (@name, @id)" : ""} ORDER BY m.name, m.id LIMIT @size OFFSET @skip`,
+          { account, size, skip, ...after },
+        )
         .map(stored),
     access: ({ tokenHash, map, now }) => ({
       bearer:

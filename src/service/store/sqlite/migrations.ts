@@ -141,6 +141,7 @@ const migrations: readonly string[] = [
   DROP INDEX feature_keys_by_head;
   CREATE INDEX feature_keys_by_block ON feature_keys (field, seq >> 21, substr(digest, 1, 8));
   `,
+  "CREATE INDEX maps_by_name ON maps (name, id)",
 ];
 
 /** Says in the file's header whose it is: "gFry". */

@@ -2,7 +2,10 @@ import { idempotencyLifetime } from "../contract.js";
 import type { Connection } from "./connection.js";
 import type { Operations } from "./operations.js";
 
-export function upkeep(db: Connection): Operations<"purge"> {
+/** Entries of the audit log that are removed in one transaction: milliseconds that writes wait. */
+const together = 2000;
+
+export function upkeep(db: Connection): Operations<"purge" | "purgeAudit"> {
   return {
     purge: (now) => {
       db.run("DELETE FROM tokens WHERE expires <= ?", now);
@@ -11,5 +14,13 @@ export function upkeep(db: Connection): Operations<"purge"> {
       db.run("DELETE FROM attempts WHERE until <= ?", now);
       db.run("DELETE FROM outcomes WHERE at <= ?", now - idempotencyLifetime);
     },
+    purgeAudit: (before) =>
+      db.run(
+        `DELETE FROM audit WHERE number IN (
+          SELECT number FROM (SELECT number, at FROM audit ORDER BY number LIMIT ?) WHERE at < ?
+        )`,
+        together,
+        before,
+      ) === together,
   };
 }

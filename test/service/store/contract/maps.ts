@@ -42,6 +42,25 @@ export function describeMaps(open: Opening): void {
       expect(await listed(randomUUID(), true)).toEqual([hers[1], shared]);
     });
 
+    test("are listed in parts, by how many stand before or behind the place of one", async () => {
+      const store = await open();
+      const ada = await anAccount(store);
+      const ids: string[] = [];
+      for (const name of ["a", "b", "b", "b", "ä"]) ids.push(await aMap(store, ada, name));
+      const all = await store.maps({ account: ada, readable: false });
+      expect(new Set(all.map(({ id }) => id))).toEqual(new Set(ids));
+      const part = (question: object) => store.maps({ account: ada, readable: true, ...question });
+      expect(await part({ size: 2 })).toEqual(all.slice(0, 2));
+      expect(await part({ size: 2, skip: 3 })).toEqual(all.slice(3));
+      expect(await part({ size: 2, skip: 5 })).toEqual([]);
+      for (const [i, after] of all.entries()) {
+        expect(await part({ size: 2, after })).toEqual(all.slice(i + 1, i + 3));
+      }
+      // The place stays when its map goes.
+      await store.deleteMap(all[1]!.id);
+      expect(await part({ after: all[1] })).toEqual(all.slice(2));
+    });
+
     test("grow a revision with every change, and with none where nothing changes", async () => {
       const store = await open();
       const id = await aMap(store);

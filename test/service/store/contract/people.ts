@@ -258,6 +258,19 @@ export function describePeople(open: Opening): void {
       expect(await again("young")).toBe(2);
     });
 
+    test("removes old entries of the audit log in steps, the oldest first", async () => {
+      const store = await open();
+      const entry = { account: null, map: null, action: "login-failed", detail: {}, address: null };
+      for (let i = 0; i < 2005; i++) await store.audit({ ...entry, at: noon + i });
+      const left = async () => (await store.auditOf({ limit: 3000 })).map(({ at }) => at - noon);
+      expect(await store.purgeAudit(noon + 2003)).toBe(true);
+      expect(await left()).toEqual([2004, 2003, 2002, 2001, 2000]);
+      expect(await store.purgeAudit(noon + 2003)).toBe(false);
+      expect(await left()).toEqual([2004, 2003]);
+      expect(await store.purgeAudit(noon)).toBe(false);
+      expect(await left()).toEqual([2004, 2003]);
+    }, 60_000);
+
     test("leaves a store that answers", async () => {
       const store = await open();
       await store.purge(noon);

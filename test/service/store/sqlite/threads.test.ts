@@ -118,6 +118,7 @@ test("the service tells it in its log, with the reason", async () => {
     trustProxy: [],
     insecureHttp: false,
     settings: {},
+    auditDays: 0,
     logLevel: "error",
     logTarget: { write: (line) => void lines.push(line) },
   });
