@@ -29,6 +29,9 @@ it("of the systems that PROJ can do without grids 98.8 % agree, and none is off 
   expect(unexplained).toEqual([]);
 });
 
+/** Of several equally accurate operations PROJ before 9.2 took another one. */
+const chosenAnew: ReadonlySet<string> = new Set(["EPSG:4263"]);
+
 it.skipIf(needsProj)(
   "a sample of the systems is as it was found, or, by an older PROJ with an older table, within a centimetre",
   async () => {
@@ -41,6 +44,7 @@ it.skipIf(needsProj)(
     for (const { id, verdict } of rows.filter((_, index) => index % 127 === 63)) {
       const found = await compareSystem(engine, proj, id);
       if (found.verdict === "agree") agreeing++;
+      if (!isRecorded && chosenAnew.has(id)) continue;
       if (isRecorded ? found.verdict !== verdict : found.verdict === "off" && verdict !== "off")
         different.push(`${id}: ${found.verdict}, was ${verdict}`);
     }
