@@ -4,7 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { MetricObject } from "prom-client";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { builtins } from "../plugins/index.js";
 import { commands, common } from "../src/cli/command.js";
 import { applyCommand } from "../src/cli/commands/apply.js";
@@ -26,6 +28,8 @@ import { serviceOptions } from "../src/cli/service-options.js";
 import { storeOptions } from "../src/cli/store-location.js";
 import { type ErrorCode, registry } from "../src/errors.js";
 import { jobFile, jobSchema, mapTarget, serviceFile, stepFile } from "../src/jobs/job-file.js";
+import { JobMetrics, jobGauges } from "../src/jobs/job-metrics.js";
+import { WorkerMetrics } from "../src/jobs/queue/worker-metrics.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
 import { Desk } from "./support/document.js";
@@ -168,6 +172,7 @@ describe("docs/command-line.md", () => {
     "docs/service.md",
     "docs/sync.md",
     "docs/jobs.md",
+    "docs/watching.md",
   ])("knows every flag that %s speaks of", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
@@ -215,6 +220,42 @@ const members = ({ schema }: { readonly schema: unknown }): string => {
   ]);
   return table(["member", "takes", ""], rows);
 };
+
+describe("docs/watching.md", () => {
+  const table = (metrics: readonly MetricObject[], labels: (name: string) => readonly string[]) =>
+    [
+      "| metric | labels |  |",
+      "| --- | --- | --- |",
+      ...metrics.map(
+        ({ name, help }) =>
+          `| \`${name}\` | ${labels(name)
+            .map((label) => `\`${label}\``)
+            .join(", ")} | ${help} |`,
+      ),
+    ].join("\n");
+  const labelsOfRun: Readonly<Record<string, { readonly labels: readonly string[] }>> = jobGauges;
+  const ofRun = new JobMetrics("any").registry.getMetricsAsArray();
+  const ofWorker = new WorkerMetrics().registry.getMetricsAsArray();
+
+  test("has the names of all metrics", async () => {
+    const parts = new Map([
+      ["job-metrics", table(ofRun, (name) => labelsOfRun[name.replace("geoferry_", "")]!.labels)],
+      ["worker-metrics", table(ofWorker, (name) => (/duration/.test(name) ? ["outcome"] : []))],
+    ]);
+    await expect(filled(page("watching.md"), parts)).toMatchFileSnapshot("../docs/watching.md");
+  });
+
+  test("the rules and the dashboard ask for metrics that there are", () => {
+    const known = new Set([...ofRun, ...ofWorker].flatMap(({ name }) => [name, `${name}_count`]));
+    const rules = parse(readFileSync(new URL("../samples/jobs/alerts.yaml", import.meta.url), "utf8"));
+    const dashboard = JSON.parse(readFileSync(new URL("../samples/jobs/dashboard.json", import.meta.url), "utf8"));
+    const asked = JSON.stringify([rules, dashboard]).match(/geoferry_\w+/g)!;
+    expect(asked.length).toBeGreaterThan(10);
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
+    expect(rules.groups[0].rules.map(({ alert }: { alert: string }) => alert)).toContain("JobLate");
+    expect(dashboard.panels.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+});
 
 describe("docs/jobs.md", () => {
   test("has the members that a job file has, and so has its schema", async () => {

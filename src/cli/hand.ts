@@ -4,6 +4,7 @@ import { ownMarks } from "../io/leftovers.js";
 import { doWork, type Superior, type Workshop } from "../jobs/queue/do-work.js";
 import type { FromHand, ToHand } from "../jobs/queue/hand-messages.js";
 import { stateRoot } from "../sync/state-folder.js";
+import { tracesAsked } from "../tracing/environment.js";
 import { openHost } from "./host.js";
 import { jobService } from "./job-service.js";
 import { mapReader } from "./map-inputs.js";
@@ -20,6 +21,12 @@ const tell = (message: FromHand): void => {
   process.send?.(message);
 };
 
+const traces = tracesAsked(process.env);
+const tracing = traces?.exporter
+  ? await (await import("../tracing/open-telemetry.js")).openTracing(traces.exporter, "geoferry", (notice) =>
+      tell({ kind: "notice", sentence: notice }),
+    )
+  : null;
 const host = await openHost(args);
 const root = stateRoot(args.state, process.env);
 const shop: Workshop = {
@@ -67,7 +74,10 @@ process.on("message", (message: ToHand) => {
   else if (message.kind === "answer") answered(message.may);
   else {
     aborter = new AbortController();
-    doWork(message.order, shop, superior, aborter.signal).then((done) => tell({ kind: "done", done }));
+    void doWork(message.order, shop, superior, aborter.signal).then(async (done) => {
+      await tracing?.flush();
+      tell({ kind: "done", done });
+    });
   }
 });
 tell({ kind: "ready", marks: ownMarks });

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { asGeoferryError, type GeoferryError } from "../errors.js";
 import { createSink } from "../io/sink.js";
 import type { Job, OnFailure, Reports } from "../jobs/job.js";
+import type { JobMetrics } from "../jobs/job-metrics.js";
 import { readJobFile } from "../jobs/read-job.js";
 import { lastSuccess, pastRuns, runJob } from "../jobs/run-job.js";
 import type { RunReport } from "../jobs/run-report.js";
@@ -12,6 +13,7 @@ import { exitStatus, worst } from "./exit.js";
 import { openHost } from "./host.js";
 import { describeHanded, renderRun, renderStep } from "./job-report.js";
 import { jobService } from "./job-service.js";
+import { metricsPlace } from "./metrics-options.js";
 import { ProgressDisplay } from "./progress.js";
 import { queueFrom } from "./queue-options.js";
 import { renderError } from "./render.js";
@@ -55,10 +57,12 @@ export async function runJobFile(
     ...{ file, only, wait },
     ...(queue && { queue: { ...queue, priority, service: () => serviceAddressFrom(args, process.env) } }),
   };
+  await using live = await openMetrics(job, args);
   const display = new ProgressDisplay(process.stderr);
   const report = await runJob(job, settings, tools, {
     onStep(step) {
       display.clear();
+      live?.metrics.stepEnded(step);
       renderStep(step, args);
     },
     ...(args.quiet || args.json ? {} : { onProgress: (progress) => display.show(() => describeHanded(progress)) }),
@@ -81,6 +85,23 @@ export const statusOf = ({ steps }: RunReport): number =>
       .flatMap((step) => [step, ...step.items])
       .map(({ result, error }) => (error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0)),
   );
+
+/** What is told of the run while it goes on, where somebody asks for it. @throws option-invalid, usage, address-in-use … */
+async function openMetrics(job: Job, args: JobArguments): Promise<LiveMetrics | null> {
+  const place = metricsPlace(args);
+  if (place === null) return null;
+  const { JobMetrics } = await import("../jobs/job-metrics.js");
+  const { MetricsEndpoint } = await import("./metrics-endpoint.js");
+  const metrics = new JobMetrics(job.name);
+  const endpoint = await MetricsEndpoint.open(place, metrics.registry);
+  tell(args, `metrics at ${endpoint.url}`);
+  metrics.began();
+  return { metrics, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() };
+}
+
+interface LiveMetrics extends AsyncDisposable {
+  readonly metrics: JobMetrics;
+}
 
 /** Flags are relative to where the command was given, the file's own names to the file. */
 function reportsOf({ reports }: Job, args: JobArguments): Reports {

@@ -5,11 +5,14 @@ import { availableParallelism, hostname } from "node:os";
 import { resolve } from "node:path";
 import { Hands } from "../jobs/queue/hands.js";
 import { QueueWorker, type WorkerNews } from "../jobs/queue/queue-worker.js";
+import { WorkerMetrics } from "../jobs/queue/worker-metrics.js";
 import { isPath } from "../plugin/resolve.js";
 import { stateRoot } from "../sync/state-folder.js";
 import type { CommonArguments } from "./command.js";
 import type { WorkerArguments } from "./commands/worker.js";
 import { openRegistry } from "./host.js";
+import type { MetricsEndpoint } from "./metrics-endpoint.js";
+import { type MetricsPlace, metricsPlace } from "./metrics-options.js";
 import { queueFrom } from "./queue-options.js";
 import { type ServiceArguments, trafficFrom } from "./service-options.js";
 import { interrupted } from "./signals.js";
@@ -61,10 +64,17 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
   );
   const settings = { address, prefix, name, concurrency, takeover: numbers.takeover * 1000 };
   const log = (record: object, text: string) => tell(args, record, text);
+  const place = metricsPlace(args);
+  const metrics = new WorkerMetrics();
+  await using endpoint = place && (await openEndpoint(place, metrics));
+  if (endpoint) log({ type: "metrics", worker: name, url: endpoint.url }, `${name}: metrics at ${endpoint.url}`);
   const worker = await QueueWorker.open(
     settings,
     hands,
-    (news) => log({ worker: name, ...news }, describe(news, address.told)),
+    (news) => {
+      metrics.heed(news);
+      log({ worker: name, ...news }, describe(news, address.told));
+    },
     (notice) => log({ type: "notice", worker: name, notice }, notice),
   );
   log(
@@ -76,6 +86,11 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
   await worker.close(numbers.grace * 1000);
   log({ type: "stopped", worker: name }, `${name}: stopped`);
   return 0;
+}
+
+async function openEndpoint(place: MetricsPlace, { registry }: WorkerMetrics): Promise<MetricsEndpoint> {
+  const { MetricsEndpoint } = await import("./metrics-endpoint.js");
+  return MetricsEndpoint.open(place, registry);
 }
 
 /** A line for people, or a record with `--json`. */

@@ -1,6 +1,7 @@
 /** The command line: parses, runs one command, turns what happened into text and an exit status. */
 import { asGeoferryError, fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
+import { tracesAsked } from "../tracing/environment.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
 import { commandNameIn, commands, common } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
@@ -36,7 +37,11 @@ function afterStdout(status: number, argv: readonly string[]): number {
 
 async function runCommand(argv: readonly string[]): Promise<number> {
   const asked = await read(argv);
-  return asked ? asked.command.run(asked.args) : 0;
+  if (asked === null) return 0;
+  const traces = tracesAsked(process.env);
+  if (traces === null) return asked.command.run(asked.args);
+  const { runTraced } = await import("./traced-command.js");
+  return runTraced(asked, traces);
 }
 
 /** The command and its arguments, or null where help or a completion was all that was asked for. */

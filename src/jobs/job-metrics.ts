@@ -1,39 +1,80 @@
 /**
- * A run in the words of Prometheus, for the textfile collector of its node exporter. Labels are names of jobs and steps,
- * and no path.
+ * A run in the words of Prometheus: for the textfile collector of its node exporter when it has ended, and for whoever asks
+ * while it goes on. Labels are names of jobs and steps, and no path.
  */
 import { Gauge, Registry } from "prom-client";
-import type { RunReport } from "./run-report.js";
+import type { RunReport, StepReport } from "./run-report.js";
+
+/** Name, labels and meaning of each gauge; all names begin with `geoferry_`. */
+export const jobGauges = {
+  job_running: { labels: ["job"], help: "1 while the job runs" },
+  job_last_run_timestamp_seconds: { labels: ["job"], help: "When the latest run ended, since 1970" },
+  job_last_success_timestamp_seconds: {
+    labels: ["job"],
+    help: "When the latest run began that ended with 0, since 1970",
+  },
+  job_exit_status: { labels: ["job"], help: "Exit status of the latest run" },
+  job_duration_seconds: { labels: ["job"], help: "Time that the latest run took" },
+  step_result: { labels: ["job", "step", "result"], help: "1 for what became of a step in the latest run" },
+  step_duration_seconds: { labels: ["job", "step"], help: "Time that a step took in the latest run" },
+  step_tries: { labels: ["job", "step"], help: "Times that a step was tried in the latest run" },
+  step_items: {
+    labels: ["job", "step", "result"],
+    help: "Files, or the map, of a step by what became of them in the latest run",
+  },
+  step_features: {
+    labels: ["job", "step", "became"],
+    help: "Features of a step by what became of them in the latest run",
+  },
+} as const satisfies Readonly<Record<string, { labels: readonly string[]; help: string }>>;
+
+type GaugeName = keyof typeof jobGauges;
+
+/** A run while it goes on and when it has ended. */
+export class JobMetrics {
+  private readonly gauges: Readonly<Record<GaugeName, Gauge>>;
+
+  constructor(
+    private readonly job: string,
+    readonly registry: Registry = new Registry(),
+  ) {
+    const entries = Object.entries(jobGauges).map(([name, { labels, help }]) => [
+      name,
+      new Gauge({ name: `geoferry_${name}`, help, labelNames: [...labels], registers: [registry] }),
+    ]);
+    this.gauges = Object.fromEntries(entries) as Record<GaugeName, Gauge>;
+  }
+
+  began(): void {
+    this.set("job_running", {}, 1);
+  }
+
+  stepEnded({ name: step, result, seconds, tries, counts, items }: StepReport): void {
+    this.set("step_result", { step, result }, 1);
+    this.set("step_duration_seconds", { step }, seconds);
+    this.set("step_tries", { step }, tries);
+    for (const [became, count] of Object.entries(counts)) this.set("step_features", { step, became }, count);
+    for (const item of items) this.gauges.step_items.inc({ job: this.job, step, result: item.result });
+  }
+
+  /** @param lastSuccess when the job last ended well, if it ever did */
+  ended({ began, seconds }: RunReport, status: number, lastSuccess: Date | null): void {
+    this.set("job_running", {}, 0);
+    this.set("job_last_run_timestamp_seconds", {}, Date.parse(began) / 1000 + seconds);
+    if (lastSuccess !== null) this.set("job_last_success_timestamp_seconds", {}, lastSuccess.getTime() / 1000);
+    this.set("job_exit_status", {}, status);
+    this.set("job_duration_seconds", {}, seconds);
+  }
+
+  private set(name: GaugeName, labels: Readonly<Record<string, string>>, value: number): void {
+    this.gauges[name].set({ job: this.job, ...labels }, value);
+  }
+}
 
 /** @param lastSuccess when the job last ended well, if it ever did @returns the text of a .prom file */
 export function metricsOf(report: RunReport, status: number, lastSuccess: Date | null): Promise<string> {
-  const registry = new Registry();
-  const { job, began, seconds, steps } = report;
-  const gauge = (name: string, help: string, labelNames: readonly string[]) =>
-    new Gauge({ name: `geoferry_${name}`, help, labelNames: [...labelNames], registers: [registry] });
-  const ended = Date.parse(began) / 1000 + seconds;
-  gauge("job_last_run_timestamp_seconds", "When the latest run ended, since 1970", ["job"]).set({ job }, ended);
-  if (lastSuccess !== null)
-    gauge("job_last_success_timestamp_seconds", "When the latest run began that ended with 0, since 1970", ["job"]).set(
-      { job },
-      lastSuccess.getTime() / 1000,
-    );
-  gauge("job_exit_status", "Exit status of the latest run", ["job"]).set({ job }, status);
-  gauge("job_duration_seconds", "Time that the latest run took", ["job"]).set({ job }, seconds);
-  const result = gauge("step_result", "1 for what became of a step in the latest run", ["job", "step", "result"]);
-  const duration = gauge("step_duration_seconds", "Time that a step took in the latest run", ["job", "step"]);
-  const tries = gauge("step_tries", "Times that a step was tried in the latest run", ["job", "step"]);
-  const features = gauge("step_features", "Features of a step by what became of them in the latest run", [
-    "job",
-    "step",
-    "became",
-  ]);
-  for (const step of steps) {
-    const labels = { job, step: step.name };
-    result.set({ ...labels, result: step.result }, 1);
-    duration.set(labels, step.seconds);
-    tries.set(labels, step.tries);
-    for (const [became, count] of Object.entries(step.counts)) features.set({ ...labels, became }, count);
-  }
-  return registry.metrics();
+  const metrics = new JobMetrics(report.job);
+  for (const step of report.steps) metrics.stepEnded(step);
+  metrics.ended(report, status, lastSuccess);
+  return metrics.registry.metrics();
 }

@@ -6,6 +6,7 @@ import { fault } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
+import { traced } from "../tracing/span.js";
 import type { Job, Step, SynchronisationStep } from "./job.js";
 import { JobState, jobFolder } from "./job-state.js";
 import type { HandedProgress, HandOut, QueueSettings } from "./queue/hand-out.js";
@@ -55,7 +56,7 @@ export async function runJob(
     );
     const report =
       missing === undefined && !tools.host.signal.aborted
-        ? await runStep(step, state, within, rider)
+        ? await tracedStep(job, step, () => runStep(step, state, within, rider))
         : skippedStep(step, missing ?? null);
     if (report.tries === 0) await handOut?.leave(step.name);
     watcher.onStep?.(report);
@@ -74,6 +75,17 @@ export async function runJob(
   if (!tools.dryRun) state.keep(report);
   return report;
 }
+
+/** A step as a span; what stopped it is in its report. */
+const tracedStep = ({ name: job }: Job, { name, kind }: Step, run: () => Promise<StepReport>): Promise<StepReport> => {
+  const attributes = { "geoferry.job": job, "geoferry.step": name, "geoferry.kind": kind };
+  return traced("step", { attributes }, async (span) => {
+    const report = await run();
+    span.set({ "geoferry.result": report.result, "geoferry.tries": report.tries });
+    if (report.error) span.fail(report.error.code, report.error.message);
+    return report;
+  });
+};
 
 async function openQueue(
   job: Job,

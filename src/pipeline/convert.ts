@@ -3,6 +3,8 @@ import { fault } from "../errors.js";
 import { OutputSet } from "../io/output-set.js";
 import { isBucketAddress } from "../io/s3-address.js";
 import { Spool } from "../io/spool.js";
+import { tellable } from "../io/without-secrets.js";
+import { traced } from "../tracing/span.js";
 import { checkRequest } from "./check-request.js";
 import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { Meter } from "./conversion.js";
@@ -23,11 +25,27 @@ import { openUpdate, updatesInPlace } from "./update.js";
  * @param claims the outputs of all of them, lest two write one
  * @throws GeoferryError of every kind but "rejected": rejected features are in the report
  */
-export async function convert(
+export function convert(
   asked: ConvertRequest,
   host: Host,
   shared?: Executor,
   claims: Claims = new Set(),
+): Promise<ConvertReport> {
+  const attributes = { "geoferry.output": tellable(asked.output, host.registry) };
+  return traced("convert", { attributes }, async (span) => {
+    const report = await convertWhole(asked, host, shared, claims);
+    const { read, written, rejected, upToDate } = report;
+    span.set({ "geoferry.read": read, "geoferry.written": written, "geoferry.rejected": rejected });
+    span.set({ "geoferry.up_to_date": upToDate });
+    return report;
+  });
+}
+
+async function convertWhole(
+  asked: ConvertRequest,
+  host: Host,
+  shared: Executor | undefined,
+  claims: Claims,
 ): Promise<ConvertReport> {
   if (isBucketAddress(asked.output) || isBucketAddress(asked.rejects ?? "")) {
     const { convertIntoBucket } = await import("./bucket-output.js");

@@ -6,11 +6,12 @@ import pLimit from "p-limit";
 import { fault, GeoferryError } from "../errors.js";
 import { describeAnswer, isPostponed, postponed } from "./answer.js";
 import { type Addresses, addressesOf, type Connection, encodingsFor } from "./connection.js";
-import { type Answer, exchange, type Request, Unanswered } from "./exchange.js";
+import { type Answer, type Request, Unanswered } from "./exchange.js";
 import type { ServiceClient, Traffic } from "./map-client.js";
 import { exhaustedFor, Pace, retryAfter } from "./pace.js";
 import { type Again, type Attempt, repeat } from "./retry.js";
 import { type AccessToken, AccessTokens, tokenForm, tokenIn } from "./token.js";
+import { tracedExchange } from "./traced-exchange.js";
 
 /** What was sent, and nobody knows what came of it. */
 export interface Doubt {
@@ -157,7 +158,7 @@ export class Transport {
     for (let redirects = 0; ; redirects++) {
       await this.pace.turn(this.signal);
       this.sent[counted]++;
-      const answer = await exchange({ ...request, url }, this.traffic.timeout, signal);
+      const answer = await tracedExchange({ ...request, url }, this.traffic.timeout, signal);
       this.heed(answer);
       if (!isRedirect(answer, request.method)) return answer;
       const next = new URL(answer.headers.location!, url);

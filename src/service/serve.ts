@@ -14,6 +14,7 @@ import { registerProbes } from "./probes.js";
 import { purgeRegularly } from "./purging.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
+import { tracedStore, traceRequests } from "./traces.js";
 
 export interface ServiceOptions {
   readonly store: StoreLocation;
@@ -57,15 +58,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const certificate = tls && readCertificate(tls, Date.now());
   const metrics = new Metrics(version());
   let log: FastifyBaseLogger | undefined;
-  const store = metrics.timed(
-    await openStore(options.store, {
-      threadEnded: (end) => log && logThreadEnd(log, end),
-      keysRead(news) {
-        metrics.countKeys(news);
-        if (log) logKeys(log, news);
-      },
-    }),
-  );
+  const opened = await openStore(options.store, {
+    threadEnded: (end) => log && logThreadEnd(log, end),
+    keysRead(news) {
+      metrics.countKeys(news);
+      if (log) logKeys(log, news);
+    },
+  });
+  const store = metrics.timed(tracedStore(opened));
   const settings = { ...defaultSettings, ...options.settings };
   let ending = false;
   const app = buildApp({
@@ -78,6 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   log = app.log;
   logRequests(app);
+  traceRequests(app);
   metrics.watch(app);
   registerProbes(app, { store, metrics, isEnding: () => ending });
   closeConnectionsAtTheEnd(app, () => ending);

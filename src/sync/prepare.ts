@@ -1,10 +1,12 @@
 /** Both sides of a synchronisation, read, checked and compared: all that comes before the first request that writes. */
+
 import { join } from "node:path";
 import { fault } from "../errors.js";
 import type { Loss } from "../model/report.js";
 import type { KeyReader } from "../remote/feature-side.js";
 import { type Snapshot, type SnapshotSettings, takeSnapshot } from "../remote/snapshot.js";
 import { Workspace } from "../remote/workspace.js";
+import { traced } from "../tracing/span.js";
 import { classify } from "./classify.js";
 import { roundingOf } from "./classify-rounding.js";
 import { checkOrder } from "./coordinate-order.js";
@@ -58,8 +60,10 @@ export interface PlanOutput {
 export function prepare(request: SyncRequest, mode: PlanMode, run: ReadingRun, output?: PlanOutput): Promise<Prepared> {
   return inWorkspace(run, async (workspace) => {
     checkFilters(request, mode, namesOf(run));
-    const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
-    const snapshot = await takeSnapshot(run.client, workspace, snapshotSettings(request, run));
+    const source = await readTraced(request, run, workspace);
+    const snapshot = await traced("read map", {}, () =>
+      takeSnapshot(run.client, workspace, snapshotSettings(request, run)),
+    );
     return compareSides(await knownById({ request, mode, run, workspace, source, snapshot }), output);
   });
 }
@@ -68,15 +72,18 @@ export function prepare(request: SyncRequest, mode: PlanMode, run: ReadingRun, o
 export function prepareIfChanged(request: SyncRequest, mode: PlanMode, run: SyncRun): Promise<Prepared | Unchanged> {
   return inWorkspace(run, async (workspace) => {
     checkFilters(request, mode, namesOf(run));
-    const source = await readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run));
+    const source = await readTraced(request, run, workspace);
     const settled = run.state.settled(settingsOf(request, mode));
     const isSame = settled !== null && settled.source === source.fingerprint && source.complete;
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? settled.etag : null };
-    const snapshot = await takeSnapshot(run.client, workspace, settings);
+    const snapshot = await traced("read map", {}, () => takeSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
     return compareSides(await knownById({ request, mode, run, workspace, source, snapshot }), undefined);
   });
 }
+
+const readTraced = (request: SyncRequest, run: ReadingRun, workspace: Workspace): Promise<ReadSource> =>
+  traced("read source", {}, () => readSource(request, run.tools.host, workspace, run.spool, knownKey(request, run)));
 
 const namesOf = ({ client }: ReadingRun) => ({ service: client.url, map: client.id });
 
@@ -130,7 +137,15 @@ async function knownById(sides: Sides): Promise<Sides> {
   };
 }
 
-async function compareSides(
+const compareSides = (sides: Sides, output: PlanOutput | undefined): Promise<Prepared> =>
+  traced("compare", {}, async (span) => {
+    const prepared = await compare(sides, output);
+    const { create, update, delete: remove } = prepared.plan.counts;
+    span.set({ "geoferry.create": create, "geoferry.update": update, "geoferry.delete": remove });
+    return prepared;
+  });
+
+async function compare(
   { request, mode, run, workspace, source, snapshot }: Sides,
   output: PlanOutput | undefined,
 ): Promise<Prepared> {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { fault } from "../errors.js";
+import { traced } from "../tracing/span.js";
 import { agreeOn } from "./agree.js";
 import { applyPlan, finishEarlier } from "./apply.js";
 import type { ApplyMemory, ApplyReport, ApplyTools } from "./apply-tools.js";
@@ -102,12 +103,14 @@ export async function carryOut(plan: OpenPlan, rejects: string, run: SyncRun): P
   const { settings, key } = plan.header;
   const agreed = run.state.compared(basisOf(settings, key));
   let isAgreed = false;
-  const report = await applyPlan(plan, {
-    ...applyTools(rejects, run),
-    onReadBack: async (after) => {
-      isAgreed = await agreeOn(plan, after, agreed);
-    },
-  });
+  const report = await traced("apply", {}, () =>
+    applyPlan(plan, {
+      ...applyTools(rejects, run),
+      onReadBack: async (after) => {
+        isAgreed = await agreeOn(plan, after, agreed);
+      },
+    }),
+  );
   return { ...report, asPlanned: isAgreed && isWhole(report) };
 }
 

@@ -1,12 +1,13 @@
 import { namesOf } from "../arguments.js";
 import { type Command, type CommonArguments, grouped } from "../command.js";
+import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import type { ServiceArguments } from "../service-options.js";
 import { flag, several, text } from "../source-options.js";
 import { onMap } from "../sync-options.js";
 import { wholeNumber } from "../values.js";
 
-export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments {
+export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments, MetricsArguments {
   readonly job: string;
   readonly only?: readonly string[];
   readonly dryRun?: boolean;
@@ -31,6 +32,7 @@ export const runCommand: Command<JobArguments> = {
       report: { ...text, describe: "Write the report of the run as JSON; it replaces what is there" },
       page: { ...text, describe: "Write a web page of this run and those before it; it replaces what is there" },
       metrics: { ...text, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
+      ...metricsOptions,
       "on-failure": { ...text, describe: "Command for the shell where the run does not end with 0" },
       ...queueOptions,
       priority: {

@@ -1,11 +1,16 @@
 import { fault } from "../../errors.js";
 import { type Command, type CommonArguments, grouped } from "../command.js";
+import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import { insecureHttp, serviceOptions, type TrafficArguments } from "../service-options.js";
 import { text } from "../source-options.js";
 import { numberOf, wholeNumber } from "../values.js";
 
-export interface WorkerArguments extends CommonArguments, QueueArguments, Omit<TrafficArguments, "concurrency"> {
+export interface WorkerArguments
+  extends CommonArguments,
+    QueueArguments,
+    MetricsArguments,
+    Omit<TrafficArguments, "concurrency"> {
   readonly concurrency?: string;
   readonly name?: string;
   readonly takeover?: string;
@@ -48,6 +53,7 @@ export const workerCommand: Command<WorkerArguments> = {
         defaultDescription: "64",
       },
     }),
+    ...grouped("Being watched:", metricsOptions),
     ...grouped("Service:", {
       profile: serviceOptions.profile,
       "insecure-http": insecureHttp,

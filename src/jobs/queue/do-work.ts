@@ -6,6 +6,7 @@ import { asGeoferryError, fault, type GeoferryError } from "../../errors.js";
 import { systemReason } from "../../io/source.js";
 import type { Registry } from "../../plugin/registry.js";
 import { knownStateId } from "../../sync/state-folder.js";
+import { traced } from "../../tracing/span.js";
 import type { Job, Step, SynchronisationStep } from "../job.js";
 import { readJob } from "../read-job.js";
 import { isRepeatable, passing } from "../repeatable.js";
@@ -41,7 +42,18 @@ export interface Superior {
 const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
 
 /** Never throws. */
-export async function doWork(order: Order, shop: Workshop, superior: Superior, signal: AbortSignal): Promise<Done> {
+export function doWork(order: Order, shop: Workshop, superior: Superior, signal: AbortSignal): Promise<Done> {
+  const { handed, worker } = order;
+  const { takes } = handed.work;
+  const attributes = { "geoferry.worker": worker, "geoferry.step": handed.step, "geoferry.takes": takes };
+  return traced("work", { attributes, ...(handed.trace && { parent: handed.trace }) }, async (span) => {
+    const done = await work(order, shop, superior, signal);
+    if (done.kind === "failed") span.fail(done.failure.code, done.failure.message);
+    return done;
+  });
+}
+
+async function work(order: Order, shop: Workshop, superior: Superior, signal: AbortSignal): Promise<Done> {
   const { handed, worker } = order;
   let step: Step | null = null;
   try {

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import type { Host } from "../../pipeline/request.js";
 import { stateId } from "../../sync/state-folder.js";
+import { activeSpan } from "../../tracing/span.js";
 import type { Bookkeeping, Finished } from "../convert-step.js";
 import type { ConversionStep, Job, Step, SynchronisationStep } from "../job.js";
 import type { JobState } from "../job-state.js";
@@ -109,6 +110,7 @@ export class HandOut implements AsyncDisposable {
   /** A job of a step, not yet handed out. @param first whether it goes before files of all runs */
   entry(step: Step, queue: string, work: Work, what: string, first = false): Entry {
     const { host, file } = this.options;
+    const trace = activeSpan();
     const handed: Handed = {
       ...{ version, formats: this.marked, run: this.run, starter: `${hostname()} (process ${process.pid})` },
       ...{
@@ -117,6 +119,7 @@ export class HandOut implements AsyncDisposable {
         step: step.name,
         settings: stepDigest(step, host.registry),
         now: host.now.getTime(),
+        ...(trace && { trace }),
         work,
       },
     };

@@ -4,6 +4,7 @@ import { type ErrorCode, type ErrorKind, registry as errors, fault, GeoferryErro
 import { tellable } from "../../io/without-secrets.js";
 import type { Registry } from "../../plugin/registry.js";
 import { settingsHash } from "../../sync/state.js";
+import type { Carrier } from "../../tracing/span.js";
 import type { Converted } from "../converted.js";
 import type { Step } from "../job.js";
 import type { Written } from "../job-state.js";
@@ -26,6 +27,8 @@ export interface Handed {
   readonly settings: string;
   /** Milliseconds since 1970: what the run calls now. */
   readonly now: number;
+  /** The span of the step, where the run is traced. */
+  readonly trace?: Carrier;
   readonly work: Work;
 }
 

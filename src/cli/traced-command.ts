@@ -1,0 +1,27 @@
+/** A command whose spans go to a collector: itself, and what it does. */
+import type { TracesAsked } from "../tracing/environment.js";
+import { traced } from "../tracing/span.js";
+import type { Asked } from "./full-line.js";
+import { tell } from "./say.js";
+
+/** Commands that go on until they are told to stop: what they are asked for is traced, and not they. */
+const lasting = ["serve", "worker"];
+
+/** @returns the exit status */
+export async function runTraced({ command, args }: Asked, { exporter, unmet }: TracesAsked): Promise<number> {
+  const warn = (sentence: string) => tell(args, `geoferry: ${sentence}`);
+  for (const sentence of unmet) warn(sentence);
+  if (exporter === null) return await command.run(args);
+  const name = command.usage.replace(/ [<[].*$/, "");
+  const { openTracing } = await import("../tracing/open-telemetry.js");
+  await using _tracing = await openTracing(exporter, "geoferry", warn);
+  if (lasting.includes(name)) return await command.run(args);
+  const { TRACEPARENT: traceparent, TRACESTATE: tracestate } = process.env;
+  const attributes = { "process.executable.name": "geoferry", "process.pid": process.pid };
+  return await traced(`geoferry ${name}`, { attributes, parent: { traceparent, tracestate } }, async (span) => {
+    const status = await command.run(args);
+    span.set({ "process.exit.code": status });
+    if (status !== 0) span.fail(`exit ${status}`);
+    return status;
+  });
+}

@@ -1,0 +1,27 @@
+/** A request as a span, by OpenTelemetry's Semantic Conventions for HTTP Client Spans; the service goes on with the trace. */
+import { isTraced, traced } from "../tracing/span.js";
+import { type Answer, exchange, type Request } from "./exchange.js";
+
+const usualPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/** As `exchange`. */
+export function tracedExchange(request: Request, timeout: number, signal: AbortSignal): Promise<Answer> {
+  if (!isTraced()) return exchange(request, timeout, signal);
+  const { method, url, body } = request;
+  const { hostname, port, protocol } = new URL(url);
+  const attributes = {
+    "http.request.method": method,
+    "server.address": hostname,
+    "server.port": port === "" ? usualPorts[protocol]! : Number(port),
+    // No request of ours has a secret in its address.
+    "url.full": url,
+    ...(body === undefined ? {} : { "http.request.body.size": Buffer.byteLength(body) }),
+  };
+  return traced(method, { kind: "client", attributes }, async (span) => {
+    const headers = { ...request.headers, ...span.headers };
+    const answer = await exchange({ ...request, headers }, timeout, signal);
+    span.set({ "http.response.status_code": answer.status });
+    if (answer.status >= 400) span.fail(String(answer.status));
+    return answer;
+  });
+}

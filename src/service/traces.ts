@@ -1,0 +1,62 @@
+/**
+ * Requests as spans, by OpenTelemetry's Semantic Conventions for HTTP Server Spans: children of what asked, with what they
+ * ask of the store as their own children.
+ */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { beginSpan, isTraced, isWithinSpan, type OpenSpan, traced } from "../tracing/span.js";
+import type { Store } from "./store/contract.js";
+
+/** To be called before the routes of the app are made; does nothing where nothing is traced. */
+export function traceRequests(app: FastifyInstance): void {
+  if (!isTraced()) return;
+  const spans = new WeakMap<FastifyRequest, OpenSpan>();
+  app.addHook("onRequest", async (request) => {
+    const { url: route } = request.routeOptions;
+    const { traceparent, tracestate } = request.headers;
+    const parent = { traceparent: first(traceparent), tracestate: first(tracestate) };
+    const attributes = {
+      "http.request.method": request.method,
+      "url.scheme": request.protocol,
+      "url.path": request.url.replace(/\?.*$/s, ""),
+      "server.address": request.hostname,
+      "geoferry.request_id": request.id,
+      ...(route === undefined ? {} : { "http.route": route }),
+    };
+    const name = route === undefined ? request.method : `${request.method} ${route}`;
+    spans.set(request, beginSpan(name, { kind: "server", attributes, parent }));
+  });
+  // After the body, whose bytes come from a stream that belongs to no request.
+  app.addHook("preHandler", (request, _reply, done) => spans.get(request)!.within(done));
+  app.addHook("onResponse", async (request, { statusCode }) => {
+    const span = spans.get(request)!;
+    span.set({ "http.response.status_code": statusCode });
+    if (statusCode >= 500) span.fail(String(statusCode));
+    span.end();
+  });
+  app.addHook("onRequestAbort", async (request) => {
+    const span = spans.get(request)!;
+    span.fail("aborted");
+    span.end();
+  });
+}
+
+const first = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header;
+
+type Call = (...values: unknown[]) => unknown;
+
+/** The same store, whose answers are spans; itself where nothing is traced. */
+export function tracedStore(store: Store): Store {
+  if (!isTraced()) return store;
+  return new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      const call = (member as Call).bind(target);
+      if (typeof name !== "string") return call;
+      const attributes = { "db.system.name": store.name };
+      return (...values: unknown[]) =>
+        isWithinSpan() ? traced(`store ${name}`, { attributes }, async () => call(...values)) : call(...values);
+    },
+  });
+}
