@@ -202,7 +202,7 @@ export async function objectStore(): Promise<ObjectStore | null> {
 }
 
 /** Milliseconds. A gateway that asks before the monitor is ready may ask the next time after half a minute. */
-const patience = 15_000;
+const patience = 60_000;
 
 /** Whether the gateway has come up; one that has not is ended. */
 async function isAnswering(endpoint: string, gateway: ChildProcess): Promise<boolean> {
