@@ -128,7 +128,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     });
     expect(killed.signal).toBe("SIGKILL");
     const { status, report } = await runThere("job.yaml");
-    expect([status, report.result]).toEqual([0, "done"]);
+    expect([status, report.result, report.steps[0]!.error]).toEqual([0, "done", null]);
     expect(contents("out")).toEqual(await alone(archive));
     expect(await fleet.left()).toEqual([]);
   });

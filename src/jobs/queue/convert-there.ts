@@ -157,7 +157,6 @@ async function finishedOf(
   let finished: Finished;
   try {
     const ending = await handOut.ending(entry, signal);
-    handOut.desk.forget([entry]);
     if ("answer" in ending) {
       const { worker, converted } = ending.answer;
       finished = { input, output, worker, converted: converted!, digests: converted!.digests };
@@ -167,6 +166,8 @@ async function finishedOf(
       finished = { input, output, converted: null, error: errorOf(failure), ...(worker === null ? {} : { worker }) };
     }
     books.keep(finished);
+    // Not before: until it is kept, the next run would ask the queue what became of it.
+    handOut.desk.forget([entry]);
     return finished;
   } catch (error) {
     return { input, output, converted: null, error: asGeoferryError(error) };

@@ -265,13 +265,18 @@ export class Desk implements AsyncDisposable {
   /**
    * Takes back what was handed out: what waits is removed, what is under way is stopped.
    * @param entries all jobs of the run, or of the step, that have not ended
+   * @param keep told of each that nobody is at any more, before it is removed
    */
-  async cancel(what: Cancellation, entries: readonly Pick<Entry, "queue" | "id">[]): Promise<void> {
+  async cancel(
+    what: Cancellation,
+    entries: readonly Pick<Entry, "queue" | "id">[],
+    keep: (job: HandedJob) => void,
+  ): Promise<void> {
     const until = Date.now() + lettingGo;
     let left = [...entries];
     while (left.length > 0 && Date.now() < until && this.redis.status === "ready") {
       await this.stop(what);
-      const gone = await Promise.all(left.map((entry) => this.take(entry)));
+      const gone = await Promise.all(left.map((entry) => this.take(entry, keep)));
       left = left.filter((_, index) => !gone[index]);
       if (left.length > 0) await pause(100);
     }
@@ -283,8 +288,12 @@ export class Desk implements AsyncDisposable {
   }
 
   /** Removes a job unless a worker is at it. @returns whether it is gone */
-  async take({ queue: name, id }: Pick<Entry, "queue" | "id">): Promise<boolean> {
+  async take(at: Pick<Entry, "queue" | "id">, keep: (job: HandedJob) => void = unheard): Promise<boolean> {
+    const { queue: name, id } = at;
     const { queue } = await this.open(name);
+    if (await this.isHeld(at)) return false;
+    const job = await queue.getJob(id);
+    if (job) keep(job);
     try {
       await queue.remove(id);
     } catch {

@@ -17,7 +17,7 @@ import { Desk, type DeskSettings, type Ending, type Entry } from "./desk.js";
 import { type Handed, stepDigest, textDigest, type Underway, type Work } from "./handed.js";
 import { jobId } from "./names.js";
 import { synchroniseThere } from "./synchronise-there.js";
-import { takeOver } from "./take-over.js";
+import { keepDone, takeOver } from "./take-over.js";
 
 export interface QueueSettings extends DeskSettings {
   /** Of two runs the files of the one with the lower number are first; from 1. */
@@ -155,7 +155,7 @@ export class HandOut implements AsyncDisposable {
   async withdraw(step: string): Promise<void> {
     const entries = [...this.liveOf(step).values()];
     this.live.delete(step);
-    if (entries.length > 0) await this.desk.cancel({ run: this.run, step }, entries);
+    if (entries.length > 0) await this.desk.cancel({ run: this.run, step }, entries, (job) => keepDone(this, job));
   }
 
   /** The step is done by workers when those of another one are done. */
@@ -174,7 +174,7 @@ export class HandOut implements AsyncDisposable {
   async leave(step: string): Promise<void> {
     const entry = this.riders.get(step);
     this.riders.delete(step);
-    if (entry) await this.desk.cancel({ run: this.run, step }, [entry]);
+    if (entry) await this.desk.cancel({ run: this.run, step }, [entry], (job) => keepDone(this, job));
   }
 
   private liveOf(step: string): Map<string, Entry> {

@@ -46,10 +46,16 @@ async function queuesOf({ options: { job }, settings }: HandOut): Promise<string
 }
 
 async function take(handOut: HandOut, queue: string, job: HandedJob): Promise<void> {
-  const { desk, options } = handOut;
+  const { desk } = handOut;
   const at = { queue, id: job.id! };
   // A worker that lives lets go of it.
   if (await desk.isHeld(at)) return;
+  keepDone(handOut, job);
+  await desk.take(at);
+}
+
+/** What workers have made of a job that nobody waits for any more belongs to the run's job all the same. */
+export function keepDone({ options }: HandOut, job: HandedJob): void {
   const { work, step } = job.data;
   if (work.takes === "conversion") {
     const found = options.job.steps.find(({ name }) => name === step);
@@ -62,5 +68,4 @@ async function take(handOut: HandOut, queue: string, job: HandedJob): Promise<vo
       options.state.begin(step, output, { settings: handed.settings, sources, files: done.files });
     }
   }
-  await desk.take(at);
 }
