@@ -1,7 +1,7 @@
 import type { Area } from "./area.js";
 import type { Ellipsoid } from "./definition.js";
 import type { GridFiles } from "./grids/grid-files.js";
-import type { GridChoice, RegisteredOperation } from "./registered-operations.js";
+import type { GridChoice, Offset, RegisteredOperation } from "./registered-operations.js";
 import type { Registry } from "./registry.js";
 
 export const wgs84Datum = "6326";
@@ -10,10 +10,12 @@ export const wgs84Datum = "6326";
 export interface ShiftStep {
   readonly code: string | null;
   readonly name: string;
-  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids. */
+  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids or an offset. */
   readonly values: readonly number[];
   /** Files of grids, of which the first that has a place gives its shift; null stands for no shift. Empty without. */
   readonly grids: readonly (string | null)[];
+  /** Arc-seconds that are added to longitude and latitude, the ellipsoid be what it is. */
+  readonly offset: Offset | null;
   /** From its target to its source. */
   readonly inverse: boolean;
   /** What positions lie on after it. */
@@ -47,6 +49,7 @@ const aligned: readonly RegisteredOperation[] = [
     values: [0],
     grids: [],
     unreadGrid: null,
+    offset: null,
     steps: [],
   },
 ];
@@ -103,7 +106,7 @@ function stepsOf(
   tables: Registry,
   files: GridFiles,
 ): ShiftStep[] | null {
-  const { code, name, values, grids, unreadGrid, steps, source, target } = operation;
+  const { code, name, values, grids, unreadGrid, offset, steps, source, target } = operation;
   if (unreadGrid !== null) return null;
   if (steps.length > 0) {
     const all = (inverse ? [...steps].reverse() : steps).map((step) => {
@@ -112,7 +115,7 @@ function stepsOf(
     });
     return all.every((step) => step !== null) ? all.flat() : null;
   }
-  const step = { code, name, values, into: tables.datum(inverse ? source : target).ellipsoid };
+  const step = { code, name, values, offset, into: tables.datum(inverse ? source : target).ellipsoid };
   if (grids.length === 0) return [{ ...step, grids: [], inverse }];
   for (const choice of grids) {
     const path = files.find(choice.file);

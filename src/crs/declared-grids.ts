@@ -46,7 +46,7 @@ export function declaredGrids(datum: Datum, inverse: boolean, tables: Registry, 
     if (path !== null) found.push(path);
   }
   const candidate = (name: string, accuracy: number | null, grids: readonly (string | null)[]): Candidate => {
-    const steps = [{ code: null, name, values: [], grids, inverse, into }];
+    const steps = [{ code: null, name, values: [], grids, offset: null, inverse, into }];
     return { name, inverse, accuracy, offshore: false, area: null, steps };
   };
   const shown = `nadgrids ${datum.grid}`;

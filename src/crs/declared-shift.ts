@@ -49,7 +49,7 @@ async function sideOf(datum: Datum, inverse: boolean, tables: Registry, files: G
   }
   const into = inverse ? ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
   const name = "TOWGS84 of the definition";
-  const steps = [{ code: null, name, values: toWgs84, grids: [], inverse, into }];
+  const steps = [{ code: null, name, values: toWgs84, grids: [], offset: null, inverse, into }];
   const declared = { name, inverse, offshore: false, area: null, steps };
   if (toWgs84.every((value) => value === 0) && isGeocentric(ellipsoid))
     return [{ ...declared, accuracy: frameAccuracy }];

@@ -2,6 +2,7 @@ import { type Ellipsoid, sameEllipsoid } from "./definition.js";
 import type { Grid } from "./grids/grid.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import type { Operation } from "./identity.js";
+import type { Offset } from "./registered-operations.js";
 import { RouteChooser } from "./route-chooser.js";
 import { hasGrid, isGood, type Route } from "./routes.js";
 
@@ -118,12 +119,29 @@ async function chainOf(
     if (step.grids.length > 0) {
       finishShifts();
       chain.push(await throughGrids(step.grids, step.inverse, grids));
+    } else if (step.offset !== null) {
+      finishShifts();
+      chain.push(addition(step.offset, step.inverse));
     } else if (step.values.some((value) => value !== 0) || !likeEllipsoids(before, after))
       shifts.push(helmert(step.values, step.inverse, before, after));
     before = after;
   }
   finishShifts();
   return chain;
+}
+
+/** EPSG's guidance note 7-2, 2.4.4.3 (method 9619). */
+function addition(offset: Offset, inverse: boolean): Movement {
+  const [east, north] = offset.map((seconds) => ((inverse ? -seconds : seconds) * Math.PI) / 648000) as [
+    number,
+    number,
+  ];
+  return (xy, _z, first, last) => {
+    for (let i = first; i < last; i++) {
+      xy[2 * i] = xy[2 * i]! + east;
+      xy[2 * i + 1] = xy[2 * i + 1]! + north;
+    }
+  };
 }
 
 async function throughGrids(

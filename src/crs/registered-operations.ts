@@ -17,9 +17,13 @@ export interface RegisteredOperation {
   readonly grids: readonly GridChoice[];
   /** A grid of a kind that geoferry does not read. */
   readonly unreadGrid: string | null;
+  /** Arc-seconds that are added to longitude and latitude; null for any that is no such offset. */
+  readonly offset: Offset | null;
   /** The codes of its steps; empty for one that is a step itself. */
   readonly steps: readonly StepCode[];
 }
+
+export type Offset = readonly [longitude: number, latitude: number];
 
 export interface GridChoice {
   readonly file: string;
@@ -39,9 +43,9 @@ export const isShift = ({ values }: RegisteredOperation): boolean => values.leng
 const directed = (text: string): { name: string; inverse: boolean } =>
   text.startsWith("-") ? { name: text.slice(1), inverse: true } : { name: text, inverse: false };
 
-/** The last cell of a line: numbers, `@` files, `#` a grid that is not read, `&` codes of steps. */
-function readWay(cell: string): Pick<RegisteredOperation, "values" | "grids" | "unreadGrid" | "steps"> {
-  const way = { values: [], grids: [], unreadGrid: null, steps: [] };
+/** The last cell of a line: numbers, `@` files, `#` a grid that is not read, `+` an offset, `&` codes of steps. */
+function readWay(cell: string): Pick<RegisteredOperation, "values" | "grids" | "unreadGrid" | "offset" | "steps"> {
+  const way = { values: [], grids: [], unreadGrid: null, offset: null, steps: [] };
   const rest = cell.slice(1);
   switch (cell[0]) {
     case "@": {
@@ -50,6 +54,10 @@ function readWay(cell: string): Pick<RegisteredOperation, "values" | "grids" | "
     }
     case "#":
       return { ...way, unreadGrid: rest };
+    case "+": {
+      const [longitude, latitude] = rest.split(",").map(Number) as [number, number];
+      return { ...way, offset: [longitude, latitude] };
+    }
     case "&": {
       const steps = rest.split(",").map(directed);
       return { ...way, steps: steps.map(({ name: code, inverse }) => ({ code, inverse })) };

@@ -107,9 +107,10 @@ export function order(routes: readonly Route[], area: Area | null): Route[] {
 function movementsOf({ steps }: Route): number {
   let count = 0;
   let afterTranslation = false;
-  for (const { grids, values } of steps) {
-    if (grids.length === 0 && values.every((value) => value === 0)) continue;
-    const isTranslation = grids.length === 0 && values.slice(3).every((value) => value === 0);
+  for (const step of steps) {
+    if (movesNothing(step)) continue;
+    const { grids, offset, values } = step;
+    const isTranslation = grids.length === 0 && offset === null && values.slice(3).every((value) => value === 0);
     if (!isTranslation || !afterTranslation) count++;
     afterTranslation = isTranslation;
   }
@@ -128,5 +129,7 @@ export const hasGrid = (candidate: Route): boolean => candidate.steps.some((step
 export const filesOf = (candidate: Route): string[] =>
   candidate.steps.flatMap((step) => step.grids.filter((file) => file !== null));
 
-export const isNull = (candidate: Route): boolean =>
-  candidate.steps.every((step) => step.grids.length === 0 && step.values.every((value) => value === 0));
+const movesNothing = ({ grids, offset, values }: ShiftStep): boolean =>
+  grids.length === 0 && [...values, ...(offset ?? [])].every((value) => value === 0);
+
+export const isNull = (candidate: Route): boolean => candidate.steps.every(movesNothing);

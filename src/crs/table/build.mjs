@@ -319,7 +319,32 @@ for (const row of rows(`select g.*, s.datum_code source, t.datum_code target fro
   operations.push(line);
 }
 
-// Operations of several steps, of which a grid is one: the codes of the steps after a &, with a - before those that are
+// Offsets of longitude and latitude: + and both in arc-seconds. A longitude rotation between datums that are counted from
+// one meridian is nothing else.
+for (const row of rows(`select o.*, s.datum_code source, t.datum_code target from other_transformation o
+    join geodetic_crs s on s.auth_name = o.source_crs_auth_name and s.code = o.source_crs_code
+    join geodetic_crs t on t.auth_name = o.target_crs_auth_name and t.code = o.target_crs_code
+    join geodetic_datum sd on sd.auth_name = s.datum_auth_name and sd.code = s.datum_code
+    join geodetic_datum td on td.auth_name = t.datum_auth_name and td.code = t.datum_code
+    where o.auth_name = 'EPSG' and o.method_code in (9601, 9619) and o.deprecated = 0
+    and sd.prime_meridian_code = td.prime_meridian_code order by o.code`)) {
+  const offset = { 8601: 0, 8602: 0 };
+  for (const n of [1, 2]) {
+    const [parameter, value, unit] = ["code", "value", "uom_code"].map((part) => row[`param${n}_${part}`]);
+    if (parameter !== null) offset[parameter] = degrees(value, `${unit}`) * 3600;
+  }
+  operations.push([
+    `${row.source}`,
+    `${row.target}`,
+    `${row.code}`,
+    row.name,
+    row.accuracy,
+    area("other_transformation", `${row.code}`),
+    `+${number(offset[8602])},${number(offset[8601])}`,
+  ]);
+}
+
+// Operations of several steps, of which a grid or an offset is one: the codes of the steps after a &, with a - before those that are
 // gone backwards.
 const linesByCode = new Map(operations.map((line) => [line[2], line]));
 for (const row of rows(`select c.*, s.datum_code source, t.datum_code target,
@@ -339,7 +364,7 @@ for (const row of rows(`select c.*, s.datum_code source, t.datum_code target,
     at = next;
   }
   if (steps.length !== row.steps.split(",").length || at !== `${row.target}` || row.source === row.target) continue;
-  if (!steps.some((code) => /^[@#]/.test(linesByCode.get(code.replace("-", ""))[6]))) continue;
+  if (!steps.some((code) => /^[@#+]/.test(linesByCode.get(code.replace("-", ""))[6]))) continue;
   operations.push([
     `${row.source}`,
     `${row.target}`,
@@ -406,7 +431,7 @@ write("units.ts", "unitLines", "code|name|ESRI name|metres or radians", byCode(u
 write(
   "operations.ts",
   "operationLines",
-  "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values, @ grids, # grid that is not read, or & steps",
+  "source datum|target datum|code|name|accuracy (~ offshore)|area|Helmert values, @ grids, # grid that is not read, + offset, or & steps",
   operations,
 );
 write("area-names.ts", "areaNameLines", "name of an area of use|codes of the systems that are meant for it", areaNames);
