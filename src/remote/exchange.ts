@@ -99,6 +99,8 @@ export async function exchange(request: Request, timeout: number, signal: AbortS
     throw new Unanswered(failureOf(error, timeout, clock, connecting), !connecting.isConnected, error);
   } finally {
     signal.removeEventListener("abort", stop);
+    // Who has answered may never read the rest, and the connection would stay, with all that waits to be sent.
+    if (!sent.writableFinished) sent.destroy();
     connecting.stop();
     clock.stop();
   }

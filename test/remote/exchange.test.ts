@@ -217,6 +217,24 @@ describe("behind a port", () => {
     expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
   });
 
+  test.each(["close", "keep-alive"])("that reads no more after its answer no connection stays (%s)", async (after) => {
+    const refusal = `HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: ${after}\r\n\r\n{}`;
+    let end: (how: unknown) => void;
+    const ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    const host = await listen((socket) => {
+      socket.once("error", end).once("close", end);
+      // What is sent is left in the way of its end; writing shows that nobody is there any more.
+      const ping = setInterval(() => socket.write(" "), 50);
+      socket.once("close", () => clearInterval(ping));
+      socket.once("data", () => socket.pause().write(refusal));
+    });
+    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+    expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
+    await ended;
+  });
+
   test("that tells no length the answer lasts until the end", async () => {
     const host = await listen((socket) => socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")));
     expect(await exchange(post(`http://${host}`), 20_000, never)).toMatchObject({ status: 200, text: "{}" });
