@@ -26,7 +26,7 @@ export interface KeyNews extends KeyProgress {
 }
 
 export interface KeyReading {
-  /** Features whose keys are read in one transaction: what other writes wait for. */
+  /** Features whose keys are read in one transaction, at most: what other writes wait for. */
   readonly atOnce: number;
   /** Milliseconds that a request waits for it, before it is told to come again. */
   readonly patience: number;

@@ -44,10 +44,7 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
   purgeAudit: "writes",
 };
 
-/**
- * Less than a second of reading. A step writes most pages of the part of the index that its keys lie in: many small
- * steps would write each of them again and again.
- */
+/** A step is as long as others may wait (`StepSize`), and no more than this. */
 const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
 
 /**

@@ -3,6 +3,7 @@ import type { WriteTransaction } from "../transaction.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
 import { seqOfPlace } from "./place.js";
+import type { StepSize } from "./step-size.js";
 
 /** Of a `seq`, those that the keys of one part of their index differ in. */
 const blockBits = 21;
@@ -11,10 +12,10 @@ const zeros = (count: number): string => `[0${",0".repeat(count - 1)}]`;
 /** Numbers of maps begin with 1. */
 const noMap = 0;
 
-/** Keys by which features are found. `atOnce`: features whose keys are read in one transaction. */
+/** Keys by which features are found. */
 export function keyStatements(
   db: Connection,
-  atOnce: number,
+  step: StepSize,
 ): Pick<
   WriteTransaction,
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
@@ -65,7 +66,7 @@ export function keyStatements(
         behind,
         map,
         most,
-        atOnce - 1,
+        step.features - 1,
       )?.seq;
       // Sorted, so that each page of the index is written once. What has no key is left out, as a digest is not null.
       db.run(

@@ -14,6 +14,7 @@ import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
 import type { ThreadQuestion, ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
 import { removeLeavings } from "./removal.js";
+import { StepSize } from "./step-size.js";
 import { upkeep } from "./upkeep.js";
 import { writeTransaction } from "./write-transaction.js";
 
@@ -30,8 +31,8 @@ const reading = (db: Connection): Answering => ({
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
-const writing = (db: Connection, keysAtOnce: number): Answering => {
-  const tx = writeTransaction(db, keysAtOnce);
+const writing = (db: Connection, step: StepSize): Answering => {
+  const tx = writeTransaction(db, step);
   return {
     ...peopleWriting(db),
     ...mapWriting(db),
@@ -75,10 +76,17 @@ const transferable = (answer: unknown): ArrayBuffer[] => {
 type Answer = (question: ThreadQuestion, values: readonly unknown[]) => Promise<unknown>;
 
 function answering(db: Connection): Answer {
-  const answers = thread.role === "writer" ? writing(db, thread.keysAtOnce) : reading(db);
+  if (thread.role === "reader") {
+    const answers = reading(db);
+    return async (question, values) => answers[question]!(...(values as never[]));
+  }
+  const step = new StepSize(thread.keysAtOnce);
+  const answers = writing(db, step);
   return async (question, values) => {
-    const work = () => answers[question]!(...(values as never[]));
-    return role === "writer" ? inTransaction(db, work) : work();
+    const started = performance.now();
+    const answer = await inTransaction(db, () => answers[question]!(...(values as never[])));
+    if (question === "readKeys") step.took(performance.now() - started);
+    return answer;
   };
 }
 

@@ -5,17 +5,18 @@ import type { Connection } from "./connection.js";
 import { keyStatements } from "./key-statements.js";
 import { addAudit } from "./people.js";
 import { seqOfPlace } from "./place.js";
+import type { StepSize } from "./step-size.js";
 
 const fieldsOfMap = "field IN (SELECT number FROM key_fields WHERE map = ?)";
 
 /** The statements of a write; the transaction itself is begun and ended by the thread, which does one at a time. */
-export function writeTransaction(db: Connection, keysAtOnce: number): WriteTransaction {
+export function writeTransaction(db: Connection, step: StepSize): WriteTransaction {
   return {
     ...mapStatements(db),
     ...outcomeStatements(db),
     ...featureStatements(db),
     ...removal(db),
-    ...keyStatements(db, keysAtOnce),
+    ...keyStatements(db, step),
   };
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Connection, connect } from "../../../../src/service/store/sqlite/connection.js";
 import { readPage } from "../../../../src/service/store/sqlite/pages.js";
+import { StepSize } from "../../../../src/service/store/sqlite/step-size.js";
 import { writeTransaction } from "../../../../src/service/store/sqlite/write-transaction.js";
 import { write } from "../../../../src/service/store/write.js";
 import { numbered, writing } from "../subject.js";
@@ -35,7 +36,7 @@ beforeAll(async () => {
     statements.add(sql);
     return prepare(sql);
   };
-  const tx = writeTransaction(db, 100);
+  const tx = writeTransaction(db, new StepSize(100));
   const ask = (...request: Asked) => write(tx, writing(map, ...request));
   const byRef = { remoteField: "ref" };
   await ask("create", numbered(300));

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { StepSize } from "../../../../src/service/store/sqlite/step-size.js";
+
+const after = (most: number, ...times: readonly number[]): number => {
+  const step = new StepSize(most);
+  for (const time of times) step.took(time);
+  return step.features;
+};
+
+it("reads fewer features in a step after one that held others up", () => {
+  expect(after(100_000, 200)).toBe(2500);
+  expect(after(100_000, 125)).toBe(4000);
+});
+
+it("reads more after one that was done early", () => {
+  expect(after(100_000, 80)).toBe(6250);
+});
+
+it("is not led far by one step alone", () => {
+  expect(after(100_000, 60_000)).toBe(2500);
+  expect(after(100_000, 0)).toBe(10_000);
+});
+
+it("neither comes to a stop on a slow disk nor goes beyond what it may", () => {
+  expect(after(100_000, ...new Array<number>(50).fill(60_000))).toBe(1000);
+  expect(after(100_000, ...new Array<number>(50).fill(1))).toBe(100_000);
+  expect(after(10, 60_000, 60_000, 1)).toBe(10);
+});
