@@ -7,8 +7,8 @@ import type { FieldType } from "../../src/model/index.js";
 import type { Gdal } from "./library.js";
 
 export interface LayerDefinition {
-  /** Columns with geometry besides the first one. */
-  readonly otherGeometries: readonly string[];
+  /** Columns with geometry, in their order; the dump has a name of its own for one without. */
+  readonly geometryColumns: readonly string[];
   readonly subtypes: ReadonlyMap<string, FieldType>;
 }
 
@@ -40,5 +40,5 @@ export function layerDefinition(gdal: Gdal, dataset: Dataset, layer: string): La
   } catch {
     // Without the driver, or for a layer that it does not take, booleans stay the integers that they are.
   }
-  return { otherGeometries: geometries.slice(1), subtypes };
+  return { geometryColumns: geometries, subtypes };
 }

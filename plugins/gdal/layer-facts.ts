@@ -1,6 +1,7 @@
 /** What a layer says of itself before its features are read, in the process of GDAL. */
 import type { Dataset, Layer } from "gdal-async";
 import type { FieldType } from "../../src/model/index.js";
+import { namesSeveralSystems } from "./gml-systems.js";
 import { type LayerDefinition, layerDefinition } from "./layer-definition.js";
 import type { Gdal } from "./library.js";
 import type { FieldPlan, LayerFacts } from "./protocol.js";
@@ -65,8 +66,9 @@ export interface ReadLayer {
   readonly facts: LayerFacts;
   /** Of the dataset. */
   readonly index: number;
-  /** Null for the first, or only, one. */
+  /** Null for the only one. */
   readonly geometryColumn: string | null;
+  readonly isFirst: boolean;
 }
 
 export const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
@@ -76,22 +78,43 @@ function wktOfColumn(dataset: Dataset, layer: Layer, column: string): string {
   return wktOf(select(dataset, `SELECT ${quoted(column)} FROM ${quoted(layer.name)}`));
 }
 
-/** By default in GDAL's own dialect, which every driver has. @throws Error */
+/**
+ * Selections stay until their dataset goes: when GDAL lets one go, it sets the layer back to its first feature, whoever
+ * is reading it.
+ */
+const selections = new WeakMap<Dataset, Layer[]>();
+
+/**
+ * By default in GDAL's own dialect, which every driver has. What it does not select the layer itself leaves out as well,
+ * until the next selection. @throws Error
+ */
 export function select(dataset: Dataset, sql: string, dialect = "OGRSQL"): Layer {
   // Typed as without a dialect.
   const typed = dataset as Dataset & { executeSQL(sql: string, filter: null, dialect: string): Layer };
-  return typed.executeSQL(sql, null, dialect);
+  const selection = typed.executeSQL(sql, null, dialect);
+  const all = selections.get(dataset) ?? [];
+  selections.set(dataset, all);
+  all.push(selection);
+  return selection;
+}
+
+/** GDAL gives all geometries of a GML's feature the system of one of them. */
+function isSureOfSystems(dataset: Dataset): boolean {
+  return dataset.driver?.description !== "GML" || !namesSeveralSystems(dataset.description ?? "");
 }
 
 export function readLayers(gdal: Gdal, dataset: Dataset, layer: Layer, index: number): ReadLayer[] {
   const definition = layerDefinition(gdal, dataset, layer.name);
   const facts = layerFacts(gdal, dataset, layer, definition);
-  const others = definition.otherGeometries.map((geometryColumn) => {
-    const name = `${facts.name} (${geometryColumn})`;
-    const wkt = wktOfColumn(dataset, layer, geometryColumn);
-    return { facts: { ...facts, name, wkt, isTable: false }, index, geometryColumn };
+  const { geometryColumns } = definition;
+  if (geometryColumns.length < 2) return [{ facts, index, geometryColumn: null, isFirst: true }];
+  const isSure = isSureOfSystems(dataset);
+  return geometryColumns.map((geometryColumn, n) => {
+    const isFirst = n === 0;
+    const name = isFirst ? facts.name : `${facts.name} (${geometryColumn})`;
+    const wkt = !isSure ? "" : isFirst ? facts.wkt : wktOfColumn(dataset, layer, geometryColumn);
+    return { facts: { ...facts, name, wkt, isTable: false }, index, geometryColumn, isFirst };
   });
-  return [{ facts, index, geometryColumn: null }, ...others];
 }
 
 function layerFacts(gdal: Gdal, dataset: Dataset, layer: Layer, definition: LayerDefinition): LayerFacts {

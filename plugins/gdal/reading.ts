@@ -19,18 +19,29 @@ type Rows = Omit<GdalReply & { readonly kind: "rows" }, "warnings">;
 /** What only its text tells exactly: integers beyond 2^53, and the parts of seconds and offsets of times. */
 const byText = new Set(["OFTInteger64", "OFTDate", "OFTTime", "OFTDateTime"]);
 
-/** The integer in `"Integer64"` texts and others as OGR writes them needs the layer's own SQL to be asked for. */
-function selectionOf({ facts, geometryColumn }: ReadLayer, table: string): string | null {
+interface Selection {
+  readonly sql: string;
+  /** Whether the fields of `byText` come as text. */
+  readonly casts: boolean;
+}
+
+/** What may be asked of a layer in SQL, the best first; nothing where it is read as it is. */
+function selectionsOf({ facts, geometryColumn, isFirst }: ReadLayer, table: string): Selection[] {
   const { fields } = facts;
+  if (geometryColumn === null && !fields.some(({ ogrType }) => byText.has(ogrType))) return [];
   const names = new Set(fields.map((field) => field.name.toLowerCase()));
-  // Names that differ in case only are one to SQL.
-  const isNeeded = geometryColumn !== null || fields.some(({ ogrType }) => byText.has(ogrType));
-  if (!isNeeded || names.size < fields.length) return null;
   const columns = fields.map(({ name: field, ogrType }) =>
     byText.has(ogrType) ? `CAST(${quoted(field)} AS CHARACTER) AS ${quoted(field)}` : quoted(field),
   );
   const geometry = geometryColumn === null ? [] : [quoted(geometryColumn)];
-  return `SELECT ${[...geometry, ...columns].join(", ")} FROM ${quoted(table)}`;
+  const named = { sql: `SELECT ${[...geometry, ...columns].join(", ")} FROM ${quoted(table)}`, casts: true };
+  const all = { sql: `SELECT * FROM ${quoted(table)}`, casts: false };
+  return [
+    // Names that differ in case only are one to SQL.
+    ...(names.size === fields.length ? [named] : []),
+    // A first column without a name can be asked for with all others only.
+    ...(geometryColumn !== null && isFirst ? [all] : []),
+  ];
 }
 
 /** What a driver that was asked for is called by the collection of drivers. */
@@ -85,26 +96,28 @@ export class Reading {
   /** Goes back to before the first feature of a layer. */
   start(index: number, ids: boolean): void {
     const layer = this.layers[index]!;
-    const { facts, geometryColumn } = layer;
+    const { facts } = layer;
     this.current = facts;
     const whole = this.dataset.layers.get(layer.index);
-    const sql = selectionOf(layer, whole.name);
-    const selected = sql === null ? null : this.select(sql);
-    if (geometryColumn !== null && !selected)
-      throw new Error(`the geometries "${geometryColumn}" of the layer ${whole.name} cannot be asked for`);
-    this.source = selected ?? whole;
-    this.cells = facts.fields.map((field) => cellsOf(field, selected !== null && byText.has(field.ogrType)));
+    const selected = this.select(selectionsOf(layer, whole.name));
+    if (layer.geometryColumn !== null && !selected)
+      throw new Error(`the geometries "${layer.geometryColumn}" of the layer ${whole.name} cannot be asked for`);
+    this.source = selected?.layer ?? whole;
+    this.cells = facts.fields.map((field) => cellsOf(field, selected?.casts === true && byText.has(field.ogrType)));
     this.ids = ids ? new BigintBuilder() : null;
     this.started = false;
     this.record = 0;
   }
 
-  private select(sql: string): Layer | null {
-    try {
-      return select(this.dataset, sql);
-    } catch {
-      return null;
+  private select(selections: readonly Selection[]): { readonly layer: Layer; readonly casts: boolean } | null {
+    for (const { sql, casts } of selections) {
+      try {
+        return { layer: select(this.dataset, sql), casts };
+      } catch {
+        // The next one, or the layer as it is.
+      }
     }
+    return null;
   }
 
   private next(): GdalFeature | null {

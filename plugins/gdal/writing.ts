@@ -63,13 +63,15 @@ function extentOf(layer: Layer): number[] | null {
 function lookAt(gdal: Gdal, dataset: Dataset): WrittenLayer[] {
   return dataset.layers.map((layer) => {
     const plans = fieldPlans(layer, layerDefinition(gdal, dataset, layer.name));
+    // What a question does not ask for the layer leaves out afterwards, its geometries too.
+    const extent = extentOf(layer);
     const { features, fields } = countsOf(dataset, layer, plans);
     return {
       name: layer.name,
       features,
       wkt: wktOf(layer),
       isTable: layer.geomType === gdal.wkbNone,
-      extent: extentOf(layer),
+      extent,
       fields: plans.map(({ name, type }, f) => ({ name, type, values: fields[f]! })),
     };
   });

@@ -270,7 +270,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       this.database.exec(sql);
     } catch (error) {
       const example = `the ${type} "${name}" does not fit the new layer: ${(error as Error).message}`;
-      this.context.notice("trigger-dropped", undefined, example);
+      this.context.notice("definition-dropped", undefined, example);
     }
   }
 

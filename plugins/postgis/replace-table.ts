@@ -115,7 +115,7 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
       await connection.tried(() => connection.run(sql));
     } catch (error) {
       const example = `the ${what} does not fit the new table: ${(error as Error).message}`;
-      context.notice("trigger-dropped", undefined, example);
+      context.notice("definition-dropped", undefined, example);
     }
   }
 }

@@ -184,7 +184,7 @@ describe("a layer that is replaced", () => {
     const path = copyOf(base);
     inside(path, (database) => database.exec("CREATE INDEX by_name ON Places (name)"));
     const report = await converted(geojson([{ geometry: point(9, 9), properties: { other: 1 } }]), path, replace);
-    expect(report.notices.map(({ code }) => code)).toEqual(["trigger-dropped"]);
+    expect(report.notices.map(({ code }) => code)).toEqual(["definition-dropped"]);
     expectSound(path);
   });
 });

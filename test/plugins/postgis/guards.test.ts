@@ -157,7 +157,7 @@ describe.runIf(database)("a table that is there", () => {
     const { status, stderr } = run("--layer-name", "narrow", "--replace-layer");
     expect(status).toBe(0);
     expect(stderr).toContain('its column "n" does not hold int32');
-    expect(stderr).toContain("trigger-dropped");
+    expect(stderr).toContain("definition-dropped");
     const [row] =
       await sql(`SELECT (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'narrow') AS told,
         (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'narrow'::regclass AND attnotnull AND attnum > 0) AS needed`);
