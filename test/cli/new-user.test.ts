@@ -18,11 +18,11 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, serve, admin',
+      'no command "conver"; did you mean convert? There are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin',
     ],
     [
       ["frob", "a.shp"],
-      'no command "frob"; there are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, serve, admin',
+      'no command "frob"; there are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin',
     ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [

@@ -344,7 +344,7 @@ describe("a run is told of", () => {
     const metrics = readFileSync(at("m.prom"), "utf8");
     expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",became="written"} 3');
     expect(metrics).toContain('geoferry_job_exit_status{job="<b>&\\"night"} 3');
-    expect(metrics).not.toContain("last_success");
+    expect(metrics).not.toContain("last_success_timestamp_seconds{");
   });
 });
 
