@@ -81,5 +81,10 @@ export function logRequests(app: FastifyInstance): void {
     if (reply.statusCode >= 500) request.log.warn(line, "request failed");
     else request.log.info(line, "request");
   });
-  app.addHook("onRequestAbort", async (request) => request.log.info(describeRequest(request), "request broken off"));
+  app.addHook("onRequest", async (request, { raw }) => {
+    // No hook tells of a client that goes away once its body was read.
+    raw.once("close", () => {
+      if (!raw.writableFinished) request.log.info(describeRequest(request), "request broken off");
+    });
+  });
 }

@@ -2,6 +2,7 @@
  * Requests as spans, by OpenTelemetry's Semantic Conventions for HTTP Server Spans: children of what asked, with what they
  * ask of the store as their own children.
  */
+import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { beginSpan, isTraced, isWithinSpan, type OpenSpan, traced } from "../tracing/span.js";
 import type { Store } from "./store/contract.js";
@@ -10,7 +11,7 @@ import type { Store } from "./store/contract.js";
 export function traceRequests(app: FastifyInstance): void {
   if (!isTraced()) return;
   const spans = new WeakMap<FastifyRequest, OpenSpan>();
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", async (request, { raw }) => {
     const { url: route } = request.routeOptions;
     const { traceparent, tracestate } = request.headers;
     const parent = { traceparent: first(traceparent), tracestate: first(tracestate) };
@@ -23,21 +24,20 @@ export function traceRequests(app: FastifyInstance): void {
       ...(route === undefined ? {} : { "http.route": route }),
     };
     const name = route === undefined ? request.method : `${request.method} ${route}`;
-    spans.set(request, beginSpan(name, { kind: "server", attributes, parent }));
+    const span = beginSpan(name, { kind: "server", attributes, parent });
+    spans.set(request, span);
+    // Also where the client goes away before the end, of which no hook tells once its body was read.
+    raw.once("close", () => endSpan(span, raw));
   });
   // After the body, whose bytes come from a stream that belongs to no request.
   app.addHook("preHandler", (request, _reply, done) => spans.get(request)!.within(done));
-  app.addHook("onResponse", async (request, { statusCode }) => {
-    const span = spans.get(request)!;
-    span.set({ "http.response.status_code": statusCode });
-    if (statusCode >= 500) span.fail(String(statusCode));
-    span.end();
-  });
-  app.addHook("onRequestAbort", async (request) => {
-    const span = spans.get(request)!;
-    span.fail("aborted");
-    span.end();
-  });
+}
+
+function endSpan(span: OpenSpan, { headersSent, statusCode, writableFinished }: ServerResponse): void {
+  if (headersSent) span.set({ "http.response.status_code": statusCode });
+  if (!writableFinished) span.fail("aborted");
+  else if (statusCode >= 500) span.fail(String(statusCode));
+  span.end();
 }
 
 const first = (header: string | string[] | undefined): string | undefined =>

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync } from "node:fs";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { equip, plainEnvironment, Running } from "../service/running.js";
@@ -109,6 +110,25 @@ test("a job, its steps, its conversions, its requests and what the service does 
   expect(collector.headers.every((headers) => headers["x-key"] === secret)).toBe(true);
   const told = JSON.stringify(collector.spans);
   for (const hidden of [clientSecret, clientId, secret, "Bearer"]) expect(told).not.toContain(hidden);
+});
+
+test("a request whose client goes away before the answer has its span and its line of the log, too", async () => {
+  const service = await Running.start(["--data", at("maps")], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const form = "grant_type=client_credentials_with_user&client_id=a&client_secret=b";
+  const type = "content-type: application/x-www-form-urlencoded";
+  const asked = `POST /token HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: ${form.length}\r\n\r\n${form}`;
+  for (let i = 0; i < 8; i++) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.write(asked, () => socket.destroy());
+    await once(socket, "close");
+  }
+  // Whoever stands behind them in the line of the service was asked after them.
+  expect((await fetch(`${service.url}/token`, { method: "POST" })).status).toBe(400);
+  expect(await service.end()).toBe(0);
+  expect(service.logs.filter(({ url }) => url === "/token")).toHaveLength(9);
+  expect(collector.named("POST /token")).toHaveLength(9);
+  const spans = new Set(collector.spans.map(({ spanId }) => spanId));
+  for (const { parentSpanId } of collector.spans) expect([undefined, ...spans]).toContain(parentSpanId);
 });
 
 test("nothing is sent unless the environment names a collector, nor where it says no", async () => {
