@@ -26,7 +26,9 @@ export function queueFrom({ queue, queuePrefix = "geoferry" }: QueueArguments): 
 } | null {
   if (queue === undefined) return null;
   const address = queueAddress(queue);
-  if (new URL(queue).password !== "" && process.argv.some((argument) => argument.includes(queue)))
+  const { password, searchParams } = new URL(queue);
+  const isSecret = password !== "" || searchParams.has("password");
+  if (isSecret && process.argv.some((argument) => argument.includes(queue)))
     throw fault("queue-address", { address: address.told, reason: "passwords do not belong on a command line" });
   if (!/^[\w.-]+$/.test(queuePrefix))
     throw fault("option-invalid", {

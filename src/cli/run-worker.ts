@@ -108,6 +108,8 @@ function describe(news: WorkerNews, queue: string): string {
       return `did ${news.what} in ${news.seconds} s`;
     case "returned":
       return `handed back ${news.what}`;
+    case "spread":
+      return `handed out the pieces of ${news.what}`;
     case "failed":
       return `could not do ${news.what}: ${news.message}`;
     case "stalled":

@@ -46,4 +46,9 @@ export const jobErrors = {
     "unavailable",
     (e) => `${e.what}: not done, since ${e.reason}; what it had begun is finished by the next run`,
   ),
+  "append-cut": entry<{ map: string }>(
+    "unknown-outcome",
+    (e) =>
+      `map ${e.map}: a worker ended while it appended, and nobody knows what has arrived: see what the map holds before the job is run again, which appends all of it`,
+  ),
 } as const satisfies Record<string, Entry<never>>;

@@ -42,7 +42,8 @@ export class FleetWorker {
   of = (type: string): Said[] => this.said.filter((one) => one.type === type);
 
   get isAtWork(): boolean {
-    return this.of("took").length > this.of("done").length + this.of("failed").length;
+    const ended = ["done", "failed", "returned", "spread"].flatMap(this.of);
+    return this.of("took").length > ended.length;
   }
 
   /** @returns the exit status */

@@ -9,9 +9,12 @@ export interface QueueAddress {
   readonly told: string;
 }
 
+/** Of what is no address, too: a password that should have been encoded may hold any sign. */
+const toldOf = (text: string): string => withoutSecrets(text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
+
 /** @throws queue-address */
 export function queueAddress(text: string): QueueAddress {
-  const told = withoutSecrets(text);
+  const told = toldOf(text);
   const wrong = (reason: string) => fault("queue-address", { address: told, reason });
   if (!URL.canParse(text)) throw wrong("it is no address");
   const { protocol, hostname, pathname } = new URL(text);

@@ -19,7 +19,7 @@ import type { Done, Order } from "./hand-messages.js";
 import { type ConversionWork, errorOf, readFailure, type Seen } from "./handed.js";
 import { differenceHere, inputsOf } from "./input-names.js";
 import { piecesFolder, removePieces } from "./pieces.js";
-import { PiecesWanted, SpreadExecutor } from "./spread.js";
+import { mostBytes, PiecesWanted, SpreadExecutor } from "./spread.js";
 
 /** @throws worker-unfit, and what `convert` throws */
 export async function convertHere(
@@ -50,7 +50,8 @@ export async function convertHere(
     ...(work.overwrite ? { overwrite: true } : {}),
   };
   const pieces = isPath ? piecesFolder(output, order.id) : null;
-  const isSpread = pieces !== null && isLarge(request, tools.host, spreadFrom);
+  const isSpread = pieces !== null && (work.spread !== undefined || isLarge(request, tools.host, spreadFrom));
+  const bytes = work.spread ?? Math.min(spreadFrom, mostBytes);
   try {
     const digests = await digestsOf(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
     let committed: Converted["files"] = [];
@@ -69,13 +70,13 @@ export async function convertHere(
     };
     const [failed] = order.failures;
     if (failed !== undefined) throw errorOf(readFailure(failed, output));
-    const executor = isSpread ? new SpreadExecutor(pieces, spreadFrom, registry, signal) : undefined;
+    const executor = isSpread ? new SpreadExecutor(pieces, bytes, registry, signal) : undefined;
     const report = await convert(request, host, executor);
     const converted = { ...convertedOf(report, request, registry, committed), digests };
     if (isSpread) removePieces(pieces);
     return { kind: "converted", converted };
   } catch (error) {
-    if (error instanceof PiecesWanted) return { kind: "pieces", pieces: error.pieces };
+    if (error instanceof PiecesWanted) return { kind: "pieces", pieces: error.pieces, bytes };
     // Where this worker has to let go of it, another one may be using them.
     if (isSpread && !signal.aborted) removePieces(pieces);
     throw error;

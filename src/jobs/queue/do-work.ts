@@ -10,6 +10,7 @@ import { traced } from "../../tracing/span.js";
 import type { Job, Step, SynchronisationStep } from "../job.js";
 import { readJob } from "../read-job.js";
 import { isRepeatable, passing } from "../repeatable.js";
+import { errorReport } from "../run-report.js";
 import type { JobTools } from "../run-step.js";
 import { mergedItems } from "../run-step.js";
 import { synchroniseStep } from "../synchronise-step.js";
@@ -139,6 +140,9 @@ async function synchroniseHere(
 ): Promise<Done> {
   const { handed, worker } = order;
   const work = handed.work as SynchronisationWork;
+  const { map, mode } = (step as SynchronisationStep).request;
+  const isAppended = mode === "append";
+  if (isAppended && order.isCut) throw fault("append-cut", { map });
   const difference = work.sources && differenceHere(work.sources);
   if (difference !== null) throw unfit(order, difference);
   const host = { ...tools.host, signal, now: new Date(handed.now) };
@@ -146,6 +150,11 @@ async function synchroniseHere(
   const done = await synchroniseStep(step as SynchronisationStep, { ...tools, host, onNotice });
   const [item] = mergedItems(work.before ? [work.before] : [], [done]);
   const { error } = item!;
-  if (!error || !isRepeatable(step, error.kind)) return { kind: "synchronised", item: item! };
-  return { kind: "failed", failure: { ...error, code: error.code as never, worker, item: item! }, again: true };
+  const isStopped = error?.kind === "interrupted";
+  // Another worker would append again what this one has.
+  if (isStopped && isAppended)
+    return { kind: "synchronised", item: { ...item!, error: errorReport(fault("append-cut", { map })) } };
+  const again = error !== null && isRepeatable(step, error.kind);
+  if (error === null || !(again || isStopped)) return { kind: "synchronised", item: item! };
+  return { kind: "failed", failure: { ...error, code: error.code as never, worker, item: item! }, again };
 }

@@ -12,6 +12,8 @@ export interface Order {
   readonly worker: string;
   /** How the marks begin of the process that had the job before and lost it (`ownMarks`). */
   readonly gone: string | null;
+  /** Whether a process had the job before, be it this one, and did not come to an end with it. */
+  readonly isCut: boolean;
   /** Why pieces of it failed. */
   readonly failures: readonly string[];
 }
@@ -22,8 +24,8 @@ export type Begun = NonNullable<ConversionWork["begun"]>;
 export type Done =
   | { readonly kind: "converted"; readonly converted: Converted & Digests }
   | { readonly kind: "synchronised"; readonly item: ItemReport }
-  /** Of a large input: these pieces are to be done first. */
-  | { readonly kind: "pieces"; readonly pieces: readonly PiecesWork[] }
+  /** Of a large input: these pieces, of so many bytes each, are to be done first. */
+  | { readonly kind: "pieces"; readonly pieces: readonly PiecesWork[]; readonly bytes: number }
   | { readonly kind: "piece" }
   | { readonly kind: "failed"; readonly failure: Failure; readonly again: boolean };
 

@@ -45,8 +45,8 @@ export interface ConversionWork {
   readonly sources: readonly Seen[] | null;
   /** What the files are that were about to get their names, and what is to be told of them. */
   readonly begun?: { readonly files: Written["files"]; readonly done: Converted & Digests };
-  /** Its pieces were handed over. */
-  readonly spread?: true;
+  /** Its pieces were handed over: bytes of input of each, whatever the worker that goes on would make of it. */
+  readonly spread?: number;
 }
 
 export interface SynchronisationWork {

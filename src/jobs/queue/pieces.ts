@@ -13,6 +13,9 @@ const roomForName = 150;
 export const piecesFolder = (output: string, id: string): string =>
   join(dirname(output), `.${shortened(basename(output), roomForName)}.${id}.pieces`);
 
+/** Of pieces of so many bytes: those that were cut otherwise hold other features under the same numbers. */
+export const cutFolder = (folder: string, bytes: number): string => join(folder, String(bytes));
+
 export const removePieces = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 /** Whole, or not at all. */

@@ -1,4 +1,5 @@
 /** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
+import { setTimeout as pause } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { connectionOptions, openRedis, unheard } from "./connection.js";
@@ -18,7 +19,12 @@ export interface WorkerSettings extends DeskSettings {
 /** What a worker tells of itself. */
 export type WorkerNews =
   | { readonly type: "took"; readonly job: string; readonly what: string }
-  | { readonly type: "done" | "returned"; readonly job: string; readonly what: string; readonly seconds: number }
+  | {
+      readonly type: "done" | "returned" | "spread";
+      readonly job: string;
+      readonly what: string;
+      readonly seconds: number;
+    }
   | {
       readonly type: "failed";
       readonly job: string;
@@ -46,6 +52,9 @@ const lookEvery = 1000;
 const quiet = 60_000;
 const remembered = 24 * 3600 * 1000;
 
+/** Milliseconds that hands have to stop, and Redis to take back what they were at. */
+const lettingGo = 15_000;
+
 /** Milliseconds between two words about itself. */
 const healthEvery = 60_000;
 
@@ -57,6 +66,7 @@ export class QueueWorker {
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly counts = { done: 0, failed: 0 };
   private isAway = false;
+  private closing = false;
   private returning = false;
 
   private constructor(
@@ -161,7 +171,7 @@ export class QueueWorker {
 
   /** Listens to the queues of maps that have work, and no longer to those that have had none for a while. */
   private async lookForMaps(): Promise<void> {
-    if (this.returning || this.redis.status !== "ready") return;
+    if (this.closing || this.redis.status !== "ready") return;
     const now = Date.now();
     const key = mapsKey(this.settings.prefix);
     for (const [name, at] of this.cancelled) if (now - at > quiet) this.cancelled.delete(name);
@@ -170,7 +180,7 @@ export class QueueWorker {
       const known = this.workers.get(name);
       const isBusy = await this.hasWork(name);
       if (isBusy && known) known.used = now;
-      if (isBusy && !known) await this.listen(name, 1);
+      if (isBusy && !known && !this.closing) await this.listen(name, 1);
     }
     for (const [name, { worker, used }] of this.workers) {
       if (name === workQueue || now - used < quiet) continue;
@@ -203,17 +213,25 @@ export class QueueWorker {
     this.tell({ type: "health", active: this.active.size, ...this.counts, redis: this.redis.status });
   }
 
+  /** Ends when nothing is left to be handed back, or Redis is not there to take it: then others take it over. */
+  private async handBack(patience: number, ended: AbortSignal): Promise<void> {
+    await pause(patience, undefined, { signal: ended }).catch(unheard);
+    this.returning = true;
+    for (const active of this.active.values()) active.stop();
+    const until = Date.now() + lettingGo;
+    while (!ended.aborted && Date.now() < until && (this.redis.status === "ready" || this.active.size > 0))
+      await pause(100);
+  }
+
   /** Takes no more jobs; those under way are finished or, after a while, handed back. @param patience milliseconds */
   async close(patience: number): Promise<void> {
+    this.closing = true;
     for (const timer of this.timers) clearInterval(timer);
     const workers = [...this.workers.values()].map(({ worker }) => worker);
     const closed = Promise.all(workers.map((worker) => worker.close()));
-    const timer = setTimeout(() => {
-      this.returning = true;
-      for (const active of this.active.values()) active.stop();
-    }, patience);
-    await closed;
-    clearTimeout(timer);
+    const ended = new AbortController();
+    await Promise.race([closed, this.handBack(patience, ended.signal)]);
+    ended.abort();
     this.returning = true;
     await this.hands[Symbol.asyncDispose]();
     this.listener.disconnect();

@@ -5,10 +5,10 @@ import { LocalExecutor } from "../../pipeline/local-executor.js";
 import type { TaskSpec, Work, WorkResult } from "../../pipeline/task.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { PiecesWork } from "./handed.js";
-import { hasResults, readResults, writeTask, writeWork } from "./pieces.js";
+import { cutFolder, hasResults, readResults, writeTask, writeWork } from "./pieces.js";
 
-/** Bytes of input of one job: as much as a worker does in about a second. */
-const groupBytes = 16 * 1024 * 1024;
+/** Bytes of input of one job at most: as much as a worker does in about a second. */
+export const mostBytes = 16 * 1024 * 1024;
 
 /** Thrown where pieces must be done before the conversion can go on: it begins again when they are. */
 export class PiecesWanted extends Error {
@@ -28,8 +28,8 @@ export class SpreadExecutor implements Executor {
 
   constructor(
     private readonly folder: string,
-    /** Bytes from which on an input is spread at all. */
-    private readonly spreadFrom: number,
+    /** Of input, of one job. */
+    private readonly bytes: number,
     registry: Registry,
     signal: AbortSignal,
   ) {
@@ -46,12 +46,13 @@ export class SpreadExecutor implements Executor {
 
   /** @throws PiecesWanted */
   async *spread(spec: TaskSpec, pieces: AsyncIterable<Work>): AsyncGenerator<WorkResult> {
-    const { folder } = this;
+    const { bytes } = this;
+    const folder = cutFolder(this.folder, bytes);
     const task = this.tasks++;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const wanted: PiecesWork[] = [];
     let groups = 0;
-    for await (const works of grouped(pieces, Math.min(groupBytes, this.spreadFrom))) {
+    for await (const works of grouped(pieces, bytes)) {
       const group = groups++;
       if (hasResults(folder, task, group)) continue;
       if (wanted.length === 0) writeTask(folder, task, spec);

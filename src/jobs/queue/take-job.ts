@@ -76,15 +76,16 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
   const what = whatOf(job.data);
   const told = { job: job.id!, what };
   const seconds = () => Math.round(performance.now() - began) / 1000;
-  tell({ type: "took", ...told });
   const hand = await hands.take();
+  tell({ type: "took", ...told });
   const before = (job.progress as unknown as Underway | undefined)?.hand ?? null;
   try {
     for (;;) {
       // Redis is told before the hand can have left anything, since what one connection says comes in its order.
       job.updateProgress({ worker, hand: hand.marks } satisfies Underway).catch(() => {});
       const order: Order = {
-        ...{ id: job.id!, handed: job.data, worker, gone: before === hand.marks ? null : before },
+        ...{ id: job.id!, handed: job.data, worker },
+        ...{ gone: before === hand.marks ? null : before, isCut: before !== null },
         failures: await failuresOf(job),
       };
       const done = await hand.work(order, overseerOf(taking, hand.marks, isLost), stopped);
@@ -92,9 +93,11 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
         await handPieces(taking, done);
         continue;
       }
-      // Whoever takes it next need not clear up after this one.
-      if (done.kind === "failed" && !isLost()) await job.updateProgress({ worker, hand: null } satisfies Underway);
-      if (done.kind === "failed" && stopped.aborted && taking.isReturning() && !isLost()) {
+      const isOpen = done.kind === "failed" || done.kind === "pieces";
+      // Whoever takes it next need not clear up after this one, unless it was ended in the middle of it.
+      if (isOpen && hand.isAlive && !isLost()) await job.updateProgress({ worker, hand: null } satisfies Underway);
+      if (isOpen && stopped.aborted && taking.isReturning() && !isLost()) {
+        await keepItem(job, done);
         await job.moveToWait(taking.token);
         tell({ type: "returned", ...told, seconds: seconds() });
         throw new WaitingError();
@@ -105,7 +108,8 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
     }
   } catch (error) {
     const { name, message } = error as Error;
-    if (!/^Waiting/.test(name)) tell({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
+    if (error instanceof WaitingChildrenError) tell({ type: "spread", ...told, seconds: seconds() });
+    else if (!/^Waiting/.test(name)) tell({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
     throw error;
   } finally {
     await hands.giveBack(hand);
@@ -131,13 +135,19 @@ const withWork = (job: WorkerJob, more: Partial<ConversionWork> | { readonly bef
   return { ...job.data, work: { ...job.data.work, ...more } as Work };
 };
 
+/** What a try has done on a map is told with what the next one does. */
+async function keepItem(job: WorkerJob, done: Done): Promise<void> {
+  if (done.kind === "failed" && done.failure.item) await job.updateData(withWork(job, { before: done.failure.item }));
+}
+
 function overseerOf({ job, token, lockDuration, worker }: Taking, hand: string, isLost: () => boolean) {
   let last = Date.now();
   return {
     async commit(begun: Begun): Promise<boolean> {
       // Should this worker end now, the next one knows the files.
-      const [held] = await Promise.all([job.extendLock(token, lockDuration), job.updateData(withWork(job, { begun }))]);
-      return held > 0 && !isLost();
+      if ((await job.extendLock(token, lockDuration)) <= 0 || isLost()) return false;
+      await job.updateData(withWork(job, { begun }));
+      return !isLost();
     },
     progress(features: number): void {
       if (Date.now() - last < progressEvery) return;
@@ -152,8 +162,9 @@ function overseerOf({ job, token, lockDuration, worker }: Taking, hand: string, 
 }
 
 /** The job waits for its pieces, and is taken again when they are done. @throws WaitingChildrenError */
-async function handPieces({ job, queue, token, worker }: Taking, { pieces }: Done & { kind: "pieces" }): Promise<void> {
-  await job.updateData(withWork(job, { spread: true }));
+async function handPieces(taking: Taking, { pieces, bytes }: Done & { kind: "pieces" }): Promise<void> {
+  const { job, queue, token } = taking;
+  await job.updateData(withWork(job, { spread: bytes }));
   const { attempts, backoff } = job.opts;
   const parent = { id: job.id!, queue: job.queueQualifiedName };
   await queue.addBulk(
@@ -171,7 +182,6 @@ async function handPieces({ job, queue, token, worker }: Taking, { pieces }: Don
       },
     })),
   );
-  await job.updateProgress({ worker, hand: null } satisfies Underway);
   if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
 }
 
@@ -189,7 +199,7 @@ async function answerOf({ job, worker }: Taking, done: Done): Promise<Answer | o
       throw new UnrecoverableError(JSON.stringify(failureOf(fault("interrupted", {}), worker)));
     case "failed": {
       const { failure, again } = done;
-      if (failure.item) await job.updateData(withWork(job, { before: failure.item }));
+      await keepItem(job, done);
       const text = JSON.stringify(failure);
       throw again ? new Error(text) : new UnrecoverableError(text);
     }

@@ -41,6 +41,7 @@ export class WorkerMetrics {
         break;
       case "done":
       case "returned":
+      case "spread":
       case "failed":
         this.active.dec();
         this.jobs.observe({ outcome: news.type }, news.seconds);
