@@ -50,4 +50,5 @@ export const postponed = ({ status, json, headers }: Answer, reason: string): Ag
   again: reason,
   after: retryAfter(headers),
   ...(isUnderWay({ status, json }) && { underWay: true }),
+  ...(status === 409 && { inUse: true }),
 });

@@ -12,6 +12,8 @@ export interface Again {
   readonly odd?: boolean;
   /** The service does something for the request meanwhile: it is no failure, and may take long. */
   readonly underWay?: boolean;
+  /** An earlier request with the same Idempotency-Key is being carried out: nobody knows what becomes of it. */
+  readonly inUse?: boolean;
   /** Milliseconds that the service asks for. */
   readonly after?: number | null;
 }

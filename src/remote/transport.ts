@@ -75,17 +75,29 @@ export class Transport {
   }
 
   /**
-   * An answer to a write, or that there is none. It is sent again only where nothing was done.
+   * An answer to a write, or that there is none. It is sent again only where nothing was done, or where the service
+   * knows it for the same.
    * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted: nothing was done
    */
-  write(
+  async write(
     method: Exclude<Request["method"], "GET">,
     url: string,
     body: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<Answer | Doubt> {
     const request = { method, url, headers: { ...this.common, "content-type": "application/json", ...headers }, body };
-    return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptWrite(request))));
+    let inUse = null as Doubt | null;
+    const once = async () => {
+      const attempt = await this.attemptWrite(request);
+      if ("again" in attempt && attempt.inUse && "idempotency-key" in headers) inUse = { doubt: attempt.again };
+      return attempt;
+    };
+    try {
+      return await this.interruptible(() => this.slots(() => this.repeat(once)));
+    } catch (error) {
+      if (inUse) return inUse;
+      throw error;
+    }
   }
 
   private async attemptRead(request: Request): Promise<Attempt<Answer>> {

@@ -48,8 +48,9 @@ const failure = (path: string, error: unknown) =>
 
 export class Journal implements AsyncDisposable {
   private readonly appended = new Together(() => this.append());
-  private readonly synced = new Together(() => this.handle.datasync());
+  private readonly synced = new Together(() => this.bringToDisk());
   private waiting = "";
+  private lost: { readonly error: unknown } | null = null;
 
   private constructor(
     private readonly path: string,
@@ -122,7 +123,24 @@ export class Journal implements AsyncDisposable {
   private async append(): Promise<void> {
     const lines = this.waiting;
     this.waiting = "";
-    await this.handle.appendFile(lines);
+    try {
+      await this.handle.appendFile(lines);
+    } catch (error) {
+      // What was cut short stays a line of its own.
+      this.waiting = `\n${this.waiting}`;
+      throw error;
+    }
+  }
+
+  private async bringToDisk(): Promise<void> {
+    // A system tells once of what it could not write: asked again it says that all is there.
+    if (this.lost) throw this.lost.error;
+    try {
+      await this.handle.datasync();
+    } catch (error) {
+      this.lost = { error };
+      throw error;
+    }
   }
 
   private sync(): Promise<void> {

@@ -134,6 +134,22 @@ describe("a write", () => {
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"key"', '"key"']);
   });
 
+  test("is in doubt while its Idempotency-Key is in use, however often it was tried and where it is broken off", async () => {
+    const reason = "it answers 409: another request has this key";
+    const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
+    server.answer(inUse);
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+    expect(service.sent.POST).toBe(3);
+    server.answer(json(409, { message: "another request has this key" }, { "retry-after": "7200" }));
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+    open({ retries: 1_000_000 });
+    server.answer(inUse, inUse, (response, received) => {
+      ending.abort();
+      inUse(response, received);
+    });
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+  });
+
   test("is sent again as long as the service reads keys, however often it may be tried", async () => {
     const reading = json(
       503,

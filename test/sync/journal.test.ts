@@ -1,7 +1,8 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Beginning, Journal, journalPath } from "../../src/sync/journal.js";
 import { openDoubts, readJournal } from "../../src/sync/journal-reader.js";
 
@@ -44,6 +45,36 @@ test("what was sent once more and done is in doubt no more", async () => {
   expect((await readJournal(folder))?.doubts.map(({ batch }) => batch)).toEqual([again]);
   await journal.acknowledge(again, "done");
   expect((await readJournal(folder))?.doubts).toEqual([]);
+});
+
+/** What a file does that is open, in place of what it should, once. */
+const failing = async (method: "appendFile" | "datasync", act: (file: FileHandle) => Promise<void>) => {
+  await using file = await open(join(root, "any"), "w");
+  const spy = vi.spyOn(Object.getPrototypeOf(file) as FileHandle, method);
+  spy.mockImplementationOnce(async function (this: FileHandle) {
+    await act(this);
+    throw Object.assign(new Error("of the disk"), { code: "ENOSPC" });
+  });
+  onTestFinished(() => spy.mockRestore());
+};
+
+test("a line that a full disk cut short does not spoil the next", async () => {
+  const { folder, journal } = await begin();
+  await failing("appendFile", async (file) => {
+    await file.write('{"line":"SENT","batch":0,');
+  });
+  await expect(journal.sent({ kind: "create", features: 1, keys: ["a"] })).rejects.toMatchObject({
+    code: "output-failed",
+  });
+  await journal.sent({ kind: "create", features: 1, keys: ["b"] });
+  expect((await readJournal(folder))?.doubts).toMatchObject([{ keys: ["b"] }]);
+});
+
+test("after a line did not reach the disk nothing is sent any more", async () => {
+  const { journal } = await begin();
+  await failing("datasync", async () => {});
+  const batch = { kind: "create", features: 1, keys: ["a"] } as const;
+  for (let i = 0; i < 2; i++) await expect(journal.sent(batch)).rejects.toMatchObject({ code: "output-failed" });
 });
 
 test("lines of batches under way at once do not mix", async () => {
