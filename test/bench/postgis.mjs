@@ -2,7 +2,7 @@
  * Speed and memory of PostGIS beside ogr2ogr, in interleaved runs, in a database of its own: a GeoPackage into a table,
  * and the table into a GeoPackage. A ratio above 1 means that geoferry is faster.
  *
- *   node test/bench/postgis.mjs [--points 1000000] [--runs 3] [--workers 1] [--server postgres://postgres@127.0.0.1/test]
+ *   npm run bench:postgis -- [--points 1000000] [--runs 3] [--workers 1] [--server postgres://postgres@127.0.0.1/test]
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
