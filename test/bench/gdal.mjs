@@ -65,7 +65,8 @@ async function run({ command, args, clear }) {
     rmSync(clear, { recursive: true, force: true });
     mkdirSync(clear);
   }
-  return measure(command, args);
+  // geoferry ends GDAL's process when it has all, and does not wait for it.
+  return measure(command, args, { unawaited: true });
 }
 
 mkdirSync(join(scratch, "geoferry"));
