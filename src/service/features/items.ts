@@ -7,7 +7,7 @@ import type { Failure, WriteItem, WriteKind } from "../store/contract.js";
 import { Turn } from "../turn.js";
 import { isUuid } from "../uuid.js";
 import { type Checked, checkFeature, type Demand, isObject } from "./feature.js";
-import { SentFeature } from "./sent-collection.js";
+import { SentFeature, UnfitFeature } from "./sent-collection.js";
 
 /** What identifies a feature in a request. */
 interface Identity {
@@ -43,7 +43,8 @@ export async function itemsOf(
   const unnamed: number[] = [];
   const items: WriteItem[] = [];
   const turn = new Turn();
-  for (const [index, feature] of features.entries()) {
+  for (const [index, sent] of features.entries()) {
+    const feature = sent instanceof UnfitFeature ? sent.parse() : sent;
     const { id, key, failure: unusable } = identityOf(feature, kind, remoteField);
     if (unusable) unnamed.push(index);
     const { geometry, properties, failure } = contents[kind](feature);

@@ -1,19 +1,30 @@
 /**
  * Reads the collection of a request (Map Features Service Interface, 2.3) feature by feature. Most come as they are
- * kept: their texts are checked, and neither parsed nor written anew. All others are parsed.
+ * kept: their texts are checked, and neither parsed nor written anew. All others are parsed one after the other, and
+ * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
  */
-import { valueEnd } from "../json/members.js";
+import { stringEnd, valueEnd } from "../json/members.js";
 import { type Names, noNames, plainObjectEnd, plainStringEnd } from "../json/plain.js";
 import { plainGeometryEnd } from "../json/plain-geometry.js";
 import { Turn } from "../turn.js";
+import { checkFeature } from "./feature.js";
 
 /** A feature with nothing wrong in it, whose texts are as they are kept. */
 export class SentFeature {
   constructor(
-    readonly id: unknown,
+    readonly id: string | null | undefined,
     readonly geometry: string,
     readonly properties: string,
   ) {}
+}
+
+/** One with something missing or wrong in it, or no feature at all: JSON. */
+export class UnfitFeature {
+  constructor(private readonly text: string) {}
+
+  parse(): unknown {
+    return JSON.parse(this.text);
+  }
 }
 
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -21,7 +32,8 @@ const [comma, colon, quote] = [0x2c, 0x3a, 0x22];
 const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
- * What JSON.parse makes of a text, but with a `SentFeature` in place of every member of `features` that can be one.
+ * What JSON.parse makes of a text, but with a `SentFeature` or an `UnfitFeature` in place of every member of
+ * `features`, where that is a list. What else a collection has stays parsed.
  * @throws SyntaxError of JSON.parse
  */
 export async function parseCollection(text: string): Promise<unknown> {
@@ -35,31 +47,22 @@ class CollectionReader {
 
   constructor(private readonly text: string) {}
 
-  /** Null where it is no collection, or no JSON. */
+  /** Null where it is no object, or no JSON. */
   async read(): Promise<object | null> {
-    const collection: Record<string, unknown> = {};
+    const members = new Map<string, unknown>();
     if (!this.takes(openBrace)) return null;
     do {
-      const name = this.name();
-      if (name === null || Object.hasOwn(collection, name)) return null;
-      const value = name === "features" ? await this.features() : this.word(name);
+      const name = this.anyName();
+      if (name === undefined) return null;
+      this.skipBlanks();
+      const isList = name === "features" && this.text.charCodeAt(this.at) === openBracket;
+      const value = isList ? await this.features() : this.parsed(this.textOfValue());
       if (value === undefined) return null;
-      collection[name] = value;
+      members.set(name, value);
     } while (this.takes(comma));
     if (!this.takes(closeBrace)) return null;
     this.skipBlanks();
-    return this.at === this.text.length ? collection : null;
-  }
-
-  /** Members of a collection that are texts. */
-  private word(name: string): unknown {
-    if (name !== "type" && name !== "remoteField") return undefined;
-    this.skipBlanks();
-    const end = plainStringEnd(this.text, this.at);
-    if (end < 0) return undefined;
-    const word: unknown = JSON.parse(this.text.slice(this.at, end));
-    this.at = end;
-    return word;
+    return this.at === this.text.length ? Object.fromEntries(members) : null;
   }
 
   private async features(): Promise<unknown[] | undefined> {
@@ -77,14 +80,25 @@ class CollectionReader {
   }
 
   /** Undefined where it is no JSON. */
-  private feature(): unknown {
+  private feature(): SentFeature | UnfitFeature | undefined {
     const start = this.at;
-    const found = this.plainFeature();
-    if (found) return found;
-    const end = valueEnd(this.text, start);
-    this.at = end;
+    const plain = this.plainFeature();
+    if (plain) return plain;
+    this.at = start;
+    const text = this.textOfValue();
+    const feature = this.parsed(text);
+    return feature === undefined ? undefined : (rewritten(feature) ?? new UnfitFeature(text));
+  }
+
+  private textOfValue(): string {
+    const start = this.at;
+    this.at = valueEnd(this.text, start);
+    return this.text.slice(start, this.at);
+  }
+
+  private parsed(text: string): unknown {
     try {
-      return JSON.parse(this.text.slice(start, end));
+      return JSON.parse(text);
     } catch {
       return undefined;
     }
@@ -132,6 +146,17 @@ class CollectionReader {
     return this.takes(colon) ? name : null;
   }
 
+  /** The same of any name, undefined where there is none. */
+  private anyName(): string | undefined {
+    this.skipBlanks();
+    const start = this.at;
+    const end = this.text.charCodeAt(start) === quote ? stringEnd(this.text, start) : -1;
+    if (end < 0) return undefined;
+    const name = this.parsed(this.text.slice(start, end));
+    this.at = end;
+    return typeof name === "string" && this.takes(colon) ? name : undefined;
+  }
+
   private takes(unit: number): boolean {
     this.skipBlanks();
     if (this.text.charCodeAt(this.at) !== unit) return false;
@@ -145,4 +170,12 @@ class CollectionReader {
       if (unit !== space && unit !== lineFeed && unit !== carriageReturn && unit !== tab) return;
     }
   }
+}
+
+/** What is kept of a feature that was not sent so; null where it is unfit. */
+function rewritten(feature: unknown): SentFeature | null {
+  const { geometry, properties } = checkFeature(feature, "whole");
+  if (geometry === undefined || properties === undefined) return null;
+  const { id } = feature as { readonly id?: unknown };
+  return id === undefined || id === null || typeof id === "string" ? new SentFeature(id, geometry, properties) : null;
 }

@@ -4,7 +4,7 @@ const [quote, backslash] = [0x22, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket, comma] = [0x7b, 0x7d, 0x5b, 0x5d, 0x2c];
 
 /** Behind the quotation mark that ends what begins with one. */
-function stringEnd(text: string, at: number): number {
+export function stringEnd(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit === quote) return i + 1;

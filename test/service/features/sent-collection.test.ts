@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkFeature } from "../../../src/service/features/feature.js";
-import { parseCollection, SentFeature } from "../../../src/service/features/sent-collection.js";
+import { parseCollection, SentFeature, UnfitFeature } from "../../../src/service/features/sent-collection.js";
 
 /** What is kept of a feature, by parsing it and writing it anew. */
 const keptOf = (feature: unknown) => {
@@ -26,7 +26,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads a text in both ways; answers how many features were taken as they stand. */
+/** Reads a text in both ways; answers how many features have texts that stand in it. */
 async function compare(written: string): Promise<number> {
   // No text that comes as UTF-8 has half of a surrogate pair.
   const text = Buffer.from(written).toString();
@@ -42,10 +42,11 @@ async function compare(written: string): Promise<number> {
   expect(sent.length).toBe(features.length);
   let taken = 0;
   for (const [i, one] of sent.entries()) {
-    if (!(one instanceof SentFeature)) expect(one).toEqual(features[i]);
+    if (one instanceof UnfitFeature) expect(one.parse()).toEqual(features[i]);
     else {
-      taken++;
-      const { id, geometry, properties } = one;
+      expect(one).toBeInstanceOf(SentFeature);
+      const { id, geometry, properties } = one as SentFeature;
+      if (text.includes(geometry) && text.includes(properties)) taken++;
       expect({ geometry, properties }).toEqual(keptOf(features[i]));
       expect(id).toBe((features[i] as { id?: unknown }).id);
     }
@@ -81,7 +82,7 @@ describe("a feature is taken as it stands", () => {
   });
 });
 
-describe("a feature is parsed", () => {
+describe("a feature comes to what is kept of it when it is parsed", () => {
   test.each([
     ["a position off the earth", withGeometry('{"type":"Point","coordinates":[180.5,0]}')],
     ["a latitude just off", withGeometry('{"type":"Point","coordinates":[0,90.00000000000001]}')],
@@ -115,7 +116,7 @@ describe("a feature is parsed", () => {
     ["an id that is a number", collection('{"type":"Feature","id":7,"geometry":null,"properties":{}}')],
     ["no feature", collection("null")],
   ])("%s", async (_what, text) => {
-    expect(await compare(text)).toBe(0);
+    await compare(text);
   });
 });
 
@@ -126,6 +127,11 @@ test.each([
   '{"features":[]}',
   '{"features":[],"features":[1]}',
   '{"features":{}}',
+  '{"features":{},"features":[]}',
+  '{"name":"Parks","crs":{"type":"name"},"features":[{}],"bbox":[1,2,3,4]}',
+  '{"\\u0066eatures":[{}],"__proto__":{"features":1}}',
+  '{"features":[],"a":}',
+  '{"features":[],"a\u0001":1}',
   '{"name":"Map","private":true}',
   '{"features":[{"type":"Feature"}',
   '{"features":[{"type":"Feature","geometry":null,"properties":{"a":}}]}',
