@@ -74,7 +74,8 @@ export class KeyReader {
       const outcome = await ask();
       if (!isReading(outcome)) return outcome;
       if (this.reading.alone && !this.closing) this.begin(name, map, remoteField!, outcome);
-      else if (performance.now() >= end) throw sentAway(outcome, 1);
+      // Also where a reading ends without an end: others may have taken the field's place meanwhile.
+      if (performance.now() >= end) throw sentAway(outcome, Math.ceil((this.underWay.get(name)?.left ?? 0) / 1000));
     }
   }
 
