@@ -20,7 +20,7 @@ export function purgeRegularly(
     const now = Date.now();
     await store.purge(now);
     // In small steps, between which others write.
-    while (auditDays > 0 && !stopping && (await store.purgeAudit(now - auditDays * day)));
+    while (auditDays > 0 && !stopping && (await store.purgeAudit(Math.max(0, now - auditDays * day))));
   };
   const begin = () => {
     underWay = underWay

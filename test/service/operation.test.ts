@@ -206,6 +206,11 @@ test("what has expired is removed at start and every ten minutes, and a failure 
     const forEver = purgeRegularly(store, 0, log);
     await forEver.stop();
     expect(entries.length).toBe(4);
+    // More days than since 1970, in milliseconds more than PostgreSQL's integers hold: all is kept.
+    const all = purgeRegularly(store, Number.MAX_SAFE_INTEGER, log);
+    await vi.advanceTimersByTimeAsync(1);
+    await all.stop();
+    expect(entries[4]).toBe(begun / 86_400_000);
   } finally {
     vi.useRealTimers();
   }
