@@ -1,4 +1,5 @@
-import { type Ellipsoid, sameEllipsoid } from "./definition.js";
+import { wgs84Datum } from "./candidates.js";
+import { type Datum, type Ellipsoid, isGeocentric, sameEllipsoid } from "./definition.js";
 import type { Grid } from "./grids/grid.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import type { Operation } from "./identity.js";
@@ -20,8 +21,8 @@ export type Movement = (xy: Float64Array, z: Float64Array | null, from: number, 
  */
 export async function movementOf(
   operation: Operation,
-  from: Ellipsoid,
-  to: Ellipsoid,
+  from: Datum,
+  to: Datum,
   counts: Float64Array,
 ): Promise<Movement | null> {
   const { routes, everywhere, limit } = operation;
@@ -29,7 +30,7 @@ export async function movementOf(
   const good = routes.map((route) => isGood(route, limit));
   // Grids of routes that are never taken are not read.
   const chains = await Promise.all(
-    routes.map((route, index) => (good[index] ? chainOf(route, from, to, operation) : [])),
+    routes.map((route, index) => (good[index] ? chainOf(route, from.ellipsoid, to.ellipsoid, operation) : [])),
   );
   if (routes.length === 1 && good[0]) {
     const [chain] = chains as [Movement[]];
@@ -44,11 +45,21 @@ export async function movementOf(
       follow(chain, xy, z, first, last);
     };
   }
-  return byPosition(routes, good, chains, counts);
+  return byPosition(routes, good, chains, counts, choosesOnArrival(from, to));
 }
 
 function follow(chain: readonly Movement[], xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
   for (let k = 0; k < chain.length; k++) chain[k]!(xy, z, from, to);
+}
+
+/**
+ * Whether the route is chosen by where a position comes to lie, not by where it lies: both ways by one of the two datums,
+ * as a position within the hundred metres of a shift from the border of an area would else go by one operation and come
+ * back by another. By WGS 84, by which areas of use are drawn, or the frame that is closer to it.
+ */
+function choosesOnArrival(from: Datum, to: Datum): boolean {
+  const rank = ({ code, ellipsoid }: Datum) => (code === wgs84Datum ? 0 : isGeocentric(ellipsoid) ? 1 : 2);
+  return rank(to) < rank(from) || (rank(to) === rank(from) && (to.code ?? to.name) < (from.code ?? from.name));
 }
 
 /** Where the grid of a route has no shift the next best one is taken, as PROJ does. */
@@ -57,14 +68,30 @@ function byPosition(
   good: readonly boolean[],
   chains: readonly (readonly Movement[])[],
   counts: Float64Array,
+  onArrival: boolean,
 ): Movement {
   const chooser = new RouteChooser(routes);
   const byGrid = routes.map(hasGrid);
   const without = new Uint8Array(routes.length);
+  const start = new Float64Array(2);
+  const arrived = new Float64Array(2);
+  /** The route by which position `i` came, or the one that is chosen where it came to, by which it then lies. */
+  const settled = (xy: Float64Array, z: Float64Array | null, i: number, found: number): number => {
+    const other = chooser.chooseAt(xy, i, without);
+    if (other === found || other < 0 || !good[other]) return found;
+    arrived[0] = xy[2 * i]!;
+    arrived[1] = xy[2 * i + 1]!;
+    place(xy, i, start);
+    follow(chains[other]!, xy, z, i, i + 1);
+    if (!isLost(xy, i) && chooser.chooseAt(xy, i, without) === other) return other;
+    // Each leads to where the other one is chosen: no position goes there by either, and the first stays.
+    place(xy, i, arrived);
+    return found;
+  };
   return (xy, z, first, last) => {
     for (let i = first; i < last; i++) {
-      const x = xy[2 * i]!;
-      const y = xy[2 * i + 1]!;
+      start[0] = xy[2 * i]!;
+      start[1] = xy[2 * i + 1]!;
       let found = chooser.chooseAt(xy, i, null);
       let passed = 0;
       for (;;) {
@@ -74,20 +101,27 @@ function byPosition(
         }
         follow(chains[found]!, xy, z, i, i + 1);
         if (!isLost(xy, i)) {
-          counts[found] = counts[found]! + 1;
-          if (chooser.isBeside && !byGrid[found]) counts[routes.length]!++;
+          const wasBeside = chooser.isBeside;
+          const taken = onArrival ? settled(xy, z, i, found) : found;
+          const isBeside = taken === found ? wasBeside : chooser.isBeside;
+          counts[taken] = counts[taken]! + 1;
+          if (isBeside && !byGrid[taken]) counts[routes.length]!++;
           break;
         }
         if (!byGrid[found]) break;
         without[found] = 1;
         passed++;
-        xy[2 * i] = x;
-        xy[2 * i + 1] = y;
+        place(xy, i, start);
         found = chooser.chooseAt(xy, i, without);
       }
       if (passed > 0) without.fill(0);
     }
   };
+}
+
+function place(xy: Float64Array, i: number, position: Float64Array): void {
+  xy[2 * i] = position[0]!;
+  xy[2 * i + 1] = position[1]!;
 }
 
 const isLost = (xy: Float64Array, i: number): boolean => Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);

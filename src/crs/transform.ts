@@ -26,7 +26,7 @@ export async function buildTransform(
   const [source, target] = await Promise.all([resolve(operation.from), resolve(operation.to)]);
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
-  const move = await movementOf(operation, source.geodetic!.datum.ellipsoid, target.geodetic!.datum.ellipsoid, counts);
+  const move = await movementOf(operation, source.geodetic!.datum, target.geodetic!.datum, counts);
   // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
   if (!move && !source.projection && !target.projection && sameFrame(source.geodetic!, target.geodetic!))
     return () => 0;

@@ -64,16 +64,17 @@ function weigh(mine, theirs, distance) {
 }
 
 /**
- * PROJ's way back, and where it does not lead to where it started, that place: PROJ chooses back from a system by
- * rectangles of projected coordinates around areas, which are wider than the areas, so that it takes one operation there
- * and another, or a ballpark, back; and some of its series end early.
+ * PROJ's way back, and where it does not lead to where it started, nor ours to where it leads, that place: PROJ chooses
+ * back from a system by rectangles of projected coordinates around areas, which are wider than the areas, so that it
+ * takes one operation there and another, or a ballpark, back; and some of its series end early.
  */
-const homeward = ({ from, there, back }) =>
+const homeward = ({ from, there, back }, mine) =>
   back.map(([x, y, kind], index) => {
     const [, , kindThere] = there[index];
     if (kindThere !== "") return [x, y, kindThere];
     const strays = kind !== "" || !(onGlobe(1)([x, y], from[index]) <= 0.001);
-    return strays ? [...from[index], ""] : [x, y, kind];
+    const isAlike = kind === "" && onGlobe(1)(mine[index], [x, y]) <= 0.001;
+    return strays && !isAlike ? [...from[index], ""] : [x, y, kind];
   });
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);
@@ -117,14 +118,23 @@ export async function compareSystem(engine, proj, id, points = 20) {
   }
 }
 
+const sameWay =
+  "PROJ comes back by another operation; ours by the one that it went by, up to the millimetres that heights left out make";
+
 function verdictOf(mine, theirs, distance) {
   const forward = weigh(mine.there, theirs.there, distance);
   const back = weigh(mine.back, theirs.back, onGlobe(1));
-  const home = weigh(mine.back, homeward(theirs), onGlobe(1));
+  const home = weigh(mine.back, homeward(theirs, mine.back), onGlobe(1));
   const worst = Math.max(forward.worst, back.worst);
   if (forward.compared + back.compared === 0) return { verdict: "refused", worst, why: "no position is served" };
   const least = Math.max(forward.worst, Math.min(back.worst, home.worst));
-  if (!(least <= 0.001)) return { verdict: least <= 0.01 ? "close" : "off", worst: least, there: forward.worst };
-  if (forward.refused + Math.min(back.refused, home.refused) > 0) return { verdict: "partly", worst };
+  if (!(least <= 0.001)) {
+    const found = { verdict: least <= 0.01 ? "close" : "off", worst: least };
+    const isSameWay = found.verdict === "close" && forward.worst <= 0.001 && home.worst < back.worst;
+    return isSameWay ? { ...found, why: sameWay } : found;
+  }
+  const refused = Math.max(forward.refused, Math.min(back.refused, home.refused));
+  if (refused > 0)
+    return { verdict: "partly", worst, why: `${refused} of ${theirs.from.length} positions are refused` };
   return { verdict: worst <= 0.001 ? "agree" : "home", worst };
 }
