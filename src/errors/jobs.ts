@@ -34,6 +34,10 @@ export const jobErrors = {
     (e) =>
       `${e.queue}: the queue does not let this user in: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
   ),
+  "queue-refuses": entry<{ queue: string; reason: string }>(
+    "unavailable",
+    (e) => `${e.queue}: the queue takes no jobs: ${e.reason}`,
+  ),
   "queue-unfit": entry<{ queue: string; reason: string }>(
     "unsupported",
     (e) => `${e.queue}: cannot keep a queue: ${e.reason}`,

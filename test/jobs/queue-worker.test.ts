@@ -229,6 +229,28 @@ describe.runIf(hasRedis)("a queue", () => {
     }
   });
 
+  test("that takes no jobs is not waited for", async () => {
+    const redis = await OwnRedis.start(["--maxmemory", "1mb"]);
+    try {
+      expect(await asked(redis.url)).toEqual({ status: 8, stderr: expect.stringContaining("OOM") });
+      const client = redis.client();
+      await client.config("SET", "maxmemory", "0");
+      const full = () => client.config("SET", "maxmemory", "1mb");
+      await client.call("ACL", "SETUSER", "deaf", "on", ">geheim", "~geoferry:*", "+@all");
+      const deaf = redis.url.replace("//", "//deaf:geheim@");
+      expect(await asked(deaf)).toEqual({ status: 9, stderr: expect.stringContaining("channels") });
+      const ran = asked(redis.url);
+      // It has begun, and Redis forgets all and is full.
+      await until(async () => (await client.keys("geoferry:work:prioritized")).length > 0);
+      await full();
+      await client.flushall();
+      expect(await ran).toEqual({ status: 8, stderr: expect.stringContaining("OOM") });
+      client.disconnect();
+    } finally {
+      await redis.stop();
+    }
+  });
+
   test.each(["http://127.0.0.1", "redis", "redis://h/words"])("is at no address like %s", async (url) => {
     expect((await asked(url)).status).toBe(2);
   });

@@ -4,6 +4,7 @@ import { Redis } from "ioredis";
 import { fault, type GeoferryError } from "../../errors.js";
 import { systemReason } from "../../io/source.js";
 import type { QueueAddress } from "./address.js";
+import { type Cancellation, cancelChannel } from "./names.js";
 
 /** Milliseconds in which a server that is there answers. */
 const patience = 5000;
@@ -20,12 +21,24 @@ export const connectionOptions = ({ url }: QueueAddress): ConnectionOptions => (
 /** Told of everything that a connection has to say; what is lost meanwhile is made up for when it is back. */
 export const unheard = (): void => {};
 
+/** Does what work with a queue needs. @throws what the server says where it does not let this user, or anybody */
+export async function tryOut(redis: Redis, prefix: string): Promise<void> {
+  await redis.set(`${prefix}:trial`, "", "PX", 1);
+  await redis.eval("return 1", 0);
+  await redis.publish(cancelChannel(prefix), JSON.stringify({ run: "", step: null } satisfies Cancellation));
+}
+
 /**
  * A connection for commands, to a server that was seen to be fit.
+ * @param prefix of all keys
  * @param onNotice what a person should know
- * @throws queue-unavailable, queue-forbidden, queue-unfit
+ * @throws queue-unavailable, queue-forbidden, queue-refuses, queue-unfit
  */
-export async function openRedis(address: QueueAddress, onNotice: (sentence: string) => void): Promise<Redis> {
+export async function openRedis(
+  address: QueueAddress,
+  prefix: string,
+  onNotice: (sentence: string) => void,
+): Promise<Redis> {
   const probe = new Redis(address.url, {
     ...{ lazyConnect: true, connectTimeout: patience, commandTimeout: patience, maxRetriesPerRequest: 0 },
     retryStrategy: () => null,
@@ -38,8 +51,9 @@ export async function openRedis(address: QueueAddress, onNotice: (sentence: stri
     await probe.connect();
     const told = factsOf(await probe.info());
     checkFacts(told, address, onNotice);
+    await tryOut(probe, prefix);
   } catch (error) {
-    throw failureOf(address, last ?? error);
+    throw faultOf(address, last ?? error);
   } finally {
     probe.disconnect();
   }
@@ -51,13 +65,17 @@ export async function openRedis(address: QueueAddress, onNotice: (sentence: stri
   return redis;
 }
 
-function failureOf(address: QueueAddress, error: unknown): GeoferryError {
+/** Whether the server answered, and refused. */
+export const isRefusal = (error: unknown): boolean => (error as Error).name === "ReplyError";
+
+export function faultOf(address: QueueAddress, error: unknown): GeoferryError {
   if ((error as { code?: string }).code === "queue-unfit") return error as GeoferryError;
   const { message, code } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
   const reason = code === "ECONNREFUSED" ? "nobody listens there" : systemReason(error);
   const details = { queue: address.told, reason };
-  return isRefused ? fault("queue-forbidden", details, error) : fault("queue-unavailable", details, error);
+  if (isRefused) return fault("queue-forbidden", details, error);
+  return fault(isRefusal(error) ? "queue-refuses" : "queue-unavailable", details, error);
 }
 
 const factsOf = (info: string): ReadonlyMap<string, string> =>
@@ -80,6 +98,8 @@ function checkFacts(
   const [major = 0, minor = 0] = (version ?? "").split(".").map(Number);
   if (version !== undefined && (major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1])))
     throw fault("queue-unfit", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
+  if (facts.get("cluster_enabled") === "1")
+    throw fault("queue-unfit", { queue: told, reason: "it is a cluster, whose parts know only some of the keys" });
   const policy = facts.get("maxmemory_policy");
   if (policy !== undefined && policy !== "noeviction")
     onNotice(

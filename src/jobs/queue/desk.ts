@@ -7,8 +7,8 @@ import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEve
 import type { Redis } from "ioredis";
 import { fault } from "../../errors.js";
 import type { QueueAddress } from "./address.js";
-import { connectionOptions, openRedis, unheard } from "./connection.js";
-import { type Answer, type Failure, type Handed, readFailure, type Underway } from "./handed.js";
+import { connectionOptions, faultOf, isRefusal, openRedis, tryOut, unheard } from "./connection.js";
+import { type Answer, type Failure, failureOf, type Handed, readFailure, type Underway } from "./handed.js";
 import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
 
 export type HandedJob = Job<Handed, Answer>;
@@ -86,7 +86,7 @@ export class Desk implements AsyncDisposable {
 
   /** @throws queue-unavailable, queue-forbidden, queue-unfit */
   static async open(settings: DeskSettings, watcher: DeskWatcher): Promise<Desk> {
-    return new Desk(settings, await openRedis(settings.address, watcher.onNotice), watcher);
+    return new Desk(settings, await openRedis(settings.address, settings.prefix, watcher.onNotice), watcher);
   }
 
   private get options() {
@@ -129,8 +129,17 @@ export class Desk implements AsyncDisposable {
     return { queue, events };
   }
 
-  /** Hands out jobs; all of them, or none. */
+  /** Hands out jobs; all of them, or none: then they have failed. */
   async add(entries: readonly Entry[]): Promise<void> {
+    try {
+      await this.put(entries);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      for (const entry of entries) this.refuse(entry, error);
+    }
+  }
+
+  private async put(entries: readonly Entry[]): Promise<void> {
     const [first] = entries;
     if (!first) return;
     const { queue } = await this.open(first.queue);
@@ -249,9 +258,25 @@ export class Desk implements AsyncDisposable {
     waiting.missed++;
     if (waiting.missed < 2 || !this.waiting.has(key)) return;
     waiting.missed = 0;
+    if (await this.isRefused(entry)) return;
     const { parent: _, ...options } = entry.options;
     this.watcher.onNotice(`${entry.what}: Redis has forgotten it; it is handed out again`);
     await this.add([{ ...entry, options }]);
+  }
+
+  /** Where the server takes no jobs, nobody waits for one. */
+  private async isRefused(entry: Entry): Promise<boolean> {
+    try {
+      await tryOut(this.redis, this.settings.prefix);
+      return false;
+    } catch (error) {
+      if (isRefusal(error)) this.refuse(entry, error);
+      return true;
+    }
+  }
+
+  private refuse(entry: Entry, error: unknown): void {
+    this.settle(entry, { failure: failureOf(faultOf(this.settings.address, error), null), tries: 1 });
   }
 
   private async tellLonely(): Promise<void> {

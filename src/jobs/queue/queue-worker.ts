@@ -84,7 +84,7 @@ export class QueueWorker {
     tell: (news: WorkerNews) => void,
     onNotice: (sentence: string) => void,
   ): Promise<QueueWorker> {
-    const redis = await openRedis(settings.address, onNotice);
+    const redis = await openRedis(settings.address, settings.prefix, onNotice);
     const listener = new Redis(settings.address.url, { maxRetriesPerRequest: null });
     listener.on("error", unheard);
     const worker = new QueueWorker(settings, redis, listener, hands, tell);
@@ -96,7 +96,7 @@ export class QueueWorker {
     const { prefix, concurrency } = this.settings;
     this.redis.on("close", () => this.tellAway(true));
     this.redis.on("ready", () => this.tellAway(false));
-    this.listener.on("message", (_, text) => this.cancel(JSON.parse(text) as Cancellation));
+    this.listener.on("message", (_, text) => this.hear(text));
     await this.listener.subscribe(cancelChannel(prefix));
     await this.listen(workQueue, concurrency);
     let looking: Promise<void> = Promise.resolve();
@@ -160,6 +160,14 @@ export class QueueWorker {
       this.active.delete(key);
       const still = this.workers.get(queue.name);
       if (still?.worker === worker) still.used = Date.now();
+    }
+  }
+
+  private hear(text: string): void {
+    try {
+      this.cancel(JSON.parse(text) as Cancellation);
+    } catch {
+      // Somebody else's words.
     }
   }
 
