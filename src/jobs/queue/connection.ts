@@ -75,7 +75,8 @@ export function faultOf(address: QueueAddress, error: unknown): GeoferryError {
   const reason = code === "ECONNREFUSED" ? "nobody listens there" : systemReason(error);
   const details = { queue: address.told, reason };
   if (isRefused) return fault("queue-forbidden", details, error);
-  return fault(isRefusal(error) ? "queue-refuses" : "queue-unavailable", details, error);
+  if (isRefusal(error)) return fault("queue-refuses", details, error);
+  return fault("queue-unavailable", details, error);
 }
 
 const factsOf = (info: string): ReadonlyMap<string, string> =>
