@@ -41,6 +41,8 @@ export interface Flag {
   readonly describe: string;
   readonly defaultDescription?: string;
   readonly demandOption?: boolean;
+  /** Its value names files or folders of this machine, and no address. */
+  readonly onDisk?: true;
   /** The heading that it stands under in the help of a command with many flags. */
   readonly group?: string;
 }
@@ -55,6 +57,8 @@ export interface Positional {
   readonly array?: boolean;
   readonly describe: string;
   readonly demandOption?: boolean;
+  /** Its value names files or folders of this machine, and no address. */
+  readonly onDisk?: true;
 }
 
 /** What every command takes. */

@@ -3,7 +3,7 @@ import { type Command, type CommonArguments, common, type Flag } from "./command
 type Value = string | boolean | readonly string[];
 
 /** `--target-crs` is `targetCrs` in the arguments of a command. */
-const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** "convert <paths..>" takes one or more, "formats [name]" none or one. */
 function capacity(usage: string): readonly [name: string, least: number, most: number] {

@@ -7,6 +7,7 @@ import { commandNameIn, commands, common } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus } from "./exit.js";
 import type { Asked } from "./full-line.js";
+import { refuseAddresses } from "./on-disk.js";
 import { readPlainLine } from "./plain-line.js";
 import { interrupted, isStdoutClosed, stdoutFailure } from "./signals.js";
 
@@ -38,6 +39,7 @@ function afterStdout(status: number, argv: readonly string[]): number {
 async function runCommand(argv: readonly string[]): Promise<number> {
   const asked = await read(argv);
   if (asked === null) return 0;
+  refuseAddresses(asked.command, asked.args);
   const traces = tracesAsked(process.env);
   if (traces === null) return asked.command.run(asked.args);
   const { runTraced } = await import("./traced-command.js");

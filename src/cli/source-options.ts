@@ -33,6 +33,8 @@ export interface SourceArguments extends CommonArguments {
 
 export const several = { type: "string", array: true, requiresArg: true } as const;
 export const text = { type: "string", requiresArg: true } as const;
+/** A file, or several, of this machine. */
+export const file = { ...text, onDisk: true } as const;
 export const flag = { type: "boolean" } as const;
 
 /** How inputs are read. */
@@ -41,7 +43,7 @@ export const readingOptions = {
   layer: { ...several, describe: "Take only these layers: a,b" },
   "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
   accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
-  grid: { ...several, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
+  grid: { ...several, onDisk: true, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
   in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
   "skip-errors": { ...flag, describe: "Read past damage of the input" },
   "max-input": { ...text, describe: "Largest download or stdin, in bytes" },

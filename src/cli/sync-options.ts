@@ -17,6 +17,7 @@ import { type Flag, grouped } from "./command.js";
 import { mapInputOptions } from "./map-inputs.js";
 import { serviceOptions } from "./service-options.js";
 import {
+  file,
   flag,
   readingOptions,
   rejectOptions,
@@ -107,7 +108,7 @@ export const writingOptions = grouped(ofGuards, {
   "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
   yes: { ...flag, alias: "y", describe: "Ask nothing; what stops a run stops it all the same" },
   backup: {
-    ...text,
+    ...file,
     describe: "File or folder for what is changed or deleted, as it was; no file is replaced",
     defaultDescription: "MAP-backup-TIME.geojson",
   },
@@ -133,7 +134,7 @@ export const inputsPositional = {
 /** Where features go that the service refuses. @param beside what its usual name is made of */
 export const refusedOption = (beside: string) => ({
   rejects: {
-    ...text,
+    ...file,
     describe: "Where features go that the service refuses; such a file of an earlier run is replaced",
     defaultDescription: `${beside}.rejects.geojsonl`,
   },
@@ -149,7 +150,7 @@ const inputOptions = grouped("INPUT:", {
   limit: { ...text, describe: "Stop after so many features; not in a full synchronisation" },
   ...rejectOptions,
   rejects: {
-    ...text,
+    ...file,
     describe: "Where rejected features go, of INPUT and of the service; such a file of an earlier run is replaced",
     defaultDescription: "INPUT.rejects.geojsonl in this folder",
   },
@@ -162,7 +163,7 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
   ...grouped("Service:", {
     ...serviceOptions,
     state: {
-      ...text,
+      ...file,
       describe: "Folder for locks, journals and what is remembered of maps",
       defaultDescription: "XDG_STATE_HOME/geoferry",
     },

@@ -1,6 +1,7 @@
 /** Addresses of objects in S3 and compatible stores: `s3://bucket/key`. */
 import { resolve, sep } from "node:path";
 import { fault } from "../errors.js";
+import { withoutSecrets } from "./without-secrets.js";
 
 export interface BucketAddress {
   readonly bucket: string;
@@ -13,8 +14,10 @@ export const isBucketAddress = (text: string): boolean => /^s3:\/\//i.test(text)
 /** @throws usage where there is no bucket in it */
 export function bucketAddressOf(text: string): BucketAddress {
   const [, bucket = "", key = ""] = /^s3:\/\/([^/]*)\/?(.*)$/is.exec(text) ?? [];
-  if (!/^[^/\\?#@:\s]+$/.test(bucket))
-    throw fault("usage", { reason: `${text}: is no address of an object; write s3://bucket/key` });
+  if (/^\.*$/.test(bucket) || !/^[^/\\?#@:\s]+$/.test(bucket))
+    throw fault("usage", {
+      reason: `${withoutSecrets(text)}: is no address of an object; write s3://bucket/key, and credentials in the environment`,
+    });
   return { bucket, key };
 }
 

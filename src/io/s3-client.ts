@@ -109,6 +109,8 @@ export function bucketFault(error: unknown, { bucket, key, use, signal }: Errand
   if (passing.test(name) || status === 429 || (status !== null && status >= 500))
     return fault("bucket-unavailable", { address, reason }, error);
   if (/region is missing/i.test(reason)) return fault("bucket-settings", { address, reason: noRegion }, error);
+  if (/not a valid URI|Invalid URL/i.test(reason))
+    return fault("bucket-settings", { address, reason: noEndpoint }, error);
   if (status === null || (status >= 200 && status < 300)) {
     const { reason, passes } = networkFailure(error);
     if (passes) return fault("bucket-unavailable", { address, reason }, error);
@@ -120,6 +122,8 @@ export function bucketFault(error: unknown, { bucket, key, use, signal }: Errand
 }
 
 const noRegion = "no region is set; name it in AWS_REGION, or another store than Amazon's in AWS_ENDPOINT_URL_S3";
+
+const noEndpoint = "AWS_ENDPOINT_URL_S3, or AWS_ENDPOINT_URL, is no address of a store; write https://host:port";
 
 const refused = (address: string, use: Errand["use"], reason: string, cause: unknown): GeoferryError =>
   use === "read"

@@ -11,6 +11,9 @@ import { spooling, spoolStream } from "./spool.js";
 /** So often a connection may break before the next byte has come. */
 const mostBreaks = 4;
 
+/** Servers differ in quotes, and those that compress call an ETag weak. */
+const bare = (etag: string): string => etag.replace(/^W\/|"/g, "");
+
 export interface FetchLimits {
   readonly signal: AbortSignal;
   readonly maxBytes?: number;
@@ -24,13 +27,21 @@ export interface FetchLimits {
  */
 async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const errand = { bucket, key, use: "read", signal } as const;
+  const source = textOf({ bucket, key });
   let done = 0;
   for (let breaks = 0; ; ) {
     const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
     const range = done > 0 ? { Range: `bytes=${done}-` } : {};
-    const { Body } = await ask(errand, (client, options) =>
+    const { Body, ContentRange, ETag } = await ask(errand, (client, options) =>
       client.send(new GetObjectCommand({ ...input, ...range }), options),
     );
+    // Some stores, and proxies before them, pass over what they are asked.
+    if (etag !== "" && ETag !== undefined && bare(ETag) !== bare(etag)) throw fault("input-changed", { source });
+    if (done > 0 && !ContentRange?.startsWith(`bytes ${done}-`))
+      throw fault("input-download", {
+        source,
+        reason: "the connection broke, and the store does not give the rest alone",
+      });
     try {
       for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
         done += chunk.length;
@@ -45,7 +56,7 @@ async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: Abort
     breaks++;
     if (breaks > mostBreaks)
       throw fault("bucket-unavailable", {
-        address: textOf({ bucket, key }),
+        address: source,
         reason: `it announced ${size} bytes and sent ${done}`,
       });
   }

@@ -51,8 +51,11 @@ export const listFolder = (start: BucketAddress, signal: AbortSignal): Promise<B
   list({ ...start, prefix: start.key, flat: true, use: "read", signal });
 
 /** Every object whose key begins with `start.key`, however deep. */
-export const listAll = async (start: BucketAddress, signal: AbortSignal): Promise<readonly StoredObject[]> =>
-  (await list({ ...start, prefix: start.key, flat: false, use: "read", signal })).objects;
+export const listAll = async (
+  start: BucketAddress,
+  signal: AbortSignal,
+  use: Errand["use"] = "read",
+): Promise<readonly StoredObject[]> => (await list({ ...start, prefix: start.key, flat: false, use, signal })).objects;
 
 /** The objects in the same folder whose keys begin with `prefix`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
 export const listBeside = async (errand: Errand, prefix: string): Promise<readonly StoredObject[]> =>

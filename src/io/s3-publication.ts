@@ -11,7 +11,7 @@ import { isAbandoned, markPattern, newMark } from "./leftovers.js";
 import { type BucketAddress, nameOf, prefixOf, textOf } from "./s3-address.js";
 import { ask } from "./s3-client.js";
 import { headOf, listBeside, type StoredObject } from "./s3-listing.js";
-import { type Expected, Upload } from "./s3-upload.js";
+import { type Expected, isAboutCondition, lookAt, Upload } from "./s3-upload.js";
 
 /** An object that is to come, or to go. */
 export interface Change {
@@ -20,7 +20,9 @@ export interface Change {
   readonly file: { readonly path: string; readonly size: number; readonly writing: string } | null;
   /** What is there now. */
   readonly old: StoredObject | null;
-  /** Others belong to it, which are nothing without it. */
+  /** What belongs together has the same here. */
+  readonly set: string;
+  /** The others of its set are nothing without it. */
   readonly isMain: boolean;
 }
 
@@ -31,16 +33,19 @@ const remove = ({ bucket, key }: BucketAddress): Promise<unknown> =>
     client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })),
   );
 
-const copy = (from: BucketAddress, { bucket, key }: BucketAddress): Promise<unknown> =>
+/** @param etag of the version that is copied; whatever is there where absent */
+const copy = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: string): Promise<unknown> =>
   ask({ bucket, key, use: "write", signal: never }, (client) => {
     const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
-    return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource }));
+    const condition = etag === undefined ? {} : { CopySourceIfMatch: etag };
+    return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource, ...condition }));
   });
 
 /** `.roads.shp.1a2b3c4d-77-5e6f7a8b.old` */
-const asideName = new RegExp(`^\\..+\\.(${markPattern})\\.old$`);
+const asideName = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`);
 
-const stemOf = (key: string): string => prefixOf(key) + nameOf(key).replace(/\..*$/s, "");
+/** `in/roads` of `in/roads.shp.xml`. */
+export const stemOf = (key: string): string => prefixOf(key) + nameOf(key).replace(/\..*$/s, "");
 
 class Publication {
   private readonly mark = newMark();
@@ -49,6 +54,8 @@ class Publication {
   private readonly asides: { readonly old: StoredObject; readonly aside: BucketAddress; readonly isMain: boolean }[] =
     [];
   private readonly given: BucketAddress[] = [];
+  /** What was written where the store took no condition. */
+  readonly unconditional: BucketAddress[] = [];
 
   /** @param changes in the order in which they get their names */
   constructor(private readonly changes: readonly Change[]) {
@@ -62,37 +69,50 @@ class Publication {
   /** Everything large is with the store, and nothing is seen of it; what is there is what was there before. */
   async prepare(signal: AbortSignal): Promise<void> {
     for (const upload of this.uploads.values()) await upload.send(signal);
-    for (const [{ old }, upload] of this.uploads) await upload.look(old, signal);
+    for (const { to, old } of this.changes) await lookAt(to, old, signal);
   }
 
   async publish(): Promise<void> {
     const [only] = this.changes;
-    if (this.changes.length === 1 && only?.file) return this.uploads.get(only)!.complete(only.old);
+    if (this.changes.length === 1 && only?.file) return this.complete(only, only.old);
     for (const { old, isMain } of this.changes) if (old) await this.putAside(old, isMain);
     const gone = new Set<Change>();
     for (const change of this.changes) {
       if (!change.old || (change.file && !this.hasCompanions(change))) continue;
       if (!change.isMain) continue;
+      await lookAt(change.to, change.old);
       await remove(change.to);
       gone.add(change);
     }
     for (const change of this.changes) {
       if (change.file) await this.giveName(change, gone.has(change) ? null : change.old);
-      else if (!gone.has(change)) await remove(change.to);
+      else if (!gone.has(change)) {
+        await lookAt(change.to, change.old);
+        await remove(change.to);
+      }
     }
     await Promise.allSettled(this.asides.map(({ aside }) => remove(aside)));
     await this.sweepAsides().catch(() => {});
   }
 
-  /** What runs have kept aside that were killed: there is an output again. */
+  /**
+   * What runs have kept aside that were killed: there is an output again. Only of those that wrote what this one has
+   * written: of another output with such a name (`roads2.shp`) it may be all that is left.
+   */
   private async sweepAsides(): Promise<void> {
     const first = this.changes.at(-1)!.to;
+    const written = new Set(this.changes.map(({ to }) => to.key));
     const prefixes = new Set(this.changes.map(({ to }) => `${prefixOf(to.key)}.${nameOf(stemOf(to.key))}`));
-    for (const prefix of prefixes)
-      for (const object of await listBeside({ ...first, use: "write", signal: never }, prefix)) {
-        const mark = asideName.exec(nameOf(object.key))?.[1];
-        if (mark !== undefined && isAbandoned(mark, object.modified)) await remove(object);
-      }
+    for (const prefix of prefixes) {
+      const beside = await listBeside({ ...first, use: "write", signal: never }, prefix);
+      const asides = beside.flatMap((object) => {
+        const { name, mark } = asideName.exec(nameOf(object.key))?.groups ?? {};
+        if (name === undefined || mark === undefined || !isAbandoned(mark, object.modified)) return [];
+        return [{ object, mark, isWritten: written.has(prefixOf(object.key) + name) }];
+      });
+      const marks = new Set(asides.filter(({ isWritten }) => isWritten).map(({ mark }) => mark));
+      for (const { object, mark } of asides) if (marks.has(mark)) await remove(object);
+    }
   }
 
   /** Makes everything as it was, but for what others have written since. @throws output-not-put-back where it cannot be done */
@@ -118,38 +138,50 @@ class Publication {
     return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writing === now.writing);
   }
 
-  private hasCompanions({ to }: Change): boolean {
-    return this.changes.some((other) => !other.isMain && stemOf(other.to.key) === stemOf(to.key));
+  private hasCompanions({ set }: Change): boolean {
+    return this.changes.some((other) => !other.isMain && other.set === set);
   }
 
   private async putAside(old: StoredObject, isMain: boolean): Promise<void> {
     const aside = { bucket: old.bucket, key: `${prefixOf(old.key)}.${nameOf(old.key)}.${this.mark}.old` };
     this.asides.push({ old, aside, isMain });
-    await copy(old, aside);
+    try {
+      await copy(old, aside, old.etag);
+    } catch (error) {
+      if (!isAboutCondition(error)) throw error;
+      await lookAt(old, old);
+      await copy(old, aside);
+    }
   }
 
   private async giveName(change: Change, expected: Expected): Promise<void> {
     this.given.push(change.to);
-    await this.uploads.get(change)!.complete(expected);
+    await this.complete(change, expected);
+  }
+
+  private async complete(change: Change, expected: Expected): Promise<void> {
+    if (!(await this.uploads.get(change)!.complete(expected))) this.unconditional.push(change.to);
   }
 }
 
 /**
  * @param changes in any order but that the one that decides is last
  * @param ready told when all large files are with the store, before anything is seen
+ * @returns the objects that were written without a condition, since the store takes none
  * @throws output-exists, output-failed, output-not-put-back, bucket-forbidden, bucket-unavailable, interrupted
  */
 export async function publishObjects(
   changes: readonly Change[],
   signal: AbortSignal,
   ready: () => void | Promise<void> = () => {},
-): Promise<void> {
+): Promise<readonly BucketAddress[]> {
   const publication = new Publication([...changes].sort((a, b) => Number(a.isMain) - Number(b.isMain)));
   try {
     await publication.prepare(signal);
     signal.throwIfAborted();
     await ready();
     await publication.publish();
+    return publication.unconditional;
   } catch (error) {
     await publication.takeBack(error instanceof Error ? error.message : String(error));
     throw error;

@@ -51,10 +51,19 @@ export async function sweepUploads(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Of another run that sweeps at the same time nothing may be left. */
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
 /** @returns whether nothing is left of them */
 async function takeBack(path: string, signal: AbortSignal): Promise<boolean> {
   let all = true;
-  for (const line of readFileSync(path, "utf8").split("\n").filter(Boolean)) {
+  for (const line of linesOf(path)) {
     try {
       const upload = JSON.parse(line) as UnfinishedUpload & { readonly endpoint: string };
       const { bucket, key, id } = upload;

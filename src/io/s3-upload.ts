@@ -101,21 +101,26 @@ export class Upload {
   /**
    * Gives the object its name, where what is there is what is expected. A store that does not know such conditions is
    * asked what is there just before.
+   * @returns whether the store takes a condition; where it takes none, another's writing in that moment is lost
    * @throws output-exists, output-failed, bucket-forbidden, bucket-unavailable
    */
-  async complete(expected: Expected): Promise<void> {
-    await this.look(expected);
+  async complete(expected: Expected): Promise<boolean> {
+    await lookAt(this.to, expected);
     let refused: unknown;
     for (const condition of conditionsFor(expected)) {
       try {
         await this.name(condition);
-        return this.settle();
+        this.settle();
+        return Object.keys(condition).length > 0;
       } catch (error) {
         if (!isAboutCondition(error)) throw error;
         // The answer to an earlier try was lost.
-        if ((await headOf(this.to, never))?.writing === this.writing) return this.settle();
+        if ((await headOf(this.to, never))?.writing === this.writing) {
+          this.settle();
+          return true;
+        }
         // Where all is as expected, it is the condition that the store does not understand.
-        await this.look(expected);
+        await lookAt(this.to, expected);
         refused = error;
       }
     }
@@ -137,16 +142,6 @@ export class Upload {
   private settle(): void {
     if (this.id !== undefined) forgetUpload(this.id);
     this.id = undefined;
-  }
-
-  /** @throws output-exists, output-failed where what is there is not what is expected */
-  async look(expected: Expected, signal: AbortSignal = never): Promise<void> {
-    const now = await headOf(this.to, signal);
-    if ((now?.etag ?? null) === (expected?.etag ?? null)) return;
-    const output = textOf(this.to);
-    throw expected === null && now !== null
-      ? fault("output-exists", { output })
-      : fault("output-failed", { output, reason: "another program has written it meanwhile" });
   }
 
   /** Takes back what has been sent, as far as the store can be asked. What was completed stays. */
@@ -190,11 +185,21 @@ export class Upload {
   }
 }
 
+/** @throws output-exists, output-failed where what is there is not what is expected */
+export async function lookAt(at: BucketAddress, expected: Expected, signal: AbortSignal = never): Promise<void> {
+  const now = await headOf(at, signal);
+  if ((now?.etag ?? null) === (expected?.etag ?? null)) return;
+  const output = textOf(at);
+  throw expected === null && now !== null
+    ? fault("output-exists", { output })
+    : fault("output-failed", { output, reason: "another program has written it meanwhile" });
+}
+
 /**
  * Whether a store has refused for a condition: 412 where it is not met, 409 where another is being decided, 501 where the
  * store knows none (RFC 9110, 13); or 404 since the upload was completed before.
  */
-const isAboutCondition = (error: unknown): boolean =>
+export const isAboutCondition = (error: unknown): boolean =>
   error instanceof GeoferryError && [404, 409, 412, 501].includes(refusalOf(error.cause ?? error).status ?? 0);
 
 /** From the best to none at all: some stores compare ETags without their quotes. */

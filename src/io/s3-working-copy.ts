@@ -3,14 +3,14 @@
  * rules see files as everywhere else, and what has changed becomes objects in the end.
  */
 import { randomUUID } from "node:crypto";
-import { readdirSync, type Stats, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { mkdir, open, utimes } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, sep } from "node:path";
 import { fault } from "../errors.js";
 import { type BucketAddress, bucketAddressOf, nameOf, prefixOf, textOf } from "./s3-address.js";
 import { fetchObjects } from "./s3-fetch.js";
 import { listAll, listBeside, type StoredObject } from "./s3-listing.js";
-import { type Change, publishObjects } from "./s3-publication.js";
+import { type Change, publishObjects, stemOf as stemOfSet } from "./s3-publication.js";
 import { sweepUploads } from "./s3-unfinished.js";
 import { Spool, spooling } from "./spool.js";
 import { isTemporary, journalSuffixes, longestName } from "./target.js";
@@ -48,15 +48,26 @@ export class WorkingCopy implements AsyncDisposable {
 
   /** Where the file of an address is. @throws usage where no file can be called as the object is */
   pathOf(address: string): string {
+    const path = this.placeOf(address);
+    if (path !== null) return path;
+    throw fault("usage", {
+      reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
+    });
+  }
+
+  /** Where the file of an address is, be there one or not; null where none can be called as the object is. */
+  placeOf(address: string): string | null {
     const { bucket, key } = bucketAddressOf(address);
     const parts = key.split("/");
     const isUnfit = (part: string) =>
       part === "" || part === "." || part === ".." || part.includes("\0") || Buffer.byteLength(part) > longestName;
-    if (parts.some(isUnfit))
-      throw fault("usage", {
-        reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
-      });
-    return join(this.root, bucket, ...parts);
+    return parts.some(isUnfit) ? null : join(this.root, bucket, ...parts);
+  }
+
+  /** By what all working copies know what one is written to: an address for the canonical name of a file in here. */
+  claimOf(name: string): string {
+    const root = realpathSync(this.root).toLowerCase() + sep;
+    return name.startsWith(root) ? `s3://${name.slice(root.length)}` : name;
   }
 
   /** The address of a file. */
@@ -81,11 +92,14 @@ export class WorkingCopy implements AsyncDisposable {
     const stem = prefixOf(key) + stemOf(nameOf(key));
     await spooling(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
     const beside = folder
-      ? await listAll({ bucket, key: `${key}/` }, this.signal)
+      ? await listAll({ bucket, key: `${key}/` }, this.signal, "write")
       : await listBeside({ bucket, key, use: "write", signal: this.signal }, stem);
     const objects = beside.filter(({ key }) => !key.endsWith("/") && Buffer.byteLength(nameOf(key)) <= longestName);
     const isOfSet = (object: StoredObject) => content && (folder || object.key.startsWith(`${stem}.`));
-    const files = objects.map((object) => ({ object, path: this.pathOf(textOf(object)) }));
+    // An output and its rejects may stand side by side.
+    const files = objects
+      .map((object) => ({ object, path: this.pathOf(textOf(object)) }))
+      .filter(({ path }) => !this.laidOut.has(path));
     await fetchObjects(
       files.filter(({ object }) => isOfSet(object)),
       { signal: this.signal },
@@ -103,38 +117,44 @@ export class WorkingCopy implements AsyncDisposable {
    * @param decisive the path of the file that decides and comes last
    * @param isCompanion whether a file of this name belongs to another
    * @param ready told of the files before the first becomes an object
+   * @returns the addresses that were written without a condition, since the store takes none
    * @throws as `publishObjects` does
    */
   async publish(
     decisive: string,
     isCompanion: (name: string) => boolean,
     ready: (files: readonly Unnamed[]) => void | Promise<void>,
-  ): Promise<void> {
+  ): Promise<string[]> {
     const changes = this.changes(decisive, isCompanion);
-    if (changes.length === 0) return;
-    await publishObjects(changes, this.signal, () =>
+    if (changes.length === 0) return [];
+    const unconditional = await publishObjects(changes, this.signal, () =>
       ready(
         changes.flatMap(({ to, file }) => (file ? [{ path: file.path, final: textOf(to), stamp: file.writing }] : [])),
       ),
     );
+    return unconditional.map(textOf);
   }
 
   private changes(decisive: string, isCompanion: (name: string) => boolean): Change[] {
     const changes: Change[] = [];
-    const present = new Set<string>();
-    for (const path of this.files()) {
-      present.add(path);
+    const present = [...this.files()].sort();
+    // Of a folder that is one dataset one file decides, as the `.shp` of a Shapefile does.
+    const isWithin = (path: string) => path.startsWith(decisive + sep);
+    const decides = new Set([decisive, present.find(isWithin), [...this.laidOut.keys()].sort().find(isWithin)]);
+    const belonging = (path: string) => ({
+      set: isWithin(path) ? decisive : join(dirname(path), stemOfSet(basename(path))),
+      isMain: decides.has(path) || !(isWithin(path) || isCompanion(basename(path))),
+    });
+    for (const path of present) {
       const stat = statSync(path);
       const before = this.laidOut.get(path);
       if (before && isSame(before.stat, stat)) continue;
       const file = { path, size: stat.size, writing: randomUUID() };
-      const isMain = path === decisive || !isCompanion(basename(path));
-      changes.push({ to: this.addressOf(path), file, old: before?.object ?? null, isMain });
+      changes.push({ to: this.addressOf(path), file, old: before?.object ?? null, ...belonging(path) });
     }
     for (const [path, { object }] of this.laidOut)
-      if (!present.has(path))
-        changes.push({ to: object, file: null, old: object, isMain: !isCompanion(basename(path)) });
-    const isLast = ({ to }: Change) => Number(textOf(to) === textOf(this.addressOf(decisive)));
+      if (!existsSync(path)) changes.push({ to: object, file: null, old: object, ...belonging(path) });
+    const isLast = ({ to }: Change) => Number(decides.has(this.pathOf(textOf(to))));
     return changes.sort((a, b) => isLast(a) - isLast(b));
   }
 
@@ -155,6 +175,7 @@ export class WorkingCopy implements AsyncDisposable {
 
 /** As large as the object, and with nothing in it: it takes no room on the disk. */
 async function standIn({ size }: StoredObject, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, "wx", 0o600);
   try {
     await file.truncate(size);

@@ -3,6 +3,8 @@ import type { Registry } from "../plugin/registry.js";
 
 /** An address without what may be secret: user, password, query, fragment. */
 export function withoutSecrets(address: string): string {
+  // Keys of objects may hold any character; what some programs write before the bucket is a key and its secret.
+  if (/^s3:/i.test(address)) return address.replace(/^(s3:\/\/)([^/]*:.*|[^/]*)@/is, "$1");
   return address.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
 }
 

@@ -11,6 +11,7 @@ import {
   member,
   names,
   object,
+  path,
   placed,
   positiveNumber,
   required,
@@ -53,7 +54,7 @@ export const mapTarget = object("a map as target", {
   maxUpdate: member(limit, "Stop where more would be updated: 100 or 5%"),
   allowNullGeometry: member(flag, "Let features of the map lose their geometry"),
   allowEmpty: member(flag, "Let an empty source empty the map"),
-  backup: member(text, "Where features are kept that are changed or deleted"),
+  backup: member(path, "Where features are kept that are changed or deleted"),
 });
 
 export const stepFile = object("a step", {
@@ -116,9 +117,9 @@ export const jobFile = object("a job", {
     }),
     "Who is told of a run that did not end well",
   ),
-  report: member(text, "File for the report of the run, as JSON"),
-  page: member(text, "File for the report with its charts, as a web page"),
-  metrics: member(text, "File for the metrics of the run, for Prometheus' textfile collector"),
+  report: member(path, "File for the report of the run, as JSON"),
+  page: member(path, "File for the report with its charts, as a web page"),
+  metrics: member(path, "File for the metrics of the run, for Prometheus' textfile collector"),
 });
 
 /** For editors: JSON Schema, draft 2020-12. */

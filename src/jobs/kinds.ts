@@ -1,7 +1,10 @@
 /** The kinds of values that a job file has: how each is read, and what an editor is told of it. */
+import { isBucketAddress } from "../io/s3-address.js";
+import { withoutSecrets } from "../io/without-secrets.js";
 import type { FieldType } from "../model/field.js";
 import { fieldTypes } from "../model/field.js";
 import { nearestName } from "../nearest-name.js";
+import { isWebAddress } from "../pipeline/expand.js";
 import { type Limit, parseLimit } from "../sync/request.js";
 import type { Place } from "./places.js";
 
@@ -30,6 +33,14 @@ export const text: Kind<string> = kind({ type: "string", minLength: 1 }, (place)
   if (typeof value !== "string") throw place.isNot("a text");
   if (value === "") throw place.says("is empty; is a variable not set?");
   return value;
+});
+
+/** A path of this machine. */
+export const path: Kind<string> = kind(text.schema, (place) => {
+  const said = text.read(place);
+  if (isBucketAddress(said) || isWebAddress(said))
+    throw place.says(`is a file or folder of this machine, and ${withoutSecrets(said)} is an address: name a path`);
+  return said;
 });
 
 export const flag: Kind<boolean> = kind(orReference({ type: "boolean" }), (place) => {

@@ -9,7 +9,7 @@ import { type ConvertRequest, given } from "../pipeline/request.js";
 import { parseScope, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
 import type { Job, Step } from "./job.js";
 import { jobFile, type mapTarget, type stepFile, usualRetries } from "./job-file.js";
-import type { Kind } from "./kinds.js";
+import { type Kind, path } from "./kinds.js";
 import { type Place, placesOf } from "./places.js";
 import { isReference, withReferences } from "./references.js";
 
@@ -77,6 +77,7 @@ function stepOf(says: StepSays, place: Place, job: JobSays, environment: NodeJS.
   if (says.source.includes("-")) throw place.says("a job has no stdin; name a file");
   if (typeof target !== "string") {
     refuseMembers(says, ofFiles, place, "are for files, and the target is a map");
+    if (says.rejects !== undefined) path.read(place.at("rejects", says.rejects));
     const request = synchronisationOf(says, target, at, environment);
     return { ...base, kind: "synchronisation", request, backup: target.backup ?? null };
   }

@@ -2,10 +2,15 @@
 import { fault, GeoferryError } from "../errors.js";
 import { isBucketAddress } from "../io/s3-address.js";
 import { WorkingCopy } from "../io/s3-working-copy.js";
+import { Tally } from "../model/report.js";
+import type { Claims } from "./paths.js";
 import type { ConvertReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
-type Convert = (request: ConvertRequest, host: Host) => Promise<ConvertReport>;
+const noConditions =
+  "the store takes no conditions (If-Match, If-None-Match): what another program wrote there in the same moment is lost";
+
+type Convert = (request: ConvertRequest, host: Host, claims: Claims) => Promise<ConvertReport>;
 
 /** Made here, on the disk of this machine. */
 const madeHere = "; what goes into a bucket is made in the folder that TMPDIR names";
@@ -14,33 +19,45 @@ const madeHere = "; what goes into a bucket is made in the folder that TMPDIR na
  * Converts into a working copy of what stands there, whose changes become objects when all is done: whole, or not at all.
  * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-put-back
  */
-export async function convertIntoBucket(request: ConvertRequest, host: Host, convert: Convert): Promise<ConvertReport> {
-  const { output, rejects, inputs, append, replaceLayer } = request;
+export async function convertIntoBucket(
+  request: ConvertRequest,
+  host: Host,
+  claims: Claims,
+  convert: Convert,
+): Promise<ConvertReport> {
+  const { output, rejects, append, replaceLayer } = request;
   const { registry, signal } = host;
   await using copy = new WorkingCopy(signal);
   const inside = (name: string) => (isBucketAddress(name) ? copy.pathOf(name) : name);
-  const read = inputs.find((input) => isBucketAddress(input) && [output, rejects].includes(input));
-  if (read !== undefined) throw fault("output-is-input", { output: read });
-  for (const name of [output, rejects]) {
-    if (name === undefined || !isBucketAddress(name)) continue;
-    const content = name === output && Boolean(append || replaceLayer);
-    await copy.layOut(name, { content, folder: registry.isDatasetFolder(name) });
-  }
   const decisive = inside(isBucketAddress(output) ? output : rejects!);
-  const deliver = (report: ConvertReport) =>
-    copy.publish(
+  const notices = new Tally();
+  const deliver = async (report: ConvertReport) => {
+    const unconditional = await copy.publish(
       decisive,
       (name) => registry.isCompanion(name),
       (files) => host.onCommit?.(output, files, copy.told(report)),
     );
+    for (const address of unconditional) notices.add("unconditional", address, undefined, 1, noConditions);
+  };
   const { onCommit: _, ...others } = host;
+  const own: Claims = {
+    has: (name) => claims.has(copy.claimOf(name)),
+    add: (name) => claims.add(copy.claimOf(name)),
+  };
+  const standsAt = (input: string) => (isBucketAddress(input) && copy.placeOf(input)) || input;
   try {
+    for (const name of [output, rejects]) {
+      if (name === undefined || !isBucketAddress(name)) continue;
+      const content = name === output && Boolean(append || replaceLayer);
+      await copy.layOut(name, { content, folder: registry.isDatasetFolder(name) });
+    }
     const asked = {
       ...request,
       output: inside(output),
       ...(rejects === undefined ? {} : { rejects: inside(rejects) }),
     };
-    return copy.told(await convert(asked, { ...others, deliver }));
+    const report = copy.told(await convert(asked, { ...others, deliver, standsAt }, own));
+    return { ...report, notices: [...report.notices, ...notices.list()] };
   } catch (error) {
     throw told(error, copy);
   }

@@ -49,7 +49,7 @@ async function convertWhole(
 ): Promise<ConvertReport> {
   if (isBucketAddress(asked.output) || isBucketAddress(asked.rejects ?? "")) {
     const { convertIntoBucket } = await import("./bucket-output.js");
-    return convertIntoBucket(asked, host, (inside, within) => convert(inside, within, shared, claims));
+    return convertIntoBucket(asked, host, claims, (inside, within, own) => convert(inside, within, shared, own));
   }
   const writer = chooseWriter(asked, host);
   await checkRequest(asked, host);
@@ -61,6 +61,7 @@ async function convertWhole(
     changes: request.append === true || updatesInPlace(request, writer),
     claims,
     stem: writer.stem,
+    ...(host.standsAt ? { standsAt: host.standsAt } : {}),
   });
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 

@@ -17,7 +17,7 @@ import { splitExtension } from "./outputs.js";
 import type { ConvertRequest } from "./request.js";
 
 /** The files that the conversions of one run write, lest two write one: canonical names. */
-export type Claims = Set<string>;
+export type Claims = Pick<Set<string>, "has" | "add">;
 
 /** A file that is to be written. */
 interface Write {
@@ -83,11 +83,11 @@ const isRead: Rule = ({ path, file, use }, { reads }) => {
 };
 
 /** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
-const belongsToInput: Rule = ({ path, file, use }, { inputs, format }) => {
+const belongsToInput: Rule = ({ path, file, use }, { places, format }) => {
   // Of an output that is there the companions are its own.
   if (use !== "output" || !format.companions || isThere(file)) return null;
   const [stem] = splitExtension(resolve(path), format);
-  const beside = inputs.some((input) => resolve(input).slice(0, -extname(input).length) === stem && isThere(input));
+  const beside = places.some((input) => resolve(input).slice(0, -extname(input).length) === stem && isThere(input));
   const taken = beside ? besideIt(file, format.companions)[0] : undefined;
   return taken === undefined ? null : fault("output-is-input", { output: taken });
 };
@@ -136,6 +136,8 @@ export interface PathRules {
   readonly stem: string | null;
   /** What other conversions of the same run write. */
   readonly claims: Claims;
+  /** See `Host`. */
+  readonly standsAt?: (input: string) => string;
 }
 
 /** The inputs that are files, and what belongs to them: `roads.dbf` is read with `roads.shp`. */
@@ -150,6 +152,8 @@ function filesRead(inputs: readonly string[], registry: Registry): string[] {
 export class PathPlan {
   /** As they may be told. */
   readonly inputs: readonly string[];
+  /** Where they stand. */
+  readonly places: readonly string[];
   /** The files that are read. */
   readonly reads: readonly string[];
   /** The output that was named, and whether there was a file of that name. */
@@ -163,13 +167,15 @@ export class PathPlan {
   private readonly written: Write[] = [];
 
   /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
-  constructor(request: ConvertRequest, { format, registry, replaces, changes, claims, stem }: PathRules) {
+  constructor(request: ConvertRequest, rules: PathRules) {
+    const { format, registry, replaces, changes, claims, stem, standsAt = (input) => input } = rules;
     this.format = format;
     this.replaces = replaces;
     this.claims = claims;
     const { output, overwrite = false } = request;
     this.inputs = request.inputs.map((input) => tellable(input, registry));
-    this.reads = filesRead(request.inputs, registry);
+    this.places = request.inputs.map(standsAt);
+    this.reads = filesRead(this.places, registry);
     this.named = output;
     if (stem === null) this.add(output, "output", replaces || changes);
     this.wasThere = stem === null && output !== "-" && isThere(output);

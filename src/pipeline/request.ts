@@ -104,6 +104,8 @@ export interface Host {
   readonly onCommit?: (output: string, files: readonly Unnamed[], report: ConvertReport) => void | Promise<void>;
   /** Takes the outputs further when all have their names; where it fails, they lose them again. */
   readonly deliver?: (report: ConvertReport) => Promise<void>;
+  /** The path that an input has beside the output, where both are elsewhere and the output is made in a copy. */
+  readonly standsAt?: (input: string) => string;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }

@@ -1,11 +1,12 @@
 /** Buckets of a real store as inputs and outputs, with a gate before it that sees what is asked. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { newMark } from "../../src/io/leftovers.js";
 import { convertMany } from "../../src/pipeline/convert-many.js";
 import { expandInputs } from "../../src/pipeline/expand.js";
 import { main, samples } from "../support/command.js";
@@ -13,6 +14,7 @@ import { converted, testHost } from "../support/host.js";
 import { csv, JobDesk } from "../support/job-desk.js";
 import { type Bucket, objectStore } from "../support/object-store.js";
 import { halfOf, putOff, StoreGate } from "../support/store-gate.js";
+import { worldKinds } from "../support/sync-world.js";
 
 const store = await objectStore();
 const gate = store && (await new StoreGate(store.endpoint).listen());
@@ -97,6 +99,15 @@ describe.skipIf(!store)("a bucket", () => {
     const back = fresh("geojson");
     await converted(bucket.at("parks.gdb"), back);
     expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(27);
+
+    watch().open();
+    await converted(sample("huts.geojson"), bucket.at("parks.gdb"), { overwrite: true });
+    const changes = watch().changes.filter((change) => !/\.old$/.test(change));
+    expect(changes[0]).toBe("DeleteObject parks.gdb/a00000001.gdbtable");
+    expect(changes.at(-1)).toBe("PutObject parks.gdb/a00000001.gdbtable");
+    await converted(bucket.at("parks.gdb"), back, { overwrite: true });
+    expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(3);
+    expect((await bucket.keys("parks.gdb/")).filter((key) => key.endsWith(".old"))).toEqual([]);
   });
 
   test("takes what is large in parts, and is read again where a connection breaks", async () => {
@@ -198,7 +209,8 @@ describe.skipIf(!store)("a bucket", () => {
         ? { status: 501, body: "<Error><Code>NotImplemented</Code></Error>" }
         : null,
     );
-    await converted(sample("huts.geojson"), bucket.at("a.csv"));
+    const { notices } = await converted(sample("huts.geojson"), bucket.at("a.csv"));
+    expect(notices).toContainEqual(expect.objectContaining({ code: "unconditional", layer: bucket.at("a.csv") }));
     expect(await codeOf(converted(sample("huts.geojson"), bucket.at("a.csv")))).toBe("output-exists");
     expect(await codeOf(converted(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
   });
@@ -230,6 +242,81 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys()).toEqual(["mixed.fgb"]);
   });
 
+  test("keeps the objects beside the output, whatever their names", async () => {
+    const others = ["points-journal", "points-wal", "points.csv-shm", "points_2.csv", "pointsource"];
+    for (const key of others) await bucket.put(key, "another's");
+    await converted(sample("huts.geojson"), bucket.at("points.csv"));
+    await converted(sample("huts.geojson"), bucket.at("points.csv"), { overwrite: true });
+    expect(await bucket.keys()).toEqual([...others, "points.csv"].sort());
+  });
+
+  test("takes named rejects beside the output again and again", async () => {
+    const request = { rejects: bucket.at("mixed-bad.geojsonl"), overwrite: true };
+    await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
+    const again = await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
+    expect(again.rejects).toBe(bucket.at("mixed-bad.geojsonl"));
+    expect(await bucket.keys()).toEqual(["mixed-bad.geojsonl", "mixed.fgb"]);
+  });
+
+  test("keeps what belongs to an input under the name of the output", async () => {
+    await bucket.put("in/survey.csv", csv("a"));
+    await bucket.put("in/survey.prj", readFileSync(sample("flawed/capitals.prj")));
+    const before = await bucket.get("in/survey.prj");
+    for (const overwrite of [true, false])
+      expect(await codeOf(converted(bucket.at("in/survey.csv"), bucket.at("in/survey.shp"), { overwrite }))).toBe(
+        "output-is-input",
+      );
+    expect(await bucket.get("in/survey.prj")).toEqual(before);
+    expect(await bucket.keys("in/")).toEqual(["in/survey.csv", "in/survey.prj"]);
+    const rejects = bucket.at("in/survey.csv");
+    expect(await codeOf(converted(rejects, fresh("csv"), { rejects, overwrite: true }))).toBe("usage");
+    expect(String(await bucket.get("in/survey.csv"))).toBe(csv("a"));
+  });
+
+  test("keeps what a killed run has put aside of another output, until that is there again", async () => {
+    // Of processes of this machine that are gone, and of another machine.
+    const [ours, others] = ["1", "2"].map((last) => newMark().replace(/-\d+-.*$/, `-4194305-0000000${last}`));
+    const kept = ["roads2.shp", "roads.2024.shp", "roads.csv"].map((name) => `.${name}.${others}.old`);
+    kept.push(".roads.shp.0123abcd-1-4567cdef.old");
+    const swept = ["roads.shp", "roads.qix"].map((name) => `.${name}.${ours}.old`);
+    for (const key of [...kept, ...swept]) await bucket.put(key, "all that is left");
+    await converted(sample("huts.geojson"), bucket.at("roads.shp"));
+    await converted(sample("huts.geojson"), bucket.at("roads.shp"), { overwrite: true });
+    expect(await bucket.keys(".")).toEqual(kept.sort());
+  });
+
+  test("keeps a set whose main object somebody else writes while it is put aside", async () => {
+    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    let times = 0;
+    watch().open(async ({ operation, key }) => {
+      if (operation === "CopyObject" && key.includes("set.shp.") && times++ === 0)
+        await bucket.put("set.shp", "somebody else's");
+      return null;
+    });
+    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
+      "output-failed",
+    );
+    expect(times).toBeGreaterThan(0);
+    expect(String(await bucket.get("set.shp"))).toBe("somebody else's");
+    expect(await bucket.keys(".")).toEqual([]);
+  });
+
+  test("gives every dataset of a zip", async () => {
+    const sources = ["huts.geojson", "capitals.geojson"];
+    const zip = fresh("zip");
+    execFileSync("zip", ["-q", zip, ...sources], { cwd: samples });
+    await bucket.put("in/all.zip", readFileSync(zip));
+    const [ours, theirs] = [fresh("gpkg"), fresh("gpkg")];
+    const local = await converted(zip, ours);
+    const report = await converted(bucket.at("in/all.zip"), theirs);
+    expect(report.outputs.map(({ layer, features }) => [layer, features])).toEqual([
+      ["huts", 3],
+      ["capitals", 195],
+    ]);
+    expect(report.losses).toEqual(local.losses);
+    expect(readFileSync(theirs).equals(readFileSync(ours))).toBe(true);
+  });
+
   test("is listed page by page, and read as a folder or by a pattern", async () => {
     const keys = Array.from({ length: 1005 }, (_, n) => `many/${n % 2 ? "odd" : "even"}/${n}.csv`);
     while (keys.length > 0) await Promise.all(keys.splice(0, 67).map((key) => bucket.put(key, csv("a"))));
@@ -259,6 +346,15 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys("in/out/")).toEqual(["in/out/a/one.geojson", "in/out/old.csv", "in/out/two.geojson"]);
   });
 
+  test("has no object that two inputs write", async () => {
+    await converted(sample("huts.geojson"), bucket.at("in/a.gpkg"));
+    await converted(sample("parks.geojson"), bucket.at("in/a.gpkg"), { append: true });
+    await converted(sample("capitals.geojson"), bucket.at("in/a-huts.geojson"));
+    const request = { inputs: [bucket.at("in/")], output: bucket.at("out/"), to: "csv", workers: 1, overwrite: true };
+    const outcomes = await convertMany(request, testHost());
+    expect(outcomes.map(({ error }) => error?.code).sort()).toEqual(["output-collision", undefined]);
+  });
+
   test("is never read half in one version and half in another", async () => {
     await bucket.put("change.csv", csv(..."abcdefghij"));
     watch().open(async ({ operation }, pass) => {
@@ -277,6 +373,21 @@ describe.skipIf(!store)("a bucket", () => {
       return answer;
     });
     expect(await codeOf(converted(bucket.at("change.shp"), fresh("geojson")))).toBe("input-changed");
+  });
+
+  test("is not read where the store passes over versions, or parts that are asked for", async () => {
+    await bucket.put("odd.csv", csv(..."abcdefghij"));
+    const whole = await bucket.get("odd.csv");
+    const headers = { "content-length": whole.length };
+    watch().open(async ({ operation, headers: asked }, pass) => {
+      if (operation !== "GetObject") return null;
+      return asked.range === undefined ? halfOf(await pass()) : { status: 200, headers, body: whole };
+    });
+    expect(await codeOf(converted(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-download");
+    watch().open(async ({ operation }) =>
+      operation === "GetObject" ? { status: 200, headers: { ...headers, etag: '"another"' }, body: whole } : null,
+    );
+    expect(await codeOf(converted(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-changed");
   });
 
   test("that may not be listed gives the companions all the same", async () => {
@@ -322,6 +433,16 @@ describe.skipIf(!store)("a bucket", () => {
       expect(read.stderr).toContain(bucket.at("a.csv"));
     });
 
+    test("settings that are wrong are told as such, and no secret of an address is", async () => {
+      const scheme = await run(["info", bucket.at("a.csv")], { AWS_ENDPOINT_URL_S3: "localhost:9000" });
+      expect([scheme.status, scheme.stderr]).toEqual([2, expect.stringContaining("AWS_ENDPOINT_URL_S3")]);
+      const region = await run(["info", bucket.at("a.csv")], { AWS_ENDPOINT_URL_S3: "" });
+      expect([region.status, region.stderr]).toEqual([2, expect.stringContaining("AWS_REGION")]);
+      const secret = await run(["info", `s3://AKIA:hid/den@${bucket.name}/a.csv`]);
+      expect([secret.status, secret.stderr]).toEqual([2, expect.stringContaining(`s3://${bucket.name}/a.csv: is no`)]);
+      expect(secret.stderr).not.toContain("den@");
+    });
+
     test("what is public is read by nobody in particular", async () => {
       await bucket.put("public.csv", csv("a"), true);
       await bucket.put("private.csv", csv("a"));
@@ -338,6 +459,7 @@ describe.skipIf(!store)("a bucket", () => {
       expect(written.stderr).toContain(
         's3://no-such-bucket/a.csv: cannot be written: there is no bucket "no-such-bucket"',
       );
+      expect((await run(["convert", sample("parks.geojson"), "s3://no-such-bucket/a.gdb"])).status).toBe(6);
       expect((await run(["info", "s3:///key"])).status).toBe(2);
     });
 
@@ -368,6 +490,45 @@ describe.skipIf(!store)("a bucket", () => {
       60_000,
     );
   });
+});
+
+const [sqlite] = await worldKinds();
+
+describe.skipIf(!store)("a map and a bucket", () => {
+  test("a map is planned, pushed, verified and pulled", async () => {
+    const world = await sqlite!.start();
+    gate!.open();
+    const bucket = await store!.bucket();
+    const map = await world.newMap();
+    const run = async (...args: readonly string[]) => {
+      const { status, stderr } = await world.geoferry(args, { env: environment });
+      return { status, stderr };
+    };
+    const source = bucket.at("in/places.csv");
+    await bucket.put("in/places.csv", csv("a", "b", "c"));
+    const keyed = ["--map", map, "--remote-field", "name"];
+    const plan = join(world.folder, "places.plan");
+    expect(await run("plan", source, ...keyed, "-o", plan, "--exit-code")).toMatchObject({ status: 20 });
+    expect(await run("apply", plan, "--yes")).toMatchObject({ status: 0 });
+    expect((await world.features(map)).map(({ properties }) => properties!.name)).toEqual(["a", "b", "c"]);
+    expect(await run("verify", source, ...keyed, "--exit-code")).toMatchObject({ status: 0 });
+
+    expect(await run("plan", source, ...keyed, "-o", plan, "--overwrite")).toMatchObject({ status: 0 });
+    await bucket.put("in/places.csv", csv("a", "b"));
+    expect(await run("push", source, ...keyed, "--mode", "full", "--yes", "--max-delete", "50%")).toMatchObject({
+      status: 0,
+    });
+    expect(await world.features(map)).toHaveLength(2);
+    expect(await run("pull", bucket.at("out/places.geojson"), "--map", map)).toMatchObject({ status: 0 });
+    expect(JSON.parse(String(await bucket.get("out/places.geojson"))).features).toHaveLength(2);
+
+    const none = await run("push", bucket.at("in/none.csv"), ...keyed, "--mode", "full", "--yes");
+    expect(none.status).toBe(3);
+    const away = { ...environment, AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
+    const { status } = await world.geoferry(["push", source, ...keyed, "--mode", "full", "--yes"], { env: away });
+    expect(status).toBe(8);
+    expect(await world.features(map)).toHaveLength(2);
+  }, 120_000);
 });
 
 describe.skipIf(!store)("a job with buckets", () => {

@@ -247,3 +247,17 @@ describe("the job files that come with geoferry", () => {
     for (const { text } of blocks) expect(read(text).steps.length).toBeGreaterThan(0);
   });
 });
+
+test("what a run keeps on its machine is told as such where it is to go elsewhere", () => {
+  const map = (member: string) => step("source: a.csv", `target: {map: 7c0${member}}`);
+  expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("job.yaml:5");
+  expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("s3://bucket/kept/ is an address");
+  expect(refusal(step("source: a.csv", "target: {map: 7c0}", "rejects: s3://bucket/bad.geojsonl"))).toContain(
+    "rejects",
+  );
+  expect(read(step("source: a.csv", "target: out/", "rejects: s3://bucket/bad.geojsonl")).steps).toHaveLength(1);
+  for (const member of ["report", "page", "metrics"])
+    expect(refusal(`${member}: https://user:hidden@example.org/a\n${step("source: a.csv", "target: out/")}`)).toMatch(
+      new RegExp(`job.yaml:1.*${member}: is a file or folder of this machine, and https://example.org/a is an address`),
+    );
+});

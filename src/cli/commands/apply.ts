@@ -10,7 +10,9 @@ export interface ApplyArguments extends RunArguments {
 export const applyCommand: Command<ApplyArguments> = {
   usage: "apply <plan>",
   summary: "Carry out a plan, as long as input and map are what they were when it was made",
-  positionals: { plan: { type: "string", describe: "PLAN, a file that geoferry plan -o wrote", demandOption: true } },
+  positionals: {
+    plan: { type: "string", describe: "PLAN, a file that geoferry plan -o wrote", demandOption: true, onDisk: true },
+  },
   options: onMap({
     yes: writingOptions.yes,
     backup: writingOptions.backup,

@@ -1,6 +1,6 @@
 import type { Command } from "../command.js";
 import type { CompareArguments } from "../run-compare.js";
-import { flag, text } from "../source-options.js";
+import { file, flag } from "../source-options.js";
 import {
   comparingOptions,
   guardOptions,
@@ -16,7 +16,7 @@ import {
 /** What becomes of a comparison that is not carried out. */
 export const comparisonOptions = {
   "exit-code": { ...flag, describe: "End with 20 where there are differences" },
-  html: { ...text, describe: "Write a page that shows the map before and after" },
+  html: { ...file, describe: "Write a page that shows the map before and after" },
   overwrite: { ...flag, describe: "Replace files that are there" },
 } as const;
 
@@ -26,7 +26,7 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
   positionals: inputsPositional,
   options: withInput({
     ...modeOption,
-    output: { ...text, alias: "o", describe: "File for the plan, which apply takes" },
+    output: { ...file, alias: "o", describe: "File for the plan, which apply takes" },
     ...comparisonOptions,
     ...guardOptions,
     ...matchingOptions,

@@ -24,7 +24,9 @@ export interface RestoreArguments extends RunArguments {
 export const restoreCommand: Command<RestoreArguments> = {
   usage: "restore <backupfile>",
   summary: "Put back what a push, an apply or a delete has changed or deleted, from the backup that it wrote",
-  positionals: { backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true } },
+  positionals: {
+    backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, onDisk: true },
+  },
   options: onMap({
     map: { ...text, describe: "Id of the map", defaultDescription: "the one that the backup is of" },
     ...refusedOption("BACKUP"),

@@ -3,7 +3,7 @@ import { type Command, type CommonArguments, grouped } from "../command.js";
 import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import type { ServiceArguments } from "../service-options.js";
-import { flag, several, text } from "../source-options.js";
+import { file, flag, several, text } from "../source-options.js";
 import { onMap } from "../sync-options.js";
 import { wholeNumber } from "../values.js";
 
@@ -23,15 +23,15 @@ export interface JobArguments extends ServiceArguments, CommonArguments, QueueAr
 export const runCommand: Command<JobArguments> = {
   usage: "run <job>",
   summary: "Do what a job file says, step by step: convert what has changed, keep maps equal to their sources",
-  positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true } },
+  positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, onDisk: true } },
   options: onMap(
     grouped("The run:", {
       only: { ...several, describe: "Run only these steps: a,b" },
       "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
       wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },
-      report: { ...text, describe: "Write the report of the run as JSON; it replaces what is there" },
-      page: { ...text, describe: "Write a web page of this run and those before it; it replaces what is there" },
-      metrics: { ...text, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
+      report: { ...file, describe: "Write the report of the run as JSON; it replaces what is there" },
+      page: { ...file, describe: "Write a web page of this run and those before it; it replaces what is there" },
+      metrics: { ...file, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
       ...metricsOptions,
       "on-failure": { ...text, describe: "Command for the shell where the run does not end with 0" },
       ...queueOptions,
