@@ -40,14 +40,14 @@ function signInByForm(operation, client) {
 }
 
 async function nameWhatIsThere(operation, place, schemas) {
-  const parameters = operation.parameters ?? [];
+  // `after` is not for requests with `page`; of `if-none-match` any text will do, and the tool expects some to be refused.
+  const parameters = (operation.parameters ?? []).filter(({ name }) => !["after", "if-none-match"].includes(name));
+  if (operation.parameters) operation.parameters = parameters;
   if (!parameters.some(({ name }) => name === "mapId")) return;
   const { map, feature } = await place(operation.operationId);
   const values = { mapId: map, featureId: feature, "if-match": "*" };
   for (const parameter of parameters)
     if (Object.hasOwn(values, parameter.name)) parameter.schema = one(values[parameter.name]);
-  // The one is not for requests with `page`; of the other any text will do, and the tool expects some to be refused.
-  operation.parameters = parameters.filter(({ name }) => !["after", "if-none-match"].includes(name));
   for (const content of Object.values(operation.requestBody?.content ?? {}))
     content.schema = bodies[operation.operationId]?.(content.schema, schemas) ?? content.schema;
   // Where something failed or was there.

@@ -1,13 +1,8 @@
 /** What a write answers (Map Features Service Interface, 2.4 and 7). */
-import { nilId, type WireFailure, type WireResult } from "../../remote/wire.js";
+import { nilId, type WireFailure } from "../../remote/wire.js";
 import { problem } from "../problems.js";
-import type { NotWritten, WriteItem, WriteOutcome, Written } from "../store/contract.js";
-
-const messages: Readonly<Record<Written["what"], string>> = {
-  created: "Feature successfully created.",
-  updated: "Feature successfully updated.",
-  deleted: "Feature successfully deleted.",
-};
+import type { NotWritten, WriteItem, WriteOutcome } from "../store/contract.js";
+import { writtenText } from "../store/written-text.js";
 
 /** `features[3].geometry.coordinates[1]` */
 export function failureOf({ index, id, path, message }: NotWritten): WireFailure {
@@ -21,7 +16,8 @@ export const failuresOf = (items: readonly WriteItem[]): readonly WireFailure[] 
 
 export interface Answer {
   readonly status: 200 | 201;
-  readonly body: WireResult;
+  /** JSON of a `WireResult`. */
+  readonly body: string;
   readonly revision: number;
   readonly replayed: boolean;
 }
@@ -34,16 +30,14 @@ export function answerOf(method: string, outcome: WriteOutcome): Answer {
   if (outcome.kind === "key-in-flight") throw problem("idempotency-in-flight", {}, { headers: { "retry-after": "1" } });
   const failed = outcome.failed.map(failureOf);
   if (outcome.kind === "refused") throw problem("refused", { count: failed.length }, { failed });
-  const { success, deleted, revision, replayed } = outcome;
-  if (success.length === 0 && failed.length > 0 && method !== "DELETE") throw problem("all-failed", {}, { failed });
-  const created = success.length > 0 && failed.length === 0 && success.every(({ what }) => what === "created");
+  const { text, deleted, revision, replayed } = outcome;
+  const { json, count, created } = text ?? writtenText(outcome.success);
+  if (count === 0 && failed.length > 0 && method !== "DELETE") throw problem("all-failed", {}, { failed });
+  const allCreated = count > 0 && failed.length === 0 && created === count;
+  const others = method === "PUT" ? `,"deleted":${deleted}` : "";
   return {
-    status: method === "POST" && created ? 201 : 200,
-    body: {
-      success: success.map(({ id, what }) => ({ id, message: messages[what] })),
-      failed,
-      ...(method === "PUT" && { deleted }),
-    },
+    status: method === "POST" && allCreated ? 201 : 200,
+    body: `{"success":${json},"failed":${JSON.stringify(failed)}${others}}`,
     revision,
     replayed,
   };

@@ -137,5 +137,5 @@ function send(request: FastifyRequest, reply: FastifyReply, outcome: WriteOutcom
   if (replayed) reply.header("idempotency-replayed", "true");
   // What a PUT sent is not what is kept, as features get ids: it may not be answered with a tag (RFC 9110, 9.3.4).
   if (request.method !== "PUT") reply.header("etag", entityTag(revision));
-  return reply.code(status).send(body);
+  return reply.code(status).type("application/json; charset=utf-8").send(body);
 }

@@ -228,6 +228,15 @@ export interface Written {
   readonly what: "created" | "updated" | "deleted";
 }
 
+/** What an answer tells of features that a write was carried out on. */
+export interface WrittenText {
+  /** A list of objects. */
+  readonly json: string;
+  readonly count: number;
+  /** How many of them were created. */
+  readonly created: number;
+}
+
 export interface NotWritten extends Failure {
   readonly index: number;
   /** Of the feature that it names on the map, else the id that was sent, else the nil UUID. */
@@ -239,6 +248,8 @@ export type WriteOutcome =
   | {
       readonly kind: "done";
       readonly success: readonly Written[];
+      /** The same, where the store has made it in a thread of its own. */
+      readonly text?: WrittenText;
       readonly failed: readonly NotWritten[];
       /** By a full synchronisation: features that were not named. */
       readonly deleted: number;

@@ -1,7 +1,7 @@
 /** Milliseconds that a step is to take, with its commit: other writes wait for it. */
-const target = 100;
-/** Features in the first step, and in one of a disk however slow. */
-const [first, least] = [5000, 1000];
+const target = 150;
+/** Features in the first step, and in one on a disk however slow: of a large map, smaller ones would write the index again and again. */
+const least = 8000;
 
 /**
  * Of how many features the keys are read in one step. A step writes most pages of the part of the index that its keys lie
@@ -11,7 +11,7 @@ export class StepSize {
   private next: number;
 
   constructor(private readonly most: number) {
-    this.next = Math.min(first, most);
+    this.next = Math.min(least, most);
   }
 
   get features(): number {
