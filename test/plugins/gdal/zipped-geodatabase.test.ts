@@ -35,17 +35,10 @@ describe.skipIf(!hasGdal)("a zipped File Geodatabase", () => {
   }
 
   test("is what the folder is, whatever the case of its name", async () => {
-    for (const name of ["world.gdb.zip", "WORLD.GDB.ZIP"]) {
-      const path = await zipped(folder, "world.gdb", scratch.path(name));
-      for (const layer of ["rivers", "capitals"]) {
-        const ours = converted(path, `${name}-${layer}.geojson`, layer);
-        expect(ours).toEqual(converted(folder, `${name}-${layer}-folder.geojson`, layer));
-      }
-    }
-    const { features } = converted(scratch.path("world.gdb.zip"), "rivers.geojson", "rivers") as {
-      features: unknown[];
-    };
-    expect(features).toHaveLength(12);
+    const path = await zipped(folder, "world.gdb", scratch.path("WORLD.GDB.ZIP"));
+    const rivers = converted(path, "zipped.geojson", "rivers") as { readonly features: readonly unknown[] };
+    expect(rivers.features).toHaveLength(12);
+    expect(rivers).toEqual(converted(folder, "folder.geojson", "rivers"));
   });
 
   test("has all its layers", async () => {
