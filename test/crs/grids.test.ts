@@ -163,7 +163,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
 
   it("is what PROJ 9.5.1 computes of another shift, there and back", async () => {
     const folder = await writeNadcon5(kansas, {});
-    const asked = nadcon5Expected.flatMap(([x, y]) => [x, y]);
+    const asked = nadcon5Expected.flatMap((row) => row.slice(0, 2));
     const there = nadcon5Expected.flatMap(([, , x, y]) => [x, y]);
     const back = nadcon5Expected.flatMap(([, , , , x, y]) => [x, y]);
     expect(farthest(await through(folder, "EPSG:4269", "EPSG:4152", asked), there)).toBeLessThan(1e-5);
