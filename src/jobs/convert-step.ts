@@ -50,6 +50,8 @@ export async function convertStep(
   const sources = new Map<string, readonly Mark[] | null>();
   /** By output: of everything else that it depends on. */
   const settingsBy = new Map<string, string>();
+  /** By output that is unchanged: features that could not be carried when it was written. */
+  const standing = new Map<string, number>();
   /** Outputs whose files got their names, or nearly did. */
   const named = new Map<string, Written["files"]>();
   const about = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
@@ -74,7 +76,10 @@ export async function convertStep(
     const before = state.written(step.name, output);
     if (before?.sources && before.settings === settings && !step.always && (await isWhole(before, request, host))) {
       const now = await sourcesOf(request, before.files, host, false);
-      if (now !== null && (await isUnchanged(before.sources, now, host.signal))) return null;
+      if (now !== null && (await isUnchanged(before.sources, now, host.signal))) {
+        standing.set(output, before.rejected ?? 0);
+        return null;
+      }
     }
     settingsBy.set(output, settings);
     // Whoever reads them elsewhere takes their digests.
@@ -88,12 +93,16 @@ export async function convertStep(
     if (!converted || converted.upToDate) return;
     settled.add(output);
     if (digests) sources.set(output, withDigests(sources.get(output) ?? null, digests));
-    state.wrote(step.name, output, { ...about(output), files: converted.files });
+    const { files, rejected } = converted;
+    state.wrote(step.name, output, { ...about(output), files, ...(rejected > 0 && { rejected }) });
   };
-  const isDue = (output: string) => dryRun && sources.has(output);
+  const asFound = (output: string) => ({
+    isDue: dryRun && sources.has(output),
+    standing: standing.get(output) ?? 0,
+  });
   if (handOut) {
     const finished = await handOut.convert(step, host, { decide, keep, about }, rider);
-    return finished.map((each) => itemOf(each, false, host));
+    return finished.map((each) => itemOf(each, asFound(each.output), host));
   }
   const finishedOf = ({ input, output, report, error }: Outcome): Finished =>
     error
@@ -105,7 +114,7 @@ export async function convertStep(
     keep(finished.get(outcome)!);
   };
   const outcomes = await convertMany(step.request, host, onOutcome, decide);
-  return outcomes.map((outcome) => itemOf(finished.get(outcome)!, isDue(outcome.output), host));
+  return outcomes.map((outcome) => itemOf(finished.get(outcome)!, asFound(outcome.output), host));
 }
 
 /** Marks with the digests that somebody else has taken. */
@@ -165,10 +174,17 @@ async function isReplaceable(files: Written["files"], output: string, { signal }
   return own.size > 0 && (stamp === null || isKnown) && files.every(({ path }) => isOwn(path));
 }
 
-/** @param isDue whether it would have been converted */
+/** What was found of an output that was not converted. */
+interface AsFound {
+  /** It would have been, but for the dry run. */
+  readonly isDue: boolean;
+  /** Features that could not be carried when it was written, and are told of as long as they are not. */
+  readonly standing: number;
+}
+
 function itemOf(
   { input: source, output, converted, error, worker }: Finished,
-  isDue: boolean,
+  { isDue, standing }: AsFound,
   { registry }: Host,
 ): ItemReport {
   const item = { source, target: tellable(output, registry), ...(worker === undefined ? {} : { worker }) };
@@ -176,6 +192,8 @@ function itemOf(
     const told = error instanceof GeoferryError ? errorReport(error) : error!;
     return { ...item, result: "failed", counts: {}, error: told };
   }
+  if (converted.upToDate && standing > 0)
+    return { ...item, result: "rejects", counts: { rejected: standing }, error: null };
   if (converted.upToDate) return { ...item, result: isDue ? "done" : "unchanged", counts: {}, error: null };
   const { read, written, rejected, gaps } = converted;
   const result = rejected > 0 || gaps > 0 ? "rejects" : "done";

@@ -18,6 +18,8 @@ export interface Written {
   readonly sources: readonly Mark[] | null;
   /** Every file that it became, with its `stampOf`. */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
+  /** Features that could not be carried; none where absent. */
+  readonly rejected?: number;
 }
 
 type Table = "written" | "begun" | "handed";

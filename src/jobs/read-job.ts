@@ -167,7 +167,8 @@ function synchronisationOf(says: StepSays, target: TargetSays, at: Place, enviro
   if (mode === "append" && remoteField !== undefined)
     throw at.says("mode append matches nothing: leave remoteField away");
   return {
-    source: sourceOf(says, environment),
+    // Two steps may well have sources of one name.
+    source: { rejects: `${fileName(says.name)}.rejects.geojsonl`, ...sourceOf(says, environment) },
     map: target.map.replace(/^map:/, ""),
     mode,
     matching:
@@ -191,6 +192,9 @@ function synchronisationOf(says: StepSays, target: TargetSays, at: Place, enviro
     strict: says.strict ?? usualSettings.strict,
   };
 }
+
+/** What a step is called, as a file may be. */
+const fileName = (step: string): string => step.replace(/[^\p{L}\p{N}._-]+/gu, "-");
 
 function scopeOf(text: string, at: Place): SyncRequest["scope"] {
   const scope = parseScope(text);

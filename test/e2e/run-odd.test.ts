@@ -1,5 +1,5 @@
 /** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunReport } from "../../src/jobs/run-report.js";
@@ -211,4 +211,21 @@ test("a state that a later geoferry wrote is left alone", async () => {
   const { status, stderr } = await run();
   expect(status).toBe(6);
   expect(stderr).toContain("a later geoferry wrote it");
+});
+
+test("features that cannot be carried are told of night after night, until the source is mended", async () => {
+  put("huts.csv", "name,lon,lat\na,7,46\nb,7,south\n");
+  job(["name: huts, source: huts.csv, target: huts.geojson"]);
+  const first = await run();
+  const written = statSync(at("huts.geojson")).mtimeMs;
+  const second = await run();
+  for (const { status, report } of [first, second]) {
+    expect([status, report.steps[0]!.result]).toEqual([5, "rejects"]);
+    expect(report.steps[0]!.counts.rejected).toBe(1);
+  }
+  expect(statSync(at("huts.geojson")).mtimeMs).toBe(written);
+  put("huts.csv", "name,lon,lat\na,7,46\nb,7,46.5\n");
+  const mended = await run();
+  expect([mended.status, mended.report.steps[0]!.result]).toEqual([0, "done"]);
+  expect((await run()).report.steps[0]!.result).toBe("unchanged");
 });
