@@ -265,7 +265,7 @@ describe("one PUT", () => {
       },
       false,
     ],
-  ])("with %s: %s", async (_, scene, expected) => {
+  ])("with %s", async (_, scene, expected) => {
     expect(await isPut(scene)).toBe(expected);
   });
 });
