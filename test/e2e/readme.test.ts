@@ -13,6 +13,8 @@ import { type Block, blocksOf, Desk } from "../support/document.js";
 import { SyncWorld } from "../support/sync-world.js";
 
 /** Lines of `sh no-run` blocks, each with the reason why it is not run here. */
+const workers = "needs a queue; test/jobs has one";
+const collectors = "needs a collector; test/tracing has one";
 const notRun: Readonly<Record<string, string>> = {
   "npm install -g geoferry": "needs the registry",
   "npm install && npm run build && npm install -g .":
@@ -21,6 +23,11 @@ const notRun: Readonly<Record<string, string>> = {
   "geoferry login https://maps.example.org --client-id gfc_jx1f0 < secret.txt": "needs a service; test/cli has one",
   "geoferry whoami": "needs a service; test/cli has one",
   "geoferry maps": "needs a service; test/cli has one",
+  "export GEOFERRY_QUEUE=redis://user:password@queue.example.org          # rediss:// with TLS": workers,
+  "geoferry worker --state /srv/geoferry/state                            # on every machine": workers,
+  "geoferry run /srv/geoferry/nightly.yaml --state /srv/geoferry/state    # on one of them": workers,
+  "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 geoferry run nightly.yaml": collectors,
+  "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 OTEL_SERVICE_NAME=maps geoferry serve": collectors,
 };
 
 let server: Server;
@@ -116,31 +123,34 @@ async function consoleBlock(block: Block): Promise<string> {
   return desk.shown(text);
 }
 
-describe.each(["README.md", "docs/command-line.md", "docs/sync.md", "docs/jobs.md"])("%s", (page) => {
-  const markdown = readFileSync(join(root, page), "utf8");
-  const blocks = blocksOf(markdown);
+describe.each(["README.md", "docs/command-line.md", "docs/sync.md", "docs/jobs.md", "docs/watching.md"])(
+  "%s",
+  (page) => {
+    const markdown = readFileSync(join(root, page), "utf8");
+    const blocks = blocksOf(markdown);
 
-  test("has only blocks that a test looks at", () => {
-    const known = ["sh", "sh no-run", "console", "ts", "yaml"];
-    expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
-    const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
-    expect(lines.filter((line) => !Object.hasOwn(notRun, line))).toEqual([]);
-  });
+    test("has only blocks that a test looks at", () => {
+      const known = ["sh", "sh no-run", "console", "ts", "yaml"];
+      expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
+      const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
+      expect(lines.filter((line) => !Object.hasOwn(notRun, line))).toEqual([]);
+    });
 
-  const shell = blocks.filter(({ info }) => info === "sh");
-  if (shell.length > 0) {
-    test.each(shell)("does what is written at line $line", shellBlock);
-  }
-
-  test("shows what comes out", async () => {
-    let shown = markdown;
-    for (const block of blocks.filter(({ info }) => info === "console")) {
-      const text = await consoleBlock(block);
-      shown = shown.replace(`\`\`\`console\n${block.text}`, () => `\`\`\`console\n${text}`);
+    const shell = blocks.filter(({ info }) => info === "sh");
+    if (shell.length > 0) {
+      test.each(shell)("does what is written at line $line", shellBlock);
     }
-    await expect(shown).toMatchFileSnapshot(join(root, page));
-  });
-});
+
+    test("shows what comes out", async () => {
+      let shown = markdown;
+      for (const block of blocks.filter(({ info }) => info === "console")) {
+        const text = await consoleBlock(block);
+        shown = shown.replace(`\`\`\`console\n${block.text}`, () => `\`\`\`console\n${text}`);
+      }
+      await expect(shown).toMatchFileSnapshot(join(root, page));
+    });
+  },
+);
 
 /** Compiles the example of a page as a program of its own, and runs it with the map of the desk. */
 async function example(page: string, desk: Reader, programs: readonly string[]) {
