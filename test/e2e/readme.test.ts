@@ -12,9 +12,10 @@ import { root } from "../support/command.js";
 import { type Block, blocksOf, Desk } from "../support/document.js";
 import { SyncWorld } from "../support/sync-world.js";
 
-/** Lines of `sh no-run` blocks, each with the reason why it is not run here. */
 const workers = "needs a queue; test/jobs has one";
 const collectors = "needs a collector; test/tracing has one";
+
+/** Lines of `sh no-run` blocks, each with the reason why it is not run here. */
 const notRun: Readonly<Record<string, string>> = {
   "npm install -g geoferry": "needs the registry",
   "npm install && npm run build && npm install -g .":
