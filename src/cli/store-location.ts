@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fault } from "../errors.js";
 import type { StoreLocation } from "../service/location.js";
 import type { CommonArguments } from "./command.js";
+import { file } from "./source-options.js";
 
 export interface StoreArguments extends CommonArguments {
   readonly data?: string;
@@ -12,8 +13,7 @@ export interface StoreArguments extends CommonArguments {
 
 export const storeOptions = {
   data: {
-    type: "string",
-    requiresArg: true,
+    ...file,
     describe: "Folder of the service's data, in SQLite",
     defaultDescription: "geoferry in XDG_DATA_HOME",
   },

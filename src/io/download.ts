@@ -1,7 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
-import { networkFailure } from "./network-failure.js";
+import { firstFailure, networkFailure } from "./network-failure.js";
 import { safeName } from "./safe-name.js";
 import { FileSource } from "./source.js";
 import { spoolStream } from "./spool.js";
@@ -76,8 +76,10 @@ function statusFault(source: string, { status, statusText }: Response): Geoferry
   return fault(code, { source, reason });
 }
 
-function networkFault(source: string, error: unknown): GeoferryError {
-  const { reason, passes } = networkFailure(error);
+/** @param isFirst whether the server has not answered yet */
+function networkFault(source: string, error: unknown, isFirst: boolean): GeoferryError {
+  const failure = networkFailure(error);
+  const { reason, passes } = isFirst ? firstFailure(failure, source) : failure;
   return fault(passes ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
@@ -145,8 +147,10 @@ async function fetchFile(
   const { signal, maxBytes, progress, timeout = 60_000 } = options;
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), timeout);
+  let isAnswered = false;
   try {
     const { response, url } = await request(asked, shown, AbortSignal.any([signal, silence.signal]));
+    isAnswered = true;
     const { status, headers, body } = response;
     if (status !== 200) {
       await body?.cancel();
@@ -186,7 +190,7 @@ async function fetchFile(
     if (error instanceof WebPage)
       throw fault("input-download", { source: shown, reason: "the server answers with a web page, not with a file" });
     if (error instanceof GeoferryError) throw error;
-    throw networkFault(shown, error);
+    throw networkFault(shown, error, !isAnswered);
   } finally {
     clearTimeout(timer);
   }

@@ -33,13 +33,22 @@ const reasons: Readonly<Record<string, string>> = {
 /** Codes of OpenSSL for certificates, and Node's own. */
 const distrust = /CERT|^UNABLE_TO/;
 
+/** What OpenSSL says of an answer that is none of TLS: `…:SSL routines:ssl3_get_record:wrong version number:…`. */
+const noTls = /wrong version number|packet length too long|unknown protocol/i;
+
+/** Type and version of an alert of TLS (RFC 8446, 5.1), with which some servers answer a plain request. */
+const tlsAlert = "1503";
+
 /** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
 const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
 
 /** @param error what a request, or the reading of its answer, threw */
 export function networkFailure(error: unknown): NetworkFailure {
-  const { code, message } = deepest(error);
-  const reason = (code && reasons[code]) || (message === "terminated" ? brokenOff : message);
+  const failure = deepest(error);
+  const { code, message } = failure;
+  const otherwise = otherProtocol(failure);
+  if (otherwise !== null) return { reason: otherwise, passes: false, untrusted: false };
+  const reason = (code && reasons[code]) || (message === "terminated" ? brokenOff : withoutInnards(message));
   const untrusted = code !== undefined && distrust.test(code);
   return {
     reason,
@@ -47,6 +56,25 @@ export function networkFailure(error: unknown): NetworkFailure {
     untrusted,
   };
 }
+
+/** The same of a server that has never answered: many that speak TLS alone break off what is plain. */
+export function firstFailure(failure: NetworkFailure, address: string): NetworkFailure {
+  if (failure.reason !== brokenOff || !/^http:/i.test(address)) return failure;
+  return { ...failure, reason: `${brokenOff}; where it speaks TLS alone, write https://` };
+}
+
+/** That the server speaks another protocol than the address says; null where it is not known to. */
+function otherProtocol(failure: NodeJS.ErrnoException): string | null {
+  const { code = "", message } = failure;
+  if (/SSL|EPROTO/.test(code) && noTls.test(message))
+    return "what answers there does not speak TLS; where all may cross the network in the clear, write http://";
+  const { rawPacket, data } = failure as { readonly rawPacket?: Buffer; readonly data?: string | Buffer };
+  const isAlert = Buffer.from(rawPacket ?? data ?? "").toString("hex", 0, 2) === tlsAlert;
+  return code.startsWith("HPE_") && isAlert ? "what answers there speaks TLS alone; write https://" : null;
+}
+
+/** Of what OpenSSL says the words: `write EPROTO 80…:error:0A000438:SSL routines:ssl3_read_bytes:tlsv1 alert internal error:…` */
+const withoutInnards = (message: string): string => /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 
 /** Causes and lists of errors (one for each address of a host) wrap what the operating system said. */
 function deepest(error: unknown): NodeJS.ErrnoException {

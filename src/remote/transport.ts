@@ -4,6 +4,7 @@
  */
 import pLimit from "p-limit";
 import { fault, GeoferryError } from "../errors.js";
+import { firstFailure } from "../io/network-failure.js";
 import { describeAnswer, isPostponed, postponed } from "./answer.js";
 import { type Addresses, addressesOf, type Connection, encodingsFor } from "./connection.js";
 import { type Answer, type Request, Unanswered } from "./exchange.js";
@@ -117,8 +118,8 @@ export class Transport {
     return isPostponed(answer) ? postponed(answer, this.describe(answer)) : { done: answer };
   }
 
-  private unread(error: Unanswered): Again {
-    const { untrusted, reason, passes } = error.failure;
+  private unread(error: Unanswered, isFirst = false): Again {
+    const { untrusted, reason, passes } = isFirst ? firstFailure(error.failure, this.service) : error.failure;
     if (untrusted) throw fault("remote-untrusted", { service: this.service, reason }, error);
     if (!passes) throw fault("remote-odd", { service: this.service, reason }, error);
     return { again: reason };
@@ -158,7 +159,7 @@ export class Transport {
     const token = await this.repeat(async (): Promise<Attempt<AccessToken>> => {
       const asked = performance.now();
       const answer = await this.send(request, "token", this.signal).catch(unanswered);
-      return answer instanceof Unanswered ? this.unread(answer) : tokenIn(answer, asked, at);
+      return answer instanceof Unanswered ? this.unread(answer, this.latest === null) : tokenIn(answer, asked, at);
     });
     this.latest = token;
     return token;

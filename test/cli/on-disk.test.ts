@@ -13,6 +13,9 @@ test.each([
   ["run job.yaml --report s3://bucket/report.json", "--report"],
   ["run job.yaml --page S3://bucket/page.html", "--page"],
   ["run job.yaml --metrics s3://bucket/job.prom", "--metrics"],
+  ["worker --queue redis://127.0.0.1:1 --state s3://bucket/state", "--state"],
+  ["serve --data s3://bucket/data", "--data"],
+  ["serve --tls-cert https://example.org/cert.pem --tls-key key.pem", "--tls-cert"],
   ["convert a.csv b.csv --grid s3://bucket/shift.gsb", "--grid"],
 ])("of `%s` the address is refused before anything is done", (line, named) => {
   const { status, stderr } = geoferry(line.split(" "), { cwd: "/" });

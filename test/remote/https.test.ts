@@ -32,16 +32,32 @@ describe("a certificate", { skip: !has("openssl") }, () => {
     expect(service.sent).toMatchObject({ POST: 0, token: 1 });
   });
 
-  test("of an authority that is named is trusted", () => {
-    const { status, stdout } = geoferry(["whoami", "--json"], {
+  const whoami = (at: string) =>
+    geoferry(["whoami", "--json", "--retries", "0"], {
       env: {
         ...plainEnvironment,
         NODE_EXTRA_CA_CERTS: cert,
-        GEOFERRY_URL: url,
+        GEOFERRY_URL: at,
         GEOFERRY_CLIENT_ID: client.clientId,
         GEOFERRY_CLIENT_SECRET: client.clientSecret,
       },
     });
+
+  test("is not asked for by an address with http, and that is said", () => {
+    const { status, stderr } = whoami(url.replace("https:", "http:"));
+    expect([status, stderr]).toEqual([8, expect.stringContaining("where it speaks TLS alone, write https://")]);
+  });
+
+  test("is not there where https is asked for and http is spoken, and that is said at once", async () => {
+    const plain = await Running.start(["--data", folder.data()]);
+    const { status, stderr } = whoami(plain.listening.replace("http://127.0.0.1", "https://localhost"));
+    expect([status, stderr]).toEqual([10, expect.stringContaining("what answers there does not speak TLS")]);
+    expect(stderr).toContain("write http://");
+    expect(stderr).not.toContain("SSL routines");
+  });
+
+  test("of an authority that is named is trusted", () => {
+    const { status, stdout } = whoami(url);
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, url, account: "ada@example.org" });
   });
 });

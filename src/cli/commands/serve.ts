@@ -4,6 +4,7 @@ import type { Settings } from "../../service/settings.js";
 import { listOf } from "../arguments.js";
 import type { Command } from "../command.js";
 import { interrupted } from "../signals.js";
+import { file } from "../source-options.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
 import { pairs, wholeNumber } from "../values.js";
 
@@ -30,8 +31,8 @@ export const serveCommand: Command<ServeArguments> = {
     ...storeOptions,
     host: { ...text, describe: "Name or address to listen on", defaultDescription: "127.0.0.1" },
     port: { ...text, describe: "Port to listen on; 0 for any that is free", defaultDescription: "8080" },
-    "tls-cert": { ...text, describe: "Certificate for https, with its chain: a PEM file" },
-    "tls-key": { ...text, describe: "Its private key: a PEM file" },
+    "tls-cert": { ...file, describe: "Certificate for https, with its chain: a PEM file" },
+    "tls-key": { ...file, describe: "Its private key: a PEM file" },
     "public-url": {
       ...text,
       describe: "Where clients reach it, through a proxy: https://maps.example.org or https://example.org/maps",

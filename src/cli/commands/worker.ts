@@ -3,7 +3,7 @@ import { type Command, type CommonArguments, grouped } from "../command.js";
 import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import { insecureHttp, serviceOptions, type TrafficArguments } from "../service-options.js";
-import { text } from "../source-options.js";
+import { file, text } from "../source-options.js";
 import { numberOf, wholeNumber } from "../values.js";
 
 export interface WorkerArguments
@@ -61,7 +61,7 @@ export const workerCommand: Command<WorkerArguments> = {
       retries: serviceOptions.retries,
       rate: serviceOptions.rate,
       state: {
-        ...text,
+        ...file,
         describe: "Folder for locks, journals and what is remembered of maps, which all machines share",
         defaultDescription: "XDG_STATE_HOME/geoferry",
       },
