@@ -5,7 +5,7 @@
 import { pipeline } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
 import { parseCollection } from "./features/sent-collection.js";
-import { type Problem, problem } from "./problems.js";
+import { Problem, problem } from "./problems.js";
 import type { Settings } from "./settings.js";
 
 /** What the service takes as JSON (RFC 8259, RFC 7946). */
@@ -29,11 +29,7 @@ export async function readJson(headers: Headers, stream: AsyncIterable<Buffer>, 
   const bytes = await (gzip ? inflate(stream, settings.bodyBytes) : collect(stream, settings.bodyBytes));
   if (bytes.length === 0) throw problem("body-missing", {});
   if (headers["content-type"] === undefined) throw problem("content-type-missing", {});
-  const { bodyDepth, featureMembers } = settings;
-  const excess = excessOf(bytes, bodyDepth, featureMembers);
-  if (excess === "depth") throw problem("nested-too-deeply", { limit: bodyDepth });
-  if (excess === "members") throw problem("too-many-members", { limit: featureMembers });
-  return { bytes, json: await parse(bytes) };
+  return { bytes, json: await parse(bytes, settings) };
 }
 
 /** Whether it is compressed. */
@@ -89,41 +85,14 @@ function asGzipProblem(error: unknown): Problem | unknown {
   return code in constants ? problem("bad-gzip", { reason: (error as Error).message }, { cause: error }) : error;
 }
 
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
-
-/**
- * Whether a body nests too deeply, or one of its features has too many members, those of its values with them; a body
- * that is no collection counts as one feature. Told before parsing, which would build five million arrays out of 10 MiB
- * of brackets, and takes microseconds for a name. A hot loop: plain and long.
- */
-function excessOf(bytes: Buffer, depths: number, mostMembers: number): "depth" | "members" | null {
-  let depth = 0;
-  let members = 0;
-  // What opens features, as the second level, is a list.
-  let isList = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === quote) {
-      for (i++; i < bytes.length && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++;
-    } else if (byte === colon) {
-      if (++members > mostMembers) return "members";
-    } else if (byte === openBrace || byte === openBracket) {
-      if (depth === 1) isList = byte === openBracket;
-      if (depth === 2 && isList) members = 0;
-      if (++depth > depths) return "depth";
-    } else if (byte === closeBrace || byte === closeBracket) depth--;
-  }
-  return null;
-}
-
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** JSON.parse keeps `__proto__` and `constructor` as the ordinary members that they are. */
-async function parse(bytes: Buffer): Promise<unknown> {
+async function parse(bytes: Buffer, settings: Settings): Promise<unknown> {
   try {
-    return await parseCollection(utf8.decode(bytes));
+    return await parseCollection(utf8.decode(bytes), settings);
   } catch (error) {
+    if (error instanceof Problem) throw error;
     throw problem("bad-json", { reason: (error as Error).message }, { cause: error });
   }
 }

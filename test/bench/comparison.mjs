@@ -49,7 +49,7 @@ class Pair {
   row() {
     const seconds = (program) =>
       this.named(program)
-        .map(([name, run]) => run.why ?? [digits(run[this.by]), ...name.split(" ").slice(1)].join(" "))
+        .map(([name, run]) => [run.why ?? digits(run[this.by]), ...name.split(" ").slice(1)].join(" "))
         .join(", ");
     const peak = (program) => digits(Math.max(0, ...this.done(program).map((run) => run.peak)) || undefined, 0);
     return [

@@ -39,18 +39,25 @@ function familyTimes(pid) {
   }
 }
 
+const secondsSince = (started) => Number(process.hrtime.bigint() - started) / 1e9;
+
 /** The environment as it is now, without certificates that Node would read whenever it starts: it may take as long as a small conversion. */
 function environment() {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   return env;
 }
 
+/** A program was stopped, as it took longer than it may. */
+export class TooSlow extends Error {}
+
 /**
  * Runs a program once, and no other beside it: the seconds that pass, those of processors, peak resident memory in MB.
+ * @param limit seconds after which it is stopped
  * @param unawaited whether it may end before that processes of its own have: what they took is looked at, up to the last
  * hundredth of a second
+ * @throws TooSlow
  */
-export async function measure(command, args, { unawaited = false } = {}) {
+export async function measure(command, args, { unawaited = false, limit = Number.POSITIVE_INFINITY } = {}) {
   const before = processorTime();
   const started = process.hrtime.bigint();
   const child = spawn(command, args, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
@@ -63,14 +70,16 @@ export async function measure(command, args, { unawaited = false } = {}) {
   const timer = setInterval(() => {
     if (unawaited) last = familyTimes(child.pid) ?? last;
     peak = Math.max(peak, peakOf(child.pid));
+    if (secondsSince(started) > limit) child.kill("SIGKILL");
   }, 10);
   const status = await new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);
   });
   clearInterval(timer);
+  const seconds = secondsSince(started);
+  if (seconds > limit) throw new TooSlow(`${command} ${args.join(" ")} took more than ${limit} s`);
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}: ${complaint.slice(0, 500)}`);
-  const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   const processor = processorTime() - before;
   // Where it did wait for them, all that they took was counted in the end.
   const isCounted = processor - last.counted >= last.children;

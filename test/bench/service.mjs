@@ -128,7 +128,8 @@ try {
 
   const [puts, statements] = [[], []];
   for (let turn = 1; turn <= 6 * rounds; turn++) {
-    const body = JSON.stringify({ type: "FeatureCollection", remoteField: "ref", features: many(0, 1000, turn) });
+    const synchronisation = { type: "FeatureCollection", remoteField: "ref", features: many(0, 1000, turn) };
+    const body = Buffer.from(JSON.stringify(synchronisation));
     puts.push(await milliseconds(() => ask(at(small), { method: "PUT", headers: json, body })));
     statements.push(await milliseconds(() => bare.replace(many(0, 1000, turn))));
   }

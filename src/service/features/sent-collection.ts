@@ -3,6 +3,7 @@
  * kept: their texts are checked, and neither parsed nor written anew. All others are parsed one after the other, and
  * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
  */
+import { countMembers, hasFewMembers, type JsonLimits, levelOfFeatures } from "../json/excess.js";
 import { stringEnd, valueEnd } from "../json/members.js";
 import { type Names, noNames, plainObjectEnd, plainStringEnd } from "../json/plain.js";
 import { plainGeometryEnd } from "../json/plain-geometry.js";
@@ -34,18 +35,30 @@ const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
 /**
  * What JSON.parse makes of a text, but with a `SentFeature` or an `UnfitFeature` in place of every member of
  * `features`, where that is a list. What else a collection has stays parsed.
- * @throws SyntaxError of JSON.parse
+ * @throws SyntaxError of JSON.parse; the problems nested-too-deeply, too-many-members before anything of it is parsed
  */
-export async function parseCollection(text: string): Promise<unknown> {
-  return (await new CollectionReader(text).read()) ?? JSON.parse(text);
+export async function parseCollection(text: string, limits: JsonLimits): Promise<unknown> {
+  const collection = await new CollectionReader(text, limits).read();
+  if (collection) return collection;
+  countMembers(text, limits);
+  return JSON.parse(text);
 }
+
+/** A MultiPolygon. */
+const levelsOfGeometry = 5;
 
 class CollectionReader {
   private at = 0;
   private readonly names: Names = noNames();
   private readonly turn = new Turn();
 
-  constructor(private readonly text: string) {}
+  /** Of the collection itself. */
+  private members = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: JsonLimits,
+  ) {}
 
   /** Null where it is no object, or no JSON. */
   async read(): Promise<object | null> {
@@ -56,13 +69,19 @@ class CollectionReader {
       if (name === undefined) return null;
       this.skipBlanks();
       const isList = name === "features" && this.text.charCodeAt(this.at) === openBracket;
-      const value = isList ? await this.features() : this.parsed(this.textOfValue());
+      const value = isList ? await this.features() : this.otherMember();
       if (value === undefined) return null;
       members.set(name, value);
     } while (this.takes(comma));
     if (!this.takes(closeBrace)) return null;
     this.skipBlanks();
     return this.at === this.text.length ? Object.fromEntries(members) : null;
+  }
+
+  private otherMember(): unknown {
+    const text = this.textOfValue();
+    this.members = countMembers(text, this.limits, 1, this.members + 1);
+    return this.parsed(text);
   }
 
   private async features(): Promise<unknown[] | undefined> {
@@ -83,11 +102,19 @@ class CollectionReader {
   private feature(): SentFeature | UnfitFeature | undefined {
     const start = this.at;
     const plain = this.plainFeature();
-    if (plain) return plain;
+    if (plain) {
+      if (!hasFewMembers(this.at - start, this.limits)) this.expectFew(this.text.slice(start, this.at));
+      return plain;
+    }
     this.at = start;
     const text = this.textOfValue();
+    this.expectFew(text);
     const feature = this.parsed(text);
     return feature === undefined ? undefined : (rewritten(feature) ?? new UnfitFeature(text));
+  }
+
+  private expectFew(feature: string): void {
+    countMembers(feature, this.limits, levelOfFeatures);
   }
 
   private textOfValue(): string {
@@ -109,15 +136,18 @@ class CollectionReader {
     let id: string | null | undefined;
     let geometry: string | null = null;
     let properties: string | null = null;
+    // Inside of the feature, which is one itself.
+    const levels = this.limits.bodyDepth - levelOfFeatures - 1;
     if (!this.takes(openBrace)) return null;
     do {
       const name = this.name();
       this.skipBlanks();
       if (name === "type" && type === undefined) type = this.sentText();
       else if (name === "id" && id === undefined) id = this.sentText();
-      else if (name === "geometry" && geometry === null) geometry = this.upTo(plainGeometryEnd(this.text, this.at));
+      else if (name === "geometry" && geometry === null && levels >= levelsOfGeometry)
+        geometry = this.upTo(plainGeometryEnd(this.text, this.at));
       else if (name === "properties" && properties === null)
-        properties = this.upTo(plainObjectEnd(this.text, this.at, this.names));
+        properties = this.upTo(plainObjectEnd(this.text, this.at, this.names, levels));
       else return null;
       if (id === null || type === null) return null;
     } while (this.takes(comma));

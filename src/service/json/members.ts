@@ -42,7 +42,7 @@ export function membersOf(text: string): Map<string, string> {
 
 /** The value of one name; undefined where it is not there. */
 export function memberOf(text: string, name: string): unknown {
-  const sought = `${JSON.stringify(name)}:`;
+  const sought = asWritten(name);
   // A name stands in JSON as JSON writes it: where it does not, there is nothing to look for.
   if (!text.includes(sought)) return undefined;
   for (let at = 1; at < text.length - 1; ) {
@@ -50,6 +50,14 @@ export function memberOf(text: string, name: string): unknown {
     at = valueEnd(text, stringEnd(text, at) + 1) + 1;
   }
   return undefined;
+}
+
+/** The name that was looked for last, as it stands before a value: one request asks a thousand features for the same. */
+let latest = { name: "", written: '"":' };
+
+function asWritten(name: string): string {
+  if (name !== latest.name) latest = { name, written: `${JSON.stringify(name)}:` };
+  return latest.written;
 }
 
 function valueAt(text: string, at: number): unknown {

@@ -64,9 +64,12 @@ export interface Names {
 
 export const noNames = (): Names => ({ known: [] });
 
-/** An object whose names are all different, and none a whole number, which JavaScript would put first. */
-export function plainObjectEnd(text: string, at: number, names: Names): number {
-  if (text.charCodeAt(at) !== openBrace) return -1;
+/**
+ * An object whose names are all different, and none a whole number, which JavaScript would put first.
+ * @param levels how deep it may nest, itself the first
+ */
+export function plainObjectEnd(text: string, at: number, names: Names, levels: number): number {
+  if (levels < 1 || text.charCodeAt(at) !== openBrace) return -1;
   if (text.charCodeAt(at + 1) === closeBrace) return at + 2;
   const { known } = names;
   let seen: Set<string> | null = null;
@@ -83,7 +86,7 @@ export function plainObjectEnd(text: string, at: number, names: Names): number {
       seen.add(name);
       i = end + 1;
     }
-    i = plainValueEnd(text, i);
+    i = plainValueEnd(text, i, levels - 1);
     if (i < 0) return -1;
     const unit = text.charCodeAt(i++);
     if (unit === comma) continue;
@@ -99,11 +102,13 @@ function isWhole(name: string): boolean {
   return name.length > 3;
 }
 
-function plainArrayEnd(text: string, at: number): number {
+function plainArrayEnd(text: string, at: number, levels: number): number {
+  if (levels < 1) return -1;
   if (text.charCodeAt(at + 1) === closeBracket) return at + 2;
   const names = noNames();
   for (let i = at + 1; ; i++) {
-    i = text.charCodeAt(i) === openBrace ? plainObjectEnd(text, i, names) : plainValueEnd(text, i);
+    const isObject = text.charCodeAt(i) === openBrace;
+    i = isObject ? plainObjectEnd(text, i, names, levels - 1) : plainValueEnd(text, i, levels - 1);
     if (i < 0) return -1;
     const unit = text.charCodeAt(i);
     if (unit === closeBracket) return i + 1;
@@ -113,11 +118,11 @@ function plainArrayEnd(text: string, at: number): number {
 
 const literals = ["null", "true", "false"];
 
-export function plainValueEnd(text: string, at: number): number {
+function plainValueEnd(text: string, at: number, levels: number): number {
   const unit = text.charCodeAt(at);
   if (unit === quote) return plainStringEnd(text, at);
-  if (unit === openBrace) return plainObjectEnd(text, at, noNames());
-  if (unit === openBracket) return plainArrayEnd(text, at);
+  if (unit === openBrace) return plainObjectEnd(text, at, noNames(), levels);
+  if (unit === openBracket) return plainArrayEnd(text, at, levels);
   if (unit === minus || isDigit(unit)) return plainNumberEnd(text, at);
   for (const literal of literals) if (text.startsWith(literal, at)) return at + literal.length;
   return -1;

@@ -60,6 +60,12 @@ async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteReq
   return useKeyField(tx, map, request.remoteField);
 }
 
+/** What one or several items name. */
+interface Named {
+  copies: number;
+  readonly matches: Match[];
+}
+
 /** What the items of a request name on the map. */
 async function findCandidates(
   tx: WriteTransaction,
@@ -68,27 +74,27 @@ async function findCandidates(
   request: WriteRequest,
 ): Promise<{ readonly candidates: readonly Candidate[]; readonly taken: ReadonlySet<string> }> {
   const { items, kind } = request;
-  const names = items.map((item) => {
-    if (kind === "create") return null;
-    return field ? item.key : item.id;
-  });
-  const named = new Map<string, { copies: number; matches: Match[] }>();
-  for (const name of names) {
-    if (name === null) continue;
+  const named = new Map<string, Named>();
+  const nameless: Named = { copies: 1, matches: [] };
+  const meant = items.map(({ id, key }) => {
+    const name = kind === "create" ? null : field ? key : id;
+    if (name === null) return nameless;
     const known = named.get(name);
-    if (known) known.copies++;
-    else named.set(name, { copies: 1, matches: [] });
-  }
+    if (known) {
+      known.copies++;
+      return known;
+    }
+    const first: Named = { copies: 1, matches: [] };
+    named.set(name, first);
+    return first;
+  });
   const distinct = [...named.values()];
   const found = field
     ? await tx.findByKeys(field.number, [...named.keys()])
     : await tx.findByIds(map.number, [...named.keys()]);
   for (const match of found) distinct[match.of]!.matches.push(match);
 
-  const candidates = items.map((item, i) => {
-    const { copies, matches } = named.get(names[i] ?? "") ?? { copies: 1, matches: [] };
-    return { item, copies, matches };
-  });
+  const candidates = items.map((item, i) => ({ item, copies: meant[i]!.copies, matches: meant[i]!.matches }));
   return { candidates, taken: field && kind === "synchronise" ? await takenIds(tx, map, candidates) : new Set() };
 }
 

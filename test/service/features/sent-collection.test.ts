@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkFeature } from "../../../src/service/features/feature.js";
 import { parseCollection, SentFeature, UnfitFeature } from "../../../src/service/features/sent-collection.js";
+import { defaultSettings } from "../../../src/service/settings.js";
 
 /** What is kept of a feature, by parsing it and writing it anew. */
 const keptOf = (feature: unknown) => {
@@ -11,7 +12,7 @@ const keptOf = (feature: unknown) => {
 
 async function read(text: string): Promise<unknown> {
   try {
-    return await parseCollection(text);
+    return await parseCollection(text, defaultSettings);
   } catch (error) {
     expect(error).toBeInstanceOf(SyntaxError);
     return "no JSON";

@@ -15,7 +15,9 @@ interface PackedSuccess {
 export function packOutcome(outcome: WriteOutcome | ReadingKeys): PackedOutcome | ReadingKeys {
   if (outcome.kind !== "done") return outcome;
   const { success, ...rest } = outcome;
-  return { ...rest, indexes: Uint32Array.from(success, ({ index }) => index), text: writtenText(success) };
+  const indexes = new Uint32Array(success.length);
+  for (const [place, { index }] of success.entries()) indexes[place] = index;
+  return { ...rest, indexes, text: writtenText(success) };
 }
 
 export function unpackOutcome(packed: PackedOutcome): WriteOutcome {

@@ -47,16 +47,16 @@ export function unpackRequest(packed: PackedRequest): WriteRequest {
   const columns = [ids, keys, geometries, properties].map((texts) => texts.split("\n"));
   const [id, key, geometry, property] = columns as [string[], string[], string[], string[]];
   const failed = new Map(failures);
-  const items = Array.from(
-    indexes,
-    (index, i): WriteItem => ({
-      index,
+  const items: WriteItem[] = [];
+  for (let i = 0; i < indexes.length; i++) {
+    items.push({
+      index: indexes[i]!,
       id: id[i] || null,
       key: key[i] || null,
       geometry: geometry[i] || undefined,
       properties: property[i] || undefined,
       failure: failed.get(i),
-    }),
-  );
+    });
+  }
   return { ...request, items };
 }
