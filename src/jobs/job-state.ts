@@ -83,8 +83,8 @@ export class JobState implements Disposable {
     this.using((database) =>
       database.transaction(() => {
         this.put("written", step, output, written);
-        database.prepare("DELETE FROM handed WHERE step = ? AND output = ?").run(step, resolve(output));
-        this.forgetBegun(step, output);
+        this.remove("handed", step, output);
+        this.remove("begun", step, output);
       })(),
     );
   }
@@ -101,9 +101,7 @@ export class JobState implements Disposable {
 
   /** The run lives, and all is as it was. */
   forgetBegun(step: string, output: string): void {
-    this.using((database) =>
-      database.prepare("DELETE FROM begun WHERE step = ? AND output = ?").run(step, absolute(output)),
-    );
+    this.using(() => this.remove("begun", step, output));
   }
 
   /** What outputs shall become that are written elsewhere: should this run die, the next one asks what became of them. */
@@ -130,6 +128,10 @@ export class JobState implements Disposable {
   private put(table: Table, step: string, output: string, written: Written): void {
     const put = this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?)`);
     put.run(step, absolute(output), JSON.stringify(written));
+  }
+
+  private remove(table: Table, step: string, output: string): void {
+    this.database.prepare(`DELETE FROM ${table} WHERE step = ? AND output = ?`).run(step, absolute(output));
   }
 
   keep(report: RunReport): void {

@@ -38,6 +38,20 @@ test("none is known where there was none", async () => {
   expect(state.lastSuccess()).toBeNull();
 });
 
+test.each(["out/a.geojson", "s3://bucket/out/a.geojson"])(
+  "of %s, once it is written, nothing is waited for any more",
+  async (output) => {
+    const written = { settings: "s", sources: null, files: [] };
+    using state = await JobState.open(folder);
+    state.handOut("step", [{ output, written }]);
+    state.begin("step", output, written);
+    expect([state.handed("step", output), state.begun("step", output)]).toEqual([written, written]);
+    state.wrote("step", output, written);
+    expect(state.written("step", output)).toEqual(written);
+    expect([state.handed("step", output), state.begun("step", output)]).toEqual([null, null]);
+  },
+);
+
 test("what a try changed on a map before it failed counts, whatever the next finds", () => {
   const item = (result: Result, counts: ItemReport["counts"]): ItemReport => ({
     source: "a",
