@@ -1,14 +1,13 @@
 /** Where a command answers Prometheus. */
 import { fault } from "../errors.js";
 import type { Flag } from "./command.js";
-import { wholeNumber } from "./values.js";
+import { text } from "./source-options.js";
+import { portNumber } from "./values.js";
 
 export interface MetricsArguments {
   readonly metricsPort?: string;
   readonly metricsHost?: string;
 }
-
-const text = { type: "string", requiresArg: true } as const;
 
 export const metricsOptions = {
   "metrics-port": {
@@ -25,12 +24,10 @@ export interface MetricsPlace {
 
 /** @returns null where nobody asked for it @throws option-invalid, usage */
 export function metricsPlace({ metricsPort, metricsHost }: MetricsArguments): MetricsPlace | null {
-  const port = wholeNumber("--metrics-port", metricsPort, 0);
+  const port = portNumber("--metrics-port", metricsPort);
   if (port === undefined) {
     if (metricsHost === undefined) return null;
     throw fault("usage", { reason: "--metrics-host goes with --metrics-port" });
   }
-  if (port > 65_535)
-    throw fault("option-invalid", { option: "--metrics-port", value: metricsPort!, expected: "below 65536" });
   return { host: metricsHost ?? "127.0.0.1", port };
 }

@@ -2,13 +2,12 @@
 import { fault } from "../errors.js";
 import { type QueueAddress, queueAddress } from "../jobs/queue/address.js";
 import type { Flag } from "./command.js";
+import { text } from "./source-options.js";
 
 export interface QueueArguments {
   readonly queue?: string;
   readonly queuePrefix?: string;
 }
-
-const text = { type: "string", requiresArg: true } as const;
 
 export const queueOptions = {
   queue: {

@@ -60,3 +60,11 @@ export function numberOf(option: string, text: string | undefined, least: number
 
 export const wholeNumber = (option: string, text: string | undefined, least: number): number | undefined =>
   numberOf(option, text, least, true);
+
+/** Of TCP; 0 stands for any that is free. @throws option-invalid */
+export function portNumber(option: string, text: string | undefined): number | undefined {
+  const port = wholeNumber(option, text, 0);
+  if (port !== undefined && port > 65_535)
+    throw fault("option-invalid", { option, value: text!, expected: "below 65536" });
+  return port;
+}

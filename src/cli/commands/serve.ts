@@ -6,7 +6,7 @@ import type { Command } from "../command.js";
 import { interrupted } from "../signals.js";
 import { file } from "../source-options.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
-import { pairs, wholeNumber } from "../values.js";
+import { pairs, portNumber, wholeNumber } from "../values.js";
 
 export interface ServeArguments extends StoreArguments {
   readonly host?: string;
@@ -97,8 +97,7 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
   const { tlsCert, tlsKey } = args;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw fault("usage", { reason: "https needs both --tls-cert and --tls-key" });
-  const port = wholeNumber("--port", args.port, 0) ?? 8080;
-  if (port > 65_535) throw fault("option-invalid", { option: "--port", value: args.port!, expected: "below 65536" });
+  const port = portNumber("--port", args.port) ?? 8080;
   return {
     store: storeLocation(args, process.env),
     host: args.host ?? "127.0.0.1",
