@@ -1,7 +1,7 @@
-import { createRequire } from "node:module";
 import yargs, { type Argv } from "yargs";
 import { fault } from "../errors.js";
 import { nearestName } from "../nearest-name.js";
+import { version } from "../version.js";
 import { type Command, type CommonArguments, commandNameIn, commands, common, type Flag, groups } from "./command.js";
 
 /** A command and what it was given. */
@@ -17,7 +17,6 @@ export interface Asked {
  */
 export async function readFullLine(line: readonly string[]): Promise<Asked | null> {
   let asked: Asked | null = null;
-  const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
   const all = Object.values(commands);
   const parser = yargs(keepQuotes(line, Object.assign({}, common, ...all.map((command) => command.options))))
     .scriptName("geoferry")

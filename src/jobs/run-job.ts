@@ -1,5 +1,4 @@
 /** A job from its first step to its last: what stops one stops no other that does not need it. */
-import { createRequire } from "node:module";
 import { resolve, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fault } from "../errors.js";
@@ -7,6 +6,7 @@ import { absolute } from "../io/s3-address.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
 import { traced } from "../tracing/span.js";
+import { version } from "../version.js";
 import type { Job, Step, SynchronisationStep } from "./job.js";
 import { JobState, jobFolder } from "./job-state.js";
 import type { HandedProgress, HandOut, QueueSettings } from "./queue/hand-out.js";
@@ -30,8 +30,6 @@ export interface Watcher {
   /** Of steps that workers do. */
   onProgress?(progress: HandedProgress): void;
 }
-
-const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
 
 /**
  * @throws usage where there is no such step, job-locked, output-failed; what goes wrong in a step is in its report

@@ -1,8 +1,8 @@
 /** The service as a process: opens its store, listens, looks after itself, and ends without losing what it was asked. */
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { version } from "../version.js";
 import { buildApp } from "./app.js";
 import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
 import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
@@ -56,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   checkAddress(host, tls !== null, options.insecureHttp);
   checkProxies(options.trustProxy);
   const certificate = tls && readCertificate(tls, Date.now());
-  const metrics = new Metrics(version());
+  const metrics = new Metrics(version);
   let log: FastifyBaseLogger | undefined;
   const opened = await openStore(options.store, {
     threadEnded: (end) => log && logThreadEnd(log, end),
@@ -107,11 +107,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await store[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-function version(): string {
-  const manifest = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
-  return manifest.version;
 }
 
 /** @returns the address, where programs of this machine reach it */

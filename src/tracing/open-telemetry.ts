@@ -1,5 +1,4 @@
 /** Traces by OpenTelemetry: spans of this process, sent in batches to a collector. */
-import { createRequire } from "node:module";
 import {
   type Context,
   context,
@@ -20,6 +19,7 @@ import {
   ConsoleSpanExporter,
   type SpanExporter,
 } from "@opentelemetry/sdk-trace-base";
+import { version } from "../version.js";
 import type { TraceExporter } from "./environment.js";
 import { type Attributes, type Carrier, type OpenSpan, type SpanOptions, type Tracer, traceWith } from "./span.js";
 
@@ -29,8 +29,6 @@ const lastFlush = 3000;
 const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
 
 const propagator = new W3CTraceContextPropagator();
-
-const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
 
 export interface Tracing extends AsyncDisposable {
   /** Sends what there is now: of a process that may be ended at any time. */

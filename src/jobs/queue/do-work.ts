@@ -1,12 +1,12 @@
 /** What a hand of a worker does with an order: it finds the step in the job's file, sees that all is as it was, and does it. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../../errors.js";
 import { systemReason } from "../../io/source.js";
 import type { Registry } from "../../plugin/registry.js";
 import { knownStateId } from "../../sync/state-folder.js";
 import { traced } from "../../tracing/span.js";
+import { version } from "../../version.js";
 import type { Job, Step, SynchronisationStep } from "../job.js";
 import { readJob } from "../read-job.js";
 import { isRepeatable, passing } from "../repeatable.js";
@@ -39,8 +39,6 @@ export interface Superior {
   progress(features: number): void;
   notice(sentence: string): void;
 }
-
-const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
 
 /** Never throws. */
 export function doWork(order: Order, shop: Workshop, superior: Superior, signal: AbortSignal): Promise<Done> {

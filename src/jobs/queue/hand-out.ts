@@ -1,13 +1,12 @@
 /** A run that hands its steps to workers: what it hands out, waits for, takes back, and takes over from one that died. */
-
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import type { Host } from "../../pipeline/request.js";
 import { stateId } from "../../sync/state-folder.js";
 import { activeSpan } from "../../tracing/span.js";
+import { version } from "../../version.js";
 import type { Bookkeeping, Finished } from "../convert-step.js";
 import type { ConversionStep, Job, Step, SynchronisationStep } from "../job.js";
 import type { JobState } from "../job-state.js";
@@ -46,8 +45,6 @@ export interface HandOutOptions {
   readonly onNotice: (sentence: string) => void;
   readonly onProgress?: (progress: HandedProgress) => void;
 }
-
-const { version } = createRequire(import.meta.url)("geoferry/package.json") as { version: string };
 
 export class HandOut implements AsyncDisposable {
   private readonly run = randomBytes(6).toString("hex");
