@@ -4,6 +4,7 @@ import type { FieldType } from "../../src/model/index.js";
 import { namesSeveralSystems } from "./gml-systems.js";
 import { type LayerDefinition, layerDefinition } from "./layer-definition.js";
 import type { Gdal } from "./library.js";
+import { quoted } from "./ogr-sql.js";
 import type { FieldPlan, LayerFacts } from "./protocol.js";
 
 /** The types of OGR; lists become JSON. */
@@ -70,8 +71,6 @@ export interface ReadLayer {
   readonly geometryColumn: string | null;
   readonly isFirst: boolean;
 }
-
-export const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
 /** The reference system of another column than the first. */
 function wktOfColumn(dataset: Dataset, layer: Layer, column: string): string {

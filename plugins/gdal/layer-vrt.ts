@@ -1,6 +1,7 @@
 /** The layers to write as GDAL's driver OGR_VRT is told of them: types, ids, and where the geometry stands. */
 import { type Field, type FieldType, Kind, type LayerSummary } from "../../src/model/index.js";
 import { rowsLayer } from "./flatgeobuf.js";
+import { quoted } from "./ogr-sql.js";
 
 /** Columns that the rows have besides those of the fields. */
 export const geometryColumn = "g";
@@ -72,9 +73,6 @@ export interface LayerDescription {
   /** `given`: as they stand in the rows; `counted`: from 1 on; null: whatever the driver gives. */
   readonly ids: "given" | "counted" | null;
 }
-
-/** In the SQL of OGR. */
-const quoted = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
 /** What the ids are called, where the output has a name for them: as no field is. */
 function idName(fields: readonly Field[]): string {

@@ -4,8 +4,9 @@ import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../.
 import { WkbReader } from "../shared/wkb.js";
 import { GeometryRun } from "./geometry-run.js";
 import { reachingDrivers } from "./known-drivers.js";
-import { quoted, type ReadLayer, readLayers, select } from "./layer-facts.js";
+import { type ReadLayer, readLayers, select } from "./layer-facts.js";
 import type { Gdal } from "./library.js";
+import { quoted } from "./ogr-sql.js";
 import type { FieldPlan, GdalReply, GdalRequest, LayerFacts, Unreadable } from "./protocol.js";
 import { type Cells, cellsOf } from "./value-cells.js";
 

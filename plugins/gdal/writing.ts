@@ -2,8 +2,9 @@
 import type { Dataset, Layer } from "gdal-async";
 import { quoted as quotedName } from "../shared/sql-names.js";
 import { layerDefinition } from "./layer-definition.js";
-import { fieldPlans, quoted, select, wktOf } from "./layer-facts.js";
+import { fieldPlans, select, wktOf } from "./layer-facts.js";
 import type { Gdal } from "./library.js";
+import { quoted } from "./ogr-sql.js";
 import type { FieldPlan, GdalRequest, WrittenLayer, WrittenValues } from "./protocol.js";
 
 type WriteRequest = GdalRequest & { readonly kind: "write" };
