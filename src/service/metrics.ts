@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { aroundCalls, type Call } from "./store/calls.js";
 import type { Store } from "./store/contract.js";
 import type { KeyNews } from "./store/reading-keys.js";
 
@@ -86,18 +87,7 @@ export class Metrics {
 
   /** The same store, whose answers are timed. */
   timed(store: Store): Store {
-    const known = new Map<PropertyKey, unknown>();
-    return new Proxy(store, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name, target);
-        if (typeof member !== "function") return member;
-        if (!known.has(name)) {
-          const call = (member as Call).bind(target);
-          known.set(name, typeof name === "string" ? this.timedCall(name, call) : call);
-        }
-        return known.get(name);
-      },
-    });
+    return aroundCalls(store, (name, call) => this.timedCall(name, call));
   }
 
   private timedCall(name: string, call: Call): Call {
@@ -123,5 +113,3 @@ export class Metrics {
     return this.registry.metrics();
   }
 }
-
-type Call = (...values: unknown[]) => unknown;

@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { beginSpan, isTraced, isWithinSpan, type OpenSpan, traced } from "../tracing/span.js";
+import { aroundCalls } from "./store/calls.js";
 import type { Store } from "./store/contract.js";
 
 /** To be called before the routes of the app are made; does nothing where nothing is traced. */
@@ -43,20 +44,14 @@ function endSpan(span: OpenSpan, { headersSent, statusCode, writableFinished }: 
 const first = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-type Call = (...values: unknown[]) => unknown;
-
 /** The same store, whose answers are spans; itself where nothing is traced. */
 export function tracedStore(store: Store): Store {
   if (!isTraced()) return store;
-  return new Proxy(store, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== "function") return member;
-      const call = (member as Call).bind(target);
-      if (typeof name !== "string") return call;
-      const attributes = { "db.system.name": store.name };
-      return (...values: unknown[]) =>
-        isWithinSpan() ? traced(`store ${name}`, { attributes }, async () => call(...values)) : call(...values);
-    },
-  });
+  const attributes = { "db.system.name": store.name };
+  return aroundCalls(
+    store,
+    (name, call) =>
+      (...values) =>
+        isWithinSpan() ? traced(`store ${name}`, { attributes }, async () => call(...values)) : call(...values),
+  );
 }
