@@ -230,6 +230,15 @@ const superseded = new Set(
 // Of MGI 1901 in Kosovo: 1.6 km from what the operations of Serbia and North Macedonia give at the same places, which are
 // accurate to 1 m as these are said to be. No survey is bent like that.
 const contradicted = new Set(["9142", "9143"]);
+/**
+ * @param row of an operation, with the datums that it is between
+ * @param table of the database that it stands in
+ * @param how the last cell, see `write` of operations.ts
+ */
+const operationLine = ({ source, target, code, name, accuracy }, table, how) => [
+  ...[`${source}`, `${target}`, `${code}`, name, accuracy],
+  ...[area(table, `${code}`), how],
+];
 const operations = [];
 // Those that EPSG has replaced are not used, but a definition may declare them: then they are known by their numbers.
 const replaced = [];
@@ -266,15 +275,9 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
   ];
   if (row.px !== null) values.push(row.px * pivot, row.py * pivot, row.pz * pivot);
   while (values.length > 1 && values.length <= 7 && !values.at(-1)) values.pop();
-  (former ? replaced : operations).push([
-    `${row.source}`,
-    `${row.target}`,
-    `${row.code}`,
-    row.name,
-    `${row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`,
-    area("helmert_transformation", `${row.code}`),
-    values.map((value) => number(value + 0)).join(","),
-  ]);
+  const accuracy = `${row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`;
+  const how = values.map((value) => number(value + 0)).join(",");
+  (former ? replaced : operations).push(operationLine({ ...row, accuracy }, "helmert_transformation", how));
 }
 // Operations by a grid. PROJ names the files anew, and some of them are turned round against EPSG's. The cell begins with
 // @ and names every file that does it, the one to be had from PROJ first, each with a - before it where it is used
@@ -305,15 +308,7 @@ for (const row of rows(`select g.*, s.datum_code source, t.datum_code target fro
     where g.auth_name = 'EPSG' and g.deprecated = 0 and s.type != 'geographic 3D' and g.accuracy is not null
     and g.method_name not like '%height%' and g.method_name not like '%geoid%' and g.method_name not like '%vertical%'
     and g.method_name not like '%depth%' and g.method_name not like '%motion%' order by g.code`)) {
-  const line = [
-    `${row.source}`,
-    `${row.target}`,
-    `${row.code}`,
-    row.name,
-    row.accuracy,
-    area("grid_transformation", `${row.code}`),
-    gridCell(row),
-  ];
+  const line = operationLine(row, "grid_transformation", gridCell(row));
   if (row.source === row.target || supersededGrids.has(`${row.code}`) || seen.has(line.join())) continue;
   seen.add(line.join());
   operations.push(line);
@@ -333,15 +328,8 @@ for (const row of rows(`select o.*, s.datum_code source, t.datum_code target fro
     const [parameter, value, unit] = ["code", "value", "uom_code"].map((part) => row[`param${n}_${part}`]);
     if (parameter !== null) offset[parameter] = degrees(value, `${unit}`) * 3600;
   }
-  operations.push([
-    `${row.source}`,
-    `${row.target}`,
-    `${row.code}`,
-    row.name,
-    row.accuracy,
-    area("other_transformation", `${row.code}`),
-    `+${number(offset[8602])},${number(offset[8601])}`,
-  ]);
+  const how = `+${number(offset[8602])},${number(offset[8601])}`;
+  operations.push(operationLine(row, "other_transformation", how));
 }
 
 // Operations of several steps, of which a grid or an offset is one: the codes of the steps after a &, with a - before those that are
@@ -365,15 +353,7 @@ for (const row of rows(`select c.*, s.datum_code source, t.datum_code target,
   }
   if (steps.length !== row.steps.split(",").length || at !== `${row.target}` || row.source === row.target) continue;
   if (!steps.some((code) => /^[@#+]/.test(linesByCode.get(code.replace("-", ""))[6]))) continue;
-  operations.push([
-    `${row.source}`,
-    `${row.target}`,
-    `${row.code}`,
-    row.name,
-    row.accuracy,
-    area("concatenated_operation", `${row.code}`),
-    `&${steps.join(",")}`,
-  ]);
+  operations.push(operationLine(row, "concatenated_operation", `&${steps.join(",")}`));
 }
 
 // What the areas of use are called, for those of one name.
