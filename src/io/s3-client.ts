@@ -23,14 +23,16 @@ const nobody: S3ClientConfig = {
   signer: { sign: async (request) => request },
 };
 
+/** The address of a store other than Amazon's; empty where none is named. */
+export const ownEndpoint = ({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL }: NodeJS.ProcessEnv): string =>
+  AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || "";
+
 /**
  * `AWS_VIRTUAL_HOSTING` and `AWS_NO_SIGN_REQUEST` are called as GDAL calls them. A store of one's own is asked by path
  * unless told otherwise, and gets no checksums that it need not know.
  */
 function settingsOf(environment: NodeJS.ProcessEnv): S3ClientConfig {
   const {
-    AWS_ENDPOINT_URL_S3,
-    AWS_ENDPOINT_URL,
     AWS_REGION,
     AWS_DEFAULT_REGION,
     AWS_MAX_ATTEMPTS,
@@ -39,7 +41,7 @@ function settingsOf(environment: NodeJS.ProcessEnv): S3ClientConfig {
     AWS_REQUEST_CHECKSUM_CALCULATION,
     AWS_RESPONSE_CHECKSUM_VALIDATION,
   } = environment;
-  const isOwn = Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL);
+  const isOwn = ownEndpoint(environment) !== "";
   const region = AWS_REGION || AWS_DEFAULT_REGION || (isOwn ? "us-east-1" : undefined);
   return {
     ...(region ? { region } : {}),

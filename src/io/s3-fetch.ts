@@ -62,22 +62,16 @@ async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: Abort
   }
 }
 
-/** @returns the bytes written @throws as `ask` does, and input-too-large, output-failed */
-export async function fetchObject(
+/** @throws as `ask` does, and input-changed, input-download, output-failed, interrupted */
+async function fetchObject(
   object: StoredObject,
   path: string,
-  { signal, maxBytes, progress }: FetchLimits,
-): Promise<number> {
-  const source = textOf(object);
-  if (maxBytes !== undefined && object.size > maxBytes)
-    throw fault("input-too-large", { source, limit: maxBytes, option: "--max-input" });
+  signal: AbortSignal,
+  progress: (done: number) => void,
+): Promise<void> {
   await spooling(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
   try {
-    return await spoolStream(bytesOf(object, signal), path, {
-      source,
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-      ...(progress ? { progress } : {}),
-    });
+    await spoolStream(bytesOf(object, signal), path, { source: textOf(object), progress });
   } catch (error) {
     if (signal.aborted && !(error instanceof GeoferryError && error.code === "interrupted"))
       throw fault("interrupted", {}, error);
@@ -85,7 +79,10 @@ export async function fetchObject(
   }
 }
 
-/** Fetches all of them side by side, and ends when all have come or failed. @throws as `fetchObject` does */
+/**
+ * Fetches all of them side by side, and ends when all have come or failed.
+ * @throws as `ask` does, and input-too-large, input-changed, input-download, output-failed, interrupted
+ */
 export async function fetchObjects(
   files: readonly { readonly object: StoredObject; readonly path: string }[],
   { signal, maxBytes, progress }: FetchLimits,
@@ -96,12 +93,9 @@ export async function fetchObjects(
     throw fault("input-too-large", { source: textOf(first.object), limit: maxBytes, option: "--max-input" });
   const done = new Map<string, number>();
   const fetchOne = async ({ object, path }: (typeof files)[number]) =>
-    fetchObject(object, path, {
-      signal,
-      progress: (bytes) => {
-        done.set(path, bytes);
-        progress?.([...done.values()].reduce((sum, each) => sum + each, 0));
-      },
+    fetchObject(object, path, signal, (bytes) => {
+      done.set(path, bytes);
+      progress?.([...done.values()].reduce((sum, each) => sum + each, 0));
     });
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(connections);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { AbortMultipartUploadCommand } from "@aws-sdk/client-s3";
 import { isAbandoned, markPattern, newMark } from "./leftovers.js";
 import type { BucketAddress } from "./s3-address.js";
-import { ask } from "./s3-client.js";
+import { ask, ownEndpoint } from "./s3-client.js";
 
 export interface UnfinishedUpload extends BucketAddress {
   readonly id: string;
@@ -18,13 +18,11 @@ const fileName = new RegExp(`^geoferry-(${markPattern})\\.uploads$`);
 const ownFile = join(tmpdir(), `geoferry-${newMark()}.uploads`);
 const unfinished = new Set<string>();
 
-const endpoint = (): string => process.env.AWS_ENDPOINT_URL_S3 || process.env.AWS_ENDPOINT_URL || "";
-
 /** Before the first part is sent. */
 export function noteUpload(upload: UnfinishedUpload): void {
   unfinished.add(upload.id);
   try {
-    appendFileSync(ownFile, `${JSON.stringify({ ...upload, endpoint: endpoint() })}\n`, { mode: 0o600 });
+    appendFileSync(ownFile, `${JSON.stringify({ ...upload, endpoint: ownEndpoint(process.env) })}\n`, { mode: 0o600 });
   } catch {
     // A rule of the bucket's own removes it in the end.
   }
@@ -67,7 +65,7 @@ async function takeBack(path: string, signal: AbortSignal): Promise<boolean> {
     try {
       const upload = JSON.parse(line) as UnfinishedUpload & { readonly endpoint: string };
       const { bucket, key, id } = upload;
-      if (upload.endpoint !== endpoint()) all = false;
+      if (upload.endpoint !== ownEndpoint(process.env)) all = false;
       else
         await ask({ bucket, key, use: "read", signal }, (client, options) =>
           client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }), options),
