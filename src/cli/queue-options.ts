@@ -9,17 +9,19 @@ export interface QueueArguments {
   readonly queuePrefix?: string;
 }
 
+const usualPrefix = "geoferry";
+
 export const queueOptions = {
   queue: {
     ...text,
     describe:
       "Redis or Valkey that keeps the queue: redis://HOST:PORT, with TLS rediss://; GEOFERRY_QUEUE where it has a password",
   },
-  "queue-prefix": { ...text, describe: "How the names of its keys begin", defaultDescription: "geoferry" },
+  "queue-prefix": { ...text, describe: "How the names of its keys begin", defaultDescription: usualPrefix },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** @throws queue-address, option-invalid */
-export function queueFrom({ queue, queuePrefix = "geoferry" }: QueueArguments): {
+export function queueFrom({ queue, queuePrefix = usualPrefix }: QueueArguments): {
   readonly address: QueueAddress;
   readonly prefix: string;
 } | null {

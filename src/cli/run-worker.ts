@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { Hands } from "../jobs/queue/hands.js";
 import { QueueWorker, type WorkerNews } from "../jobs/queue/queue-worker.js";
 import { WorkerMetrics } from "../jobs/queue/worker-metrics.js";
+import { given } from "../pipeline/request.js";
 import { isPath } from "../plugin/resolve.js";
 import { stateRoot } from "../sync/state-folder.js";
 import type { CommonArguments } from "./command.js";
@@ -47,17 +48,13 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
   const concurrency = numbers.concurrency ?? availableParallelism();
   const name = args.name ?? `${hostname()}-${process.pid}`;
   const { timeout, retries, rate, profile, insecureHttp } = args;
-  const told: HandArguments = {
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(retries === undefined ? {} : { retries }),
-    ...(rate === undefined ? {} : { rate }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(insecureHttp === undefined ? {} : { insecureHttp }),
+  const told = given<HandArguments>({
+    ...{ timeout, retries, rate, profile, insecureHttp },
     plugin: plugins,
     state: stateRoot(args.state, process.env),
     threads: Math.max(1, Math.floor(availableParallelism() / concurrency)),
     spreadFrom: numbers.spreadFrom,
-  };
+  });
   const hands = new Hands(
     () => fork(handPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
     concurrency,

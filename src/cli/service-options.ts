@@ -4,6 +4,7 @@ import type { ChosenConnection, Wish } from "../remote/choose-connection.js";
 import { type ServiceClient, type Traffic, usualTraffic } from "../remote/map-client.js";
 import type { CommonArguments, Flag } from "./command.js";
 import { interrupted } from "./signals.js";
+import { text } from "./source-options.js";
 import { numberOf, wholeNumber } from "./values.js";
 
 export interface TrafficArguments {
@@ -20,8 +21,6 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
   /** Of a job file: no flag gives them. */
   readonly credentials?: Pick<Wish, "clientId" | "clientSecret">;
 }
-
-const text = { type: "string", requiresArg: true } as const;
 
 export const trafficOptions = {
   timeout: {
@@ -92,17 +91,17 @@ export function wishFrom(args: ServiceArguments, environment: NodeJS.ProcessEnv)
   };
 }
 
-/** @throws remote-unknown, remote-profile, remote-address, usage */
-export async function connectionFrom(
-  args: ServiceArguments,
-  environment: NodeJS.ProcessEnv,
-): Promise<ChosenConnection> {
+/** Profiles are read where the wish leaves something open. */
+async function chosen(wish: Wish, environment: NodeJS.ProcessEnv): Promise<ChosenConnection> {
   const { chooseConnection, isComplete } = await import("../remote/choose-connection.js");
   const { profilesFile, readProfiles } = await import("../remote/profile.js");
-  const wish = wishFrom(args, environment);
   const file = profilesFile(environment);
   return chooseConnection(wish, isComplete(wish) ? new Map() : await readProfiles(file), file);
 }
+
+/** @throws remote-unknown, remote-profile, remote-address, usage */
+export const connectionFrom = (args: ServiceArguments, environment: NodeJS.ProcessEnv): Promise<ChosenConnection> =>
+  chosen(wishFrom(args, environment), environment);
 
 /**
  * Where it is, for those who need no credentials since others write to it.
@@ -114,12 +113,8 @@ export async function serviceAddressFrom(
 ): Promise<{ readonly url: string; readonly insecureHttp: boolean }> {
   const wish = wishFrom(args, environment);
   const unneeded = { clientId: "unneeded", clientSecret: "unneeded" };
-  const { chooseConnection, isComplete } = await import("../remote/choose-connection.js");
-  const { profilesFile, readProfiles } = await import("../remote/profile.js");
-  const file = profilesFile(environment);
-  const known = { ...wish, ...(wish.clientId === undefined ? unneeded : {}) };
-  const profiles = isComplete(known) ? new Map() : await readProfiles(file);
-  const { url, insecureHttp: insecure } = chooseConnection(known, profiles, file);
+  const known = wish.clientId === undefined ? { ...wish, ...unneeded } : wish;
+  const { url, insecureHttp: insecure } = await chosen(known, environment);
   return { url, insecureHttp: insecure ?? false };
 }
 

@@ -77,9 +77,9 @@ export type OutputMember =
 /** Members that may be undefined, as arguments are. */
 export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-/** A request without the members that are not given. */
-export function given<T extends object>(request: Loose<T>): T {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as T;
+/** Without the members that are not given. */
+export function given<T extends object>(members: Loose<T>): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** How far a conversion is. */

@@ -6,6 +6,7 @@ import { readSecret } from "../password.js";
 import { give, tell } from "../say.js";
 import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../service-options.js";
 import { interrupted } from "../signals.js";
+import { text } from "../source-options.js";
 
 interface LoginArguments extends CommonArguments, TrafficArguments {
   readonly url?: string;
@@ -15,8 +16,6 @@ interface LoginArguments extends CommonArguments, TrafficArguments {
   readonly tokenPath?: string;
   readonly insecureHttp?: boolean;
 }
-
-const text = { type: "string", requiresArg: true } as const;
 
 export const loginCommand: Command<LoginArguments> = {
   usage: "login [url]",

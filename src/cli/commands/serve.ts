@@ -4,7 +4,7 @@ import type { Settings } from "../../service/settings.js";
 import { listOf } from "../arguments.js";
 import type { Command } from "../command.js";
 import { interrupted } from "../signals.js";
-import { file } from "../source-options.js";
+import { file, text } from "../source-options.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
 import { pairs, portNumber, wholeNumber } from "../values.js";
 
@@ -20,8 +20,6 @@ export interface ServeArguments extends StoreArguments {
   readonly auditDays?: string;
   readonly logLevel?: string;
 }
-
-const text = { type: "string", requiresArg: true } as const;
 
 export const serveCommand: Command<ServeArguments> = {
   usage: "serve",
