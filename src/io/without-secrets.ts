@@ -14,3 +14,7 @@ export function tellable(name: string, registry: Pick<Registry, "ofAddress">): s
   if (addresses) return addresses.withoutSecrets(name);
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(name) ? withoutSecrets(name) : name;
 }
+
+/** Inputs in one line. */
+export const tellableInputs = (names: readonly string[], registry: Pick<Registry, "ofAddress">): string =>
+  names.map((name) => tellable(name, registry)).join(", ");

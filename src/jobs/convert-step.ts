@@ -5,8 +5,8 @@ import { tellable } from "../io/without-secrets.js";
 import { convertMany, type Decide, type Outcome } from "../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { settingsHash } from "../sync/state.js";
-import { type Converted, convertedOf } from "./converted.js";
-import { isUnchanged, type Mark, marksOf, outputStampOf, stampAt } from "./fingerprint.js";
+import { type Converted, convertedOf, stampedFiles } from "./converted.js";
+import { isUnchanged, type Mark, marksOf, stampAt } from "./fingerprint.js";
 import type { ConversionStep, SynchronisationStep } from "./job.js";
 import type { JobState, Written } from "./job-state.js";
 import { type ErrorReport, errorReport, type ItemReport } from "./run-report.js";
@@ -58,11 +58,8 @@ export async function convertStep(
   const host: Host = {
     ...tools.host,
     onCommit(output, files) {
-      const stamped = files.map(({ path, final, stamp }) => ({
-        path: final,
-        stamp: stamp ?? outputStampOf(path) ?? "",
-      }));
       if (files.length === 0 || !settingsBy.has(output)) return;
+      const stamped = stampedFiles(files);
       state.begin(step.name, output, { ...about(output), files: stamped });
       named.set(output, stamped);
     },

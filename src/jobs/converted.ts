@@ -1,5 +1,6 @@
 /** What a job keeps of a conversion that was done. */
 import { isBucketAddress } from "../io/s3-address.js";
+import type { Unnamed } from "../io/unnamed.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
@@ -37,6 +38,10 @@ export function convertedOf(
     paths.map((path) => ({ path, stamp: outputStampOf(path) ?? "" })),
   );
 }
+
+/** Files that are whole and have no names yet, by those that they get. */
+export const stampedFiles = (files: readonly Unnamed[]): Written["files"] =>
+  files.map(({ path, final, stamp }) => ({ path: final, stamp: stamp ?? outputStampOf(path) ?? "" }));
 
 export function withFiles(
   { upToDate, read, written, rejected, gaps }: ConvertReport,

@@ -1,7 +1,7 @@
 /** One step of a job, tried until it is done, cannot be, or has been tried often enough. */
 import { setTimeout as pause } from "node:timers/promises";
 import { fault, type GeoferryError } from "../errors.js";
-import { tellable } from "../io/without-secrets.js";
+import { tellable, tellableInputs } from "../io/without-secrets.js";
 import type { Host } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
@@ -114,9 +114,9 @@ async function attempt(
 }
 
 function failedItem(step: Step, error: GeoferryError, registry: Registry): ItemReport {
-  const told = (name: string) => tellable(name, registry);
-  const source = (step.kind === "conversion" ? step.request : step.request.source).inputs.map(told).join(", ");
-  const target = step.kind === "conversion" ? told(step.request.output) : `map:${step.request.map}`;
+  const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
+  const source = tellableInputs(inputs, registry);
+  const target = step.kind === "conversion" ? tellable(step.request.output, registry) : `map:${step.request.map}`;
   return { source, target, result: "failed", counts: {}, error: errorReport(error) };
 }
 

@@ -1,6 +1,5 @@
 /** A step whose target is a map. */
-
-import { tellable } from "../io/without-secrets.js";
+import { tellableInputs } from "../io/without-secrets.js";
 import { expandInputs } from "../pipeline/expand.js";
 import type { Host } from "../pipeline/request.js";
 import { checkGuards } from "../sync/guards.js";
@@ -21,7 +20,7 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
   const request: SyncRequest = { ...asked, source: { ...asked.source, inputs } };
   const service = await tools.service(host.signal);
   const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
-  const source = asked.source.inputs.map((input) => tellable(input, host.registry)).join(", ");
+  const source = tellableInputs(asked.source.inputs, host.registry);
   const item = { source, target: `map:${request.map}` };
   if (dryRun) {
     await using reading = await openReading(syncTools, request.map);

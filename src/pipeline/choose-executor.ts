@@ -33,14 +33,14 @@ export async function chooseExecutor(
   return openExecutor(request, host, request.workers === undefined && bytes < smallInput);
 }
 
-/** Bytes of an input that is a file; what comes by an address, or is within a folder, is not known yet. */
-function bytesOf(input: string): number {
+/** Bytes of an input that is a file; null where it comes by an address or is a folder: they are not known yet. */
+export function fileBytes(input: string): number | null {
   try {
     const stat = statSync(input, { throwIfNoEntry: false });
-    return stat?.isFile() ? stat.size : 0;
+    return stat?.isFile() ? stat.size : null;
   } catch {
     // Whoever opens it tells what is wrong with it.
-    return 0;
+    return null;
   }
 }
 
@@ -58,7 +58,7 @@ function likelyReaders({ inputs, from }: ConvertRequest, { registry }: Host): Fo
  */
 export async function startEarly(request: ConvertRequest, host: Host, writer: FormatRef): Promise<Executor | null> {
   if (threads(request) < 2 || request.limit !== undefined) return null;
-  const isLarge = () => request.inputs.reduce((sum, input) => sum + bytesOf(input), 0) >= smallInput;
+  const isLarge = () => request.inputs.reduce((sum, input) => sum + (fileBytes(input) ?? 0), 0) >= smallInput;
   if (request.workers === undefined && !isLarge()) return null;
   const { PoolExecutor } = await import("./pool-executor.js");
   const pool = new PoolExecutor(threads(request));

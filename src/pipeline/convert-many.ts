@@ -4,9 +4,9 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { absolute, isBucketAddress, separatorOf } from "../io/s3-address.js";
-import { tellable } from "../io/without-secrets.js";
+import { tellable, tellableInputs } from "../io/without-secrets.js";
 import type { Registry } from "../plugin/registry.js";
-import { openExecutor } from "./choose-executor.js";
+import { fileBytes, openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
 import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
 import { splitExtension, writable } from "./outputs.js";
@@ -113,7 +113,7 @@ type Limit = <R>(inputs: readonly string[], run: () => Promise<R>) => Promise<R>
 const alone: Limit = (_, run) => run();
 
 /** Inputs below this many bytes hold little memory while they are converted. */
-const smallInput = 1024 * 1024;
+const littleInput = 1024 * 1024;
 
 /** So many small inputs are under way for each that is worked on: most of their time goes into waiting for the disk. */
 const waitingAtOnce = 4;
@@ -123,17 +123,12 @@ async function limiter(width: number): Promise<Limit> {
   const { default: pLimit } = await import("p-limit");
   const large = pLimit(width);
   const all = pLimit(width * waitingAtOnce);
-  return (inputs, run) => (inputs.every(isSmall) ? all(run) : large(() => all(run)));
+  return (inputs, run) => (inputs.every(isLittle) ? all(run) : large(() => all(run)));
 }
 
-function isSmall(path: string): boolean {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() && stat.size < smallInput;
-  } catch {
-    // An address, or what the conversion says why it cannot be looked at.
-    return false;
-  }
+function isLittle(path: string): boolean {
+  const bytes = fileBytes(path);
+  return bytes !== null && bytes < littleInput;
 }
 
 /**
@@ -157,7 +152,7 @@ async function attempt(
   folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
-  const input = request.inputs.map((one) => tellable(one, host.registry)).join(", ");
+  const input = tellableInputs(request.inputs, host.registry);
   try {
     host.signal.throwIfAborted();
     if (folder && !isBucketAddress(output)) await mkdir(dirname(output), { recursive: true });

@@ -2,7 +2,6 @@
  * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
  * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
  */
-
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { isWgs84 } from "../crs/index.js";

@@ -1,5 +1,4 @@
 /** Both sides of a synchronisation, read, checked and compared: all that comes before the first request that writes. */
-
 import { join } from "node:path";
 import { fault } from "../errors.js";
 import type { Loss } from "../model/report.js";

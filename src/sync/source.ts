@@ -1,5 +1,4 @@
 /** The source of a synchronisation: read by the ordinary pipeline, then known by a row of a table for each feature. */
-
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fault } from "../errors.js";

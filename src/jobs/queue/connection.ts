@@ -12,10 +12,16 @@ const patience = 5000;
 /** Milliseconds between two tries to reach it again. */
 const longestPause = 2000;
 
-/** What BullMQ makes its connections of: they wait for a server that is away, and say nothing themselves. */
-export const connectionOptions = ({ url }: QueueAddress): ConnectionOptions => ({
-  ...{ url, maxRetriesPerRequest: null, connectTimeout: patience, skipVersionCheck: true },
+/** Of connections that wait for a server that is away. */
+const lasting = {
+  ...{ maxRetriesPerRequest: null, connectTimeout: patience },
   retryStrategy: (times: number) => Math.min(100 * times, longestPause),
+};
+
+/** What BullMQ makes its connections of: they say nothing themselves. */
+export const connectionOptions = ({ url }: QueueAddress): ConnectionOptions => ({
+  ...lasting,
+  ...{ url, skipVersionCheck: true },
 });
 
 /** Told of everything that a connection has to say; what is lost meanwhile is made up for when it is back. */
@@ -57,10 +63,12 @@ export async function openRedis(
   } finally {
     probe.disconnect();
   }
-  const redis = new Redis(address.url, {
-    ...{ maxRetriesPerRequest: null, connectTimeout: patience },
-    retryStrategy: (times) => Math.min(100 * times, longestPause),
-  });
+  return lastingRedis(address);
+}
+
+/** A connection that waits for a server that is away, and says nothing itself. */
+export function lastingRedis({ url }: QueueAddress): Redis {
+  const redis = new Redis(url, lasting);
   redis.on("error", unheard);
   return redis;
 }

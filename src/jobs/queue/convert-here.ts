@@ -1,24 +1,24 @@
 /** A file that a worker converts: what another began is finished, and outputs get their names while the job is this one's. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { fault } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3-address.js";
 import { sweepFolder } from "../../io/target.js";
-import { smallInput } from "../../pipeline/choose-executor.js";
+import { fileBytes, smallInput } from "../../pipeline/choose-executor.js";
 import { convert } from "../../pipeline/convert.js";
 import { isAddress } from "../../pipeline/expand.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
 import { areAsWeLeftThem } from "../convert-step.js";
-import { type Converted, convertedOf, withFiles } from "../converted.js";
-import { digestOf, marksOf, outputStampOf } from "../fingerprint.js";
+import { type Converted, convertedOf, stampedFiles, withFiles } from "../converted.js";
+import { digestOf, marksOf } from "../fingerprint.js";
 import type { ConversionStep, Step } from "../job.js";
 import type { JobTools } from "../run-step.js";
 import type { Superior, Workshop } from "./do-work.js";
 import type { Done, Order } from "./hand-messages.js";
 import { type ConversionWork, errorOf, readFailure, type Seen } from "./handed.js";
 import { differenceHere, inputsOf } from "./input-names.js";
-import { piecesFolder, removePieces } from "./pieces.js";
+import { piecesFolder, readDigests, removePieces, writeDigests } from "./pieces.js";
 import { mostBytes, PiecesWanted, SpreadExecutor } from "./spread.js";
 
 /** @throws worker-unfit, and what `convert` throws */
@@ -59,12 +59,8 @@ export async function convertHere(
       ...{ ...tools.host, signal, now: new Date(handed.now) },
       onProgress: ({ features }) => superior.progress(features),
       async onCommit(_, files, report) {
-        const stamped = files.map(({ path, final, stamp }) => ({
-          path: final,
-          stamp: stamp ?? outputStampOf(path) ?? "",
-        }));
-        committed = stamped;
-        await superior.commit({ files: stamped, done: { ...withFiles(report, stamped), digests } });
+        committed = stampedFiles(files);
+        await superior.commit({ files: committed, done: { ...withFiles(report, committed), digests } });
         signal.throwIfAborted();
       },
     };
@@ -93,8 +89,8 @@ function threadsFor(sources: ConversionWork["sources"], threads: number): number
 function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, spreadFrom: number): boolean {
   const [only, other] = inputs;
   if (only === undefined || other !== undefined || limit !== undefined || isAddress(only, registry)) return false;
-  const stat = statSync(only, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size >= spreadFrom;
+  const bytes = fileBytes(only);
+  return bytes !== null && bytes >= spreadFrom;
 }
 
 /** Of the sources, before they are read; of grids, which are large, times alone count. */
@@ -104,16 +100,13 @@ async function digestsOf(
   { registry }: Host,
   pieces: string | null,
   signal: AbortSignal,
-): Promise<(string | null)[]> {
-  const path = pieces && join(pieces, "digests.json");
-  if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as (string | null)[];
+): Promise<readonly (string | null)[]> {
+  const known = pieces && readDigests(pieces);
+  if (known) return known;
   const ofGrids = new Set((await marksOf(grids, registry, signal, false))?.map(({ name }) => name));
   const digests: (string | null)[] = [];
   for (const { name, size } of sources)
     digests.push(size === "" || ofGrids.has(name) ? null : await digestOf(name, signal));
-  if (path !== null) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, JSON.stringify(digests));
-  }
+  if (pieces !== null) writeDigests(pieces, digests);
   return digests;
 }

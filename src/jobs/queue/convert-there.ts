@@ -1,7 +1,7 @@
 /** A step whose files workers convert: what is to be done is decided here, and one job handed out for each output. */
 import pLimit from "p-limit";
 import { asGeoferryError, fault } from "../../errors.js";
-import { tellable } from "../../io/without-secrets.js";
+import { tellableInputs } from "../../io/without-secrets.js";
 import { planConversions } from "../../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
 import type { Bookkeeping, Finished } from "../convert-step.js";
@@ -48,12 +48,15 @@ export async function convertThere(
   const awaited: Promise<Finished>[] = [];
   const held: Due[] = [];
   const handed: Due[] = [];
+  const expect = (dues: readonly Due[]) => {
+    awaited.push(...dues.map((due) => finishedOf(handOut, due, books, signal)));
+    handed.push(...dues);
+    noteHanded(handOut, step, dues, books);
+  };
   const send = async (dues: readonly Due[]) => {
     for (let from = 0; from < dues.length; from += parcel) {
       const some = dues.slice(from, from + parcel);
-      awaited.push(...some.map((due) => finishedOf(handOut, due, books, signal)));
-      handed.push(...some);
-      noteHanded(handOut, step, some, books);
+      expect(some);
       await abortable(handOut.desk.add(some.map(({ entry }) => entry)), signal);
     }
   };
@@ -73,17 +76,9 @@ export async function convertThere(
     );
     finished.push(...decided.filter((one) => one !== null));
     if (rider !== null && held.length > 0 && finished.every(({ converted }) => converted)) {
-      awaited.push(...held.map((due) => finishedOf(handOut, due, books, signal)));
-      handed.push(...held);
-      noteHanded(handOut, step, held, books);
-      await abortable(
-        rideOn(
-          handOut,
-          rider,
-          held.map(({ entry }) => entry),
-        ),
-        signal,
-      );
+      expect(held);
+      const entries = held.map(({ entry }) => entry);
+      await abortable(rideOn(handOut, rider, entries), signal);
     } else await send(held);
     finished.push(...(await Promise.all(awaited)));
   } finally {
@@ -120,7 +115,7 @@ async function decide(
 ): Promise<Due | Finished> {
   const { output } = request;
   const { registry } = handOut.options.host;
-  const input = request.inputs.map((name) => tellable(name, registry)).join(", ");
+  const input = tellableInputs(request.inputs, registry);
   try {
     signal.throwIfAborted();
     const decided = await books.decide(request);

@@ -60,6 +60,11 @@ const lonely = 10_000;
 /** Seconds that an answer is kept for whoever asked for it, and how many. */
 const kept = { age: 24 * 3600, count: 100_000 };
 
+const jobOptions = (id: string, options: JobsOptions): JobsOptions => ({
+  ...options,
+  ...{ jobId: id, removeOnComplete: kept, removeOnFail: kept },
+});
+
 const keyOf = ({ queue, id }: Pick<Entry, "queue" | "id">): string => `${queue}/${id}`;
 
 export class Desk implements AsyncDisposable {
@@ -148,7 +153,7 @@ export class Desk implements AsyncDisposable {
       entries.map(({ handed, id, options }) => ({
         name: handed.step,
         data: handed,
-        opts: { ...options, jobId: id, removeOnComplete: kept, removeOnFail: kept },
+        opts: jobOptions(id, options),
       })),
     );
   }
@@ -157,7 +162,7 @@ export class Desk implements AsyncDisposable {
   async addFlow(parent: Entry, children: readonly Entry[]): Promise<void> {
     const jobOf = ({ queue, handed, id, options }: Entry): FlowJob => ({
       ...{ name: handed.step, queueName: queue, data: handed },
-      opts: { ...options, jobId: id, removeOnComplete: kept, removeOnFail: kept },
+      opts: jobOptions(id, options),
     });
     await Promise.all([parent, ...children].map(({ queue }) => this.open(queue)));
     await this.announce(parent.queue);

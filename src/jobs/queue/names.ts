@@ -1,17 +1,13 @@
 /** How the queues of a fleet are called in Redis, all with one prefix. */
-import { createHash } from "node:crypto";
 import { plainAddress } from "../../sync/state-folder.js";
-
-export const usualPrefix = "geoferry";
+import { textDigest } from "./handed.js";
 
 /** Files, and pieces of large ones. */
 export const workQueue = "work";
 
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24);
-
 /** A queue of its own for each map, of which one job is done at a time: a map has one writer. */
 export const mapQueue = (service: string, map: string): string =>
-  `map-${digest(`${plainAddress(service)}\n${map.toLowerCase()}`)}`;
+  `map-${textDigest(`${plainAddress(service)}\n${map.toLowerCase()}`).slice(0, 24)}`;
 
 /** A sorted set of the queues of maps that have had a job, by when that was said last. */
 export const mapsKey = (prefix: string): string => `${prefix}:maps`;

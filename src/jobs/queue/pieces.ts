@@ -1,5 +1,5 @@
 /** The folder, on shared storage beside the output, in which the pieces of a large input go from worker to worker. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { newMark } from "../../io/leftovers.js";
@@ -27,9 +27,20 @@ function write(path: string, value: unknown): void {
 
 const read = (path: string): unknown => deserialize(readFileSync(path));
 
+const digestsPath = (folder: string) => join(folder, "digests");
 const taskPath = (folder: string, task: number) => join(folder, `task-${task}`);
 const workPath = (folder: string, task: number, group: number) => join(folder, `pieces-${task}-${group}`);
 const resultPath = (folder: string, task: number, group: number) => join(folder, `results-${task}-${group}`);
+
+/** Of the sources as they were when the first worker had the job; makes the folder. */
+export function writeDigests(folder: string, digests: readonly (string | null)[]): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  write(digestsPath(folder), digests);
+}
+
+/** Null where nobody has taken them. */
+export const readDigests = (folder: string): readonly (string | null)[] | null =>
+  existsSync(digestsPath(folder)) ? (read(digestsPath(folder)) as readonly (string | null)[]) : null;
 
 export const writeTask = (folder: string, task: number, spec: TaskSpec): void => write(taskPath(folder, task), spec);
 export const readTask = (folder: string, task: number): TaskSpec => read(taskPath(folder, task)) as TaskSpec;

@@ -1,8 +1,8 @@
 /** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
-import { connectionOptions, openRedis, unheard } from "./connection.js";
+import type { Redis } from "ioredis";
+import { connectionOptions, lastingRedis, openRedis, unheard } from "./connection.js";
 import type { DeskSettings } from "./desk.js";
 import type { Hands } from "./hands.js";
 import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
@@ -85,9 +85,7 @@ export class QueueWorker {
     onNotice: (sentence: string) => void,
   ): Promise<QueueWorker> {
     const redis = await openRedis(settings.address, settings.prefix, onNotice);
-    const listener = new Redis(settings.address.url, { maxRetriesPerRequest: null });
-    listener.on("error", unheard);
-    const worker = new QueueWorker(settings, redis, listener, hands, tell);
+    const worker = new QueueWorker(settings, redis, lastingRedis(settings.address), hands, tell);
     await worker.begin();
     return worker;
   }

@@ -1,6 +1,6 @@
 /** A step whose map a worker writes to: one job in the map's own queue, of which one at a time is done. */
 import { asGeoferryError, fault } from "../../errors.js";
-import { tellable } from "../../io/without-secrets.js";
+import { tellableInputs } from "../../io/without-secrets.js";
 import { expandInputs } from "../../pipeline/expand.js";
 import type { Host } from "../../pipeline/request.js";
 import type { SynchronisationStep } from "../job.js";
@@ -32,7 +32,7 @@ export async function synchroniseThere(handOut: HandOut, step: SynchronisationSt
   const { desk } = handOut;
   const { signal } = host;
   const item = {
-    source: step.request.source.inputs.map((name) => tellable(name, host.registry)).join(", "),
+    source: tellableInputs(step.request.source.inputs, host.registry),
     target: `map:${step.request.map}`,
   };
   const boarded = handOut.boarded(step);
