@@ -2,35 +2,18 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { RunReport, StepReport } from "../../src/jobs/run-report.js";
 import { root, samples } from "../support/command.js";
-import { csv, JobDesk, type JobRunOptions, type RanJob } from "../support/job-desk.js";
-import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { csv } from "../support/job-desk.js";
+import { ServedDesk } from "../support/served-desk.js";
+import { place } from "../support/sync-world.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-beforeAll(async () => {
-  world = await sqlite!.start();
-});
-
-const desk = new JobDesk();
-const { at, put } = desk;
+const desk = await ServedDesk.open();
+const { at, put, world, runServed: run } = desk;
 const serve = async (answer: Parameters<typeof desk.serve>[0]) => `http://${await desk.serve(answer)}`;
 const silence = async () => `http://${await desk.silence()}`;
-
-/** Runs the job in an environment that knows the world's service. */
-const run = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}): Promise<RanJob> =>
-  desk.run(job, flags, {
-    ...options,
-    env: {
-      GEOFERRY_URL: world.url,
-      GEOFERRY_CLIENT_ID: world.ada.clientId,
-      GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
-      ...options.env,
-    },
-  });
 
 const results = ({ steps }: RunReport) => Object.fromEntries(steps.map(({ name, result }) => [name, result]));
 const errors = ({ steps }: RunReport) =>

@@ -2,34 +2,18 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { main } from "../support/command.js";
 import { Fleet, until } from "../support/fleet.js";
-import { JobDesk, type JobRunOptions, type RanJob } from "../support/job-desk.js";
+import type { JobRunOptions } from "../support/job-desk.js";
 import { hasRedis, OwnRedis } from "../support/redis.js";
-import { type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { ServedDesk } from "../support/served-desk.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-beforeAll(async () => {
-  world = await sqlite!.start();
-});
-
-const desk = new JobDesk();
-const { at, put } = desk;
-
-const environment = () => ({
-  GEOFERRY_URL: world.url,
-  GEOFERRY_CLIENT_ID: world.ada.clientId,
-  GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
-  XDG_STATE_HOME: at("state"),
-});
+const { at, put, world, environment, runServed: run } = await ServedDesk.open();
 
 /** Machines on which tests run side by side are slow. */
 describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
   const fleet = new Fleet(environment);
-  const run = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}): Promise<RanJob> =>
-    desk.run(job, flags, { ...options, env: { ...environment(), ...options.env } });
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
 

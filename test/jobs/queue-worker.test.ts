@@ -1,38 +1,16 @@
 /** What workers refuse, what they keep to themselves, how they end, and how a queue is reached. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { main, root, samples } from "../support/command.js";
 import { Fleet, until } from "../support/fleet.js";
-import { csv, JobDesk, type JobRunOptions, type RanJob } from "../support/job-desk.js";
+import { csv, type JobRunOptions, type RanJob } from "../support/job-desk.js";
 import { hasRedis, OwnRedis } from "../support/redis.js";
-import { type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { ServedDesk } from "../support/served-desk.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-beforeAll(async () => {
-  world = await sqlite!.start();
-});
-
-const desk = new JobDesk();
-const { at, put } = desk;
-
-const environment = () => ({
-  GEOFERRY_URL: world.url,
-  GEOFERRY_CLIENT_ID: world.ada.clientId,
-  GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
-  XDG_STATE_HOME: at("state"),
-});
-const run = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}): Promise<RanJob> =>
-  desk.run(job, flags, { ...options, env: { ...environment(), ...options.env } });
-
-/** Answers for x.csv what is told, and for nothing else. @returns host and port */
-const serveTable = (answer: Parameters<typeof desk.serve>[0]): Promise<string> =>
-  desk.serve((request, response) => {
-    if (request.url === "/x.csv") answer(request, response);
-    else response.writeHead(404).end();
-  });
+const desk = await ServedDesk.open();
+const { at, put, world, environment, serveTable, runServed: run } = desk;
 
 /** Machines on which tests run side by side are slow. */
 describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {

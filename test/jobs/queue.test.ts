@@ -1,29 +1,14 @@
 /** Jobs that workers do, with a real Redis, real processes that are killed, and the real service. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Fleet, until } from "../support/fleet.js";
-import { csv, JobDesk, type JobRunOptions, type RanJob } from "../support/job-desk.js";
+import { csv, type JobRunOptions } from "../support/job-desk.js";
 import { hasRedis } from "../support/redis.js";
-import { type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { ServedDesk } from "../support/served-desk.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-beforeAll(async () => {
-  world = await sqlite!.start();
-});
-
-const desk = new JobDesk();
-const { at, put } = desk;
-
-const environment = () => ({
-  GEOFERRY_URL: world.url,
-  GEOFERRY_CLIENT_ID: world.ada.clientId,
-  GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
-  XDG_STATE_HOME: at("state"),
-});
-const run = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}): Promise<RanJob> =>
-  desk.run(job, flags, { ...options, env: { ...environment(), ...options.env } });
+const desk = await ServedDesk.open();
+const { at, put, world, environment, serveTable, runServed: run } = desk;
 
 /** What the files of a folder hold, by name; nothing temporary is among them. */
 const contents = (folder: string): Record<string, string> =>
@@ -42,13 +27,6 @@ async function alone(step: string): Promise<Record<string, string>> {
   expect(status).toBe(0);
   return contents("local");
 }
-
-/** Answers for x.csv what is told, and for nothing else. @returns host and port */
-const serveTable = (answer: Parameters<typeof desk.serve>[0]): Promise<string> =>
-  desk.serve((request, response) => {
-    if (request.url === "/x.csv") answer(request, response);
-    else response.writeHead(404).end();
-  });
 
 const archive = "{name: archive, source: in/*.csv, target: out/, to: geojson}";
 

@@ -60,6 +60,13 @@ export class JobDesk {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
+  /** Answers for x.csv what is told, and for nothing else. @returns host and port */
+  readonly serveTable = (answer: Parameters<JobDesk["serve"]>[0]): Promise<string> =>
+    this.serve((request, response) => {
+      if (request.url === "/x.csv") answer(request, response);
+      else response.writeHead(404).end();
+    });
+
   /** Host and port where nobody listens. */
   async silence(): Promise<string> {
     const host = await this.serve(() => {});
