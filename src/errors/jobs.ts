@@ -29,6 +29,11 @@ export const jobErrors = {
     "unavailable",
     (e) => `${e.queue}: the queue does not answer: ${e.reason}; is Redis running there? Try again later`,
   ),
+  "queue-untrusted": entry<{ queue: string; reason: string }>(
+    "authentication",
+    (e) =>
+      `${e.queue}: it is not sure that this is the queue: ${e.reason}; where an authority of your own made its certificate, name that authority's in NODE_EXTRA_CA_CERTS`,
+  ),
   "queue-forbidden": entry<{ queue: string; reason: string }>(
     "authentication",
     (e) =>

@@ -28,10 +28,11 @@ const reasons: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate cannot be verified",
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "the server wants a certificate of each client, and geoferry shows none",
 };
 
 /** Codes of OpenSSL for certificates, and Node's own. */
-const distrust = /CERT|^UNABLE_TO/;
+const distrust = /^(?!.*_ALERT_).*CERT|^UNABLE_TO/;
 
 /** What OpenSSL says of an answer that is none of TLS: `…:SSL routines:ssl3_get_record:wrong version number:…`. */
 const noTls = /wrong version number|packet length too long|unknown protocol/i;
@@ -42,11 +43,14 @@ const tlsAlert = "1503";
 /** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
 const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
 
-/** @param error what a request, or the reading of its answer, threw */
-export function networkFailure(error: unknown): NetworkFailure {
+/**
+ * @param error what a request, or the reading of its answer, threw
+ * @param plain how addresses begin of servers of the kind without TLS
+ */
+export function networkFailure(error: unknown, plain = "http"): NetworkFailure {
   const failure = deepest(error);
   const { code, message } = failure;
-  const otherwise = otherProtocol(failure);
+  const otherwise = otherProtocol(failure, plain);
   if (otherwise !== null) return { reason: otherwise, passes: false, untrusted: false };
   const reason = (code && reasons[code]) || (message === "terminated" ? brokenOff : withoutInnards(message));
   const untrusted = code !== undefined && distrust.test(code);
@@ -59,15 +63,16 @@ export function networkFailure(error: unknown): NetworkFailure {
 
 /** The same of a server that has never answered: many that speak TLS alone break off what is plain. */
 export function firstFailure(failure: NetworkFailure, address: string): NetworkFailure {
-  if (failure.reason !== brokenOff || !/^http:/i.test(address)) return failure;
-  return { ...failure, reason: `${brokenOff}; where it speaks TLS alone, write https://` };
+  const plain = /^(http|redis):/i.exec(address)?.[1];
+  if (failure.reason !== brokenOff || plain === undefined) return failure;
+  return { ...failure, reason: `${brokenOff}; where it speaks TLS alone, write ${plain}s://` };
 }
 
 /** That the server speaks another protocol than the address says; null where it is not known to. */
-function otherProtocol(failure: NodeJS.ErrnoException): string | null {
+function otherProtocol(failure: NodeJS.ErrnoException, plain: string): string | null {
   const { code = "", message } = failure;
   if (/SSL|EPROTO/.test(code) && noTls.test(message))
-    return "what answers there does not speak TLS; where all may cross the network in the clear, write http://";
+    return `what answers there does not speak TLS; where all may cross the network in the clear, write ${plain}://`;
   const { rawPacket, data } = failure as { readonly rawPacket?: Buffer; readonly data?: string | Buffer };
   const isAlert = Buffer.from(rawPacket ?? data ?? "").toString("hex", 0, 2) === tlsAlert;
   return code.startsWith("HPE_") && isAlert ? "what answers there speaks TLS alone; write https://" : null;

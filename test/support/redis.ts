@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
+import type { Certificate } from "./certificate.js";
 import { has } from "./command.js";
 
 /** Under CI its absence is a failure; elsewhere it is said. */
@@ -33,17 +34,21 @@ export class OwnRedis {
   private constructor(
     readonly port: number,
     private readonly settings: readonly string[],
+    private readonly certificate: Certificate | null,
   ) {}
 
-  /** @param settings as of redis.conf: `--requirepass x` */
-  static async start(settings: readonly string[] = []): Promise<OwnRedis> {
-    const redis = new OwnRedis(await freePort(), settings);
+  /**
+   * @param settings as of redis.conf: `--requirepass x`
+   * @param certificate with one it speaks TLS alone
+   */
+  static async start(settings: readonly string[] = [], certificate: Certificate | null = null): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort(), settings, certificate);
     await redis.begin();
     return redis;
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return `${this.certificate === null ? "redis" : "rediss"}://127.0.0.1:${this.port}`;
   }
 
   client(url: string = this.url): Redis {
@@ -53,10 +58,15 @@ export class OwnRedis {
   }
 
   private async begin(): Promise<void> {
-    const own = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder, "--appendonly", "yes"];
+    const { authority = "", file = "", key = "" } = this.certificate ?? {};
+    const secured = ["--tls-cert-file", file, "--tls-key-file", key, "--tls-ca-cert-file", authority];
+    const port = String(this.port);
+    const listening = this.certificate === null ? ["--port", port] : ["--port", "0", "--tls-port", port, ...secured];
+    const own = [...listening, "--bind", "127.0.0.1", "--dir", this.folder, "--appendonly", "yes"];
     this.child = spawn("redis-server", [...own, "--save", "", ...this.settings], { stdio: "ignore" });
+    const shown = this.certificate === null ? [] : ["--tls", "--cacert", authority, "--cert", file, "--key", key];
     for (;;) {
-      const said = spawnSync("redis-cli", ["-p", String(this.port), "ping"], { encoding: "utf8" });
+      const said = spawnSync("redis-cli", ["-p", port, ...shown, "ping"], { encoding: "utf8" });
       if (/PONG|NOAUTH/.test(said.stdout + said.stderr)) return;
       if (this.child.exitCode !== null) throw new Error("redis-server has ended");
       await pause(50);

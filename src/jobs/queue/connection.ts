@@ -2,7 +2,7 @@
 import type { ConnectionOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { fault, type GeoferryError } from "../../errors.js";
-import { systemReason } from "../../io/source.js";
+import { firstFailure, type NetworkFailure, networkFailure } from "../../io/network-failure.js";
 import type { QueueAddress } from "./address.js";
 import { type Cancellation, cancelChannel } from "./names.js";
 
@@ -38,7 +38,7 @@ export async function tryOut(redis: Redis, prefix: string): Promise<void> {
  * A connection for commands, to a server that was seen to be fit.
  * @param prefix of all keys
  * @param onNotice what a person should know
- * @throws queue-unavailable, queue-forbidden, queue-refuses, queue-unfit
+ * @throws queue-unavailable, queue-untrusted, queue-forbidden, queue-refuses, queue-unfit
  */
 export async function openRedis(
   address: QueueAddress,
@@ -78,13 +78,27 @@ export const isRefusal = (error: unknown): boolean => (error as Error).name === 
 
 export function faultOf(address: QueueAddress, error: unknown): GeoferryError {
   if ((error as { code?: string }).code === "queue-unfit") return error as GeoferryError;
-  const { message, code } = error as NodeJS.ErrnoException;
+  const { message } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
-  const reason = code === "ECONNREFUSED" ? "nobody listens there" : systemReason(error);
+  const { reason, untrusted } = failureAt(address, error);
   const details = { queue: address.told, reason };
   if (isRefused) return fault("queue-forbidden", details, error);
   if (isRefusal(error)) return fault("queue-refuses", details, error);
-  return fault("queue-unavailable", details, error);
+  const code = untrusted ? "queue-untrusted" : "queue-unavailable";
+  return fault(code, details, error);
+}
+
+/** Redis says nothing to who speaks TLS without need, or the other way round: it waits, or breaks off. */
+function failureAt({ url }: QueueAddress, error: unknown): NetworkFailure {
+  const failure = firstFailure(networkFailure(error, "redis"), url);
+  const { code } = error as NodeJS.ErrnoException;
+  const withReason = (reason: string): NetworkFailure => ({ ...failure, reason });
+  if (code === "ECONNREFUSED") return withReason("nobody listens there");
+  if (!/^rediss:/i.test(url)) return failure;
+  if (code === "ETIMEDOUT") return withReason(`${failure.reason}; where it does not speak TLS, write redis://`);
+  if (code === "ECONNRESET" || code === "EPIPE")
+    return withReason(`${failure.reason}; where it wants a certificate of each client, set its tls-auth-clients to no`);
+  return failure;
 }
 
 const factsOf = (info: string): ReadonlyMap<string, string> =>
