@@ -6,8 +6,14 @@ import { LocalExecutor } from "./local-executor.js";
 import type { ConvertRequest, Host } from "./request.js";
 import type { FormatRef } from "./task.js";
 
-/** Below this many bytes of input, starting a worker takes longer than doing the work. */
-export const smallInput = 8 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+
+/**
+ * Whether one thread is as soon done with an input as so many are. Each compiles for itself what it runs, half a second
+ * of a processor: two have it back at some 128 MiB (docs/decisions/2026-11-22-two-threads.md); more of them, with as many
+ * processors, sooner.
+ */
+export const isSmall = (bytes: number, count: number): boolean => bytes < (count > 2 ? 16 : 128) * mebibyte;
 
 /** Threads asked for, or as many as there are cores. */
 export function threads(request: Pick<ConvertRequest, "workers">): number {
@@ -30,7 +36,7 @@ export async function chooseExecutor(
   layers: readonly OpenLayer[],
 ): Promise<Executor> {
   const bytes = layers.reduce((sum, open) => sum + open.layer.bytes, 0);
-  return openExecutor(request, host, request.workers === undefined && bytes < smallInput);
+  return openExecutor(request, host, request.workers === undefined && isSmall(bytes, threads(request)));
 }
 
 /** Bytes of an input that is a file; null where it comes by an address or is a folder: they are not known yet. */
@@ -57,11 +63,12 @@ function likelyReaders({ inputs, from }: ConvertRequest, { registry }: Host): Fo
  * @param writer loaded by the threads, as are the readers that the inputs' names stand for
  */
 export async function startEarly(request: ConvertRequest, host: Host, writer: FormatRef): Promise<Executor | null> {
-  if (threads(request) < 2 || request.limit !== undefined) return null;
-  const isLarge = () => request.inputs.reduce((sum, input) => sum + (fileBytes(input) ?? 0), 0) >= smallInput;
-  if (request.workers === undefined && !isLarge()) return null;
+  const wanted = threads(request);
+  if (wanted < 2 || request.limit !== undefined) return null;
+  const bytes = () => request.inputs.reduce((sum, input) => sum + (fileBytes(input) ?? 0), 0);
+  if (request.workers === undefined && isSmall(bytes(), wanted)) return null;
   const { PoolExecutor } = await import("./pool-executor.js");
-  const pool = new PoolExecutor(threads(request));
+  const pool = new PoolExecutor(wanted);
   pool.start({ readers: likelyReaders(request, host), writers: [writer] });
   return pool;
 }

@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { startEarly } from "../../src/pipeline/choose-executor.js";
+import { isSmall, startEarly } from "../../src/pipeline/choose-executor.js";
 import { convert } from "../../src/pipeline/convert.js";
 import { chooseWriter } from "../../src/pipeline/outputs.js";
 import type { ConvertRequest } from "../../src/pipeline/request.js";
@@ -18,7 +18,7 @@ const large = scratch.path("large.csv");
 writeFileSync(small, "lon,lat\n1,2\n");
 writeFileSync(large, "lon,lat\n1,2\n");
 // Nobody reads it here: it only has to be large.
-truncateSync(large, 8 * 1024 * 1024);
+truncateSync(large, 128 * 1024 * 1024);
 
 /** How many threads begin before the input is opened. */
 async function begun(request: Partial<ConvertRequest>): Promise<number> {
@@ -36,6 +36,12 @@ describe("threads begin before the inputs are opened", () => {
   test("for large files, as many as there are cores", async () => {
     expect(await begun({ inputs: [large] })).toBe(availableParallelism() > 1 ? availableParallelism() : 0);
     expect(await begun({ inputs: [small] })).toBe(0);
+  });
+
+  test("sooner for many than for two", () => {
+    const mebibyte = 1024 * 1024;
+    expect([15, 16].map((size) => isSmall(size * mebibyte, 8))).toEqual([true, false]);
+    expect([127, 128].map((size) => isSmall(size * mebibyte, 2))).toEqual([true, false]);
   });
 
   test("not where features are counted in order, nor for what has no size yet", async () => {

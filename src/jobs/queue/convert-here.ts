@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { fault } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3-address.js";
 import { sweepFolder } from "../../io/target.js";
-import { fileBytes, smallInput } from "../../pipeline/choose-executor.js";
+import { fileBytes, isSmall } from "../../pipeline/choose-executor.js";
 import { convert } from "../../pipeline/convert.js";
 import { isAddress } from "../../pipeline/expand.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
@@ -81,8 +81,8 @@ export async function convertHere(
 
 /** Threads of its own take longer to begin than a small input takes to convert. */
 function threadsFor(sources: ConversionWork["sources"], threads: number): number {
-  const bytes = (sources ?? []).reduce((sum, { size }) => sum + Number(size || smallInput), 0);
-  return sources !== null && bytes < smallInput ? 1 : threads;
+  const bytes = (sources ?? []).reduce((sum, { size }) => sum + Number(size || Number.POSITIVE_INFINITY), 0);
+  return sources !== null && isSmall(bytes, threads) ? 1 : threads;
 }
 
 /** Of a single file that every worker sees, and of which features need not be counted in order. */
