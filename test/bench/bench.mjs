@@ -1,7 +1,7 @@
 /**
  * Speed and memory beside ogr2ogr and mapshaper, in interleaved runs: every pair of formats, five shapes of data.
  *
- *   npm run bench -- [--quick] [--runs 3] [--workers 1,2] [--shape points,lines,polygons,wide,text,utm] [--from csv]
+ *   npm run bench -- [--quick] [--runs 3] [--workers 1,2,auto] [--shape points,lines,polygons,wide,text,utm] [--from csv]
  *                    [--to shp,gpkg] [--scale 1] [--by seconds|processor] [--mapshaper PATH] [--folder DIR]
  *                    [--keep FILE] [--limit 120] [--docs]
  *
@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     runs: { type: "string" },
-    workers: { type: "string", default: "1,2" },
+    workers: { type: "string", default: "1,2,auto" },
     shape: { type: "string" },
     from: { type: "string" },
     to: { type: "string" },
@@ -44,7 +44,8 @@ if (by !== "seconds" && by !== "processor") throw new Error("--by is seconds or 
 const scale = flags.quick ? 0.01 : Number(flags.scale);
 const runs = Number(flags.runs ?? (flags.quick ? 1 : 3));
 const limit = Number(flags.limit);
-const workers = flags.workers.split(",").map(Number);
+const tooLong = `> ${limit}`;
+const workers = flags.workers.split(",");
 const mapshaper = findMapshaper(flags.mapshaper);
 mkdirSync(folder, { recursive: true });
 const comparison = new Comparison(flags.keep, by);
@@ -55,9 +56,15 @@ const isAsked = (flag, name) => flag === undefined || flag.split(",").includes(n
 /** Seconds; a program that needs longer runs once only: it is not worth the wait, nor close. */
 const patience = 30;
 
+/** Those that took too long with one pair take no less with another of the same output. */
+const crawling = new Set();
+
 /** Every program once, in turn, as often as there are runs: the medians of its times, and its highest memory. */
-async function compare(competitors) {
-  const found = Object.fromEntries(competitors.map(({ name, why }) => [name, why ? { why } : { runs: [] }]));
+async function compare(output, competitors) {
+  const crawls = (name) => (crawling.has(`${name} ${output}`) ? tooLong : undefined);
+  const found = Object.fromEntries(
+    competitors.map(({ name, why = crawls(name) }) => [name, why ? { why } : { runs: [] }]),
+  );
   for (let run = 0; run < runs; run++) {
     for (const { name, command, args } of competitors) {
       const of = found[name];
@@ -68,7 +75,8 @@ async function compare(competitors) {
         of.runs.push(await measure(command, args(scratch), isOurs ? {} : { limit }));
       } catch (error) {
         if (isOurs) throw error;
-        of.why = error instanceof TooSlow ? `> ${limit}` : "fails";
+        of.why = error instanceof TooSlow ? tooLong : "fails";
+        if (of.why === tooLong) crawling.add(`${name} ${output}`);
         console.error(error.message);
       } finally {
         rmSync(scratch, { recursive: true });
@@ -101,7 +109,7 @@ for (const [shape, { count, geometry }] of Object.entries(shapes)) {
       const share = Math.min(source.share ?? 1, target.share ?? 1);
       const features = Math.round(count * scale * share);
       const input = await makeData(folder, shape, features, from);
-      const found = await compare(programs({ from, to, geometry, input, workers, mapshaper }));
+      const found = await compare(`${shape} ${to}`, programs({ from, to, geometry, input, workers, mapshaper }));
       console.log(`| ${comparison.add({ shape, from, to, features, found }).join(" | ")} |`);
     }
   }
@@ -121,6 +129,5 @@ if (flags.docs) {
 }
 
 if (isAsked(flags.shape, "utm")) {
-  const most = String(Math.max(...workers));
-  await reprojectionCost({ main, folder, count: 1_000_000 * scale, runs, workers: most, by });
+  await reprojectionCost({ main, folder, count: 1_000_000 * scale, runs, workers: workers[0], by });
 }

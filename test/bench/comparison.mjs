@@ -8,6 +8,8 @@ const textual = new Set(["csv", "geojson", "kml", "gpx"]);
 const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 const digits = (value, count = 2) => (value === undefined ? "" : value.toFixed(count));
 
+const manyWorkers = (count) => (count === "auto" ? "its choice" : count === "1" ? "1 worker" : `${count} workers`);
+
 /** A measured pair: `found` has what each program took by its name, or `why` it was not run or failed. */
 class Pair {
   constructor(entry, by) {
@@ -25,14 +27,19 @@ class Pair {
     return runs.sort((a, b) => a[this.by] - b[this.by]);
   }
 
-  /** geoferry, by the number of workers. */
+  /** geoferry, by the number of workers, and `auto` where it chose. */
   get ours() {
     return Object.fromEntries(this.named("geoferry").map(([name, run]) => [name.split(" ")[1], run]));
   }
 
-  /** With the most workers. */
+  /** As people use it, or else with the most workers. */
   get best() {
-    return this.ours[Math.max(...Object.keys(this.ours).map(Number))];
+    return this.ours.auto ?? this.most;
+  }
+
+  get most() {
+    const counts = Object.keys(this.ours).filter((count) => count !== "auto");
+    return this.ours[Math.max(...counts.map(Number))];
   }
 
   /** How many times as fast geoferry is, against the fastest driver where there are several. */
@@ -43,7 +50,7 @@ class Pair {
 
   /** What the most workers gain over one. */
   get gain() {
-    return this.ours[1] && this.ours[1] !== this.best ? this.ours[1][this.by] / this.best[this.by] : undefined;
+    return this.ours[1] && this.ours[1] !== this.most ? this.ours[1][this.by] / this.most[this.by] : undefined;
   }
 
   row() {
@@ -91,7 +98,7 @@ export class Comparison {
   heads(workers) {
     const unit = this.by === "processor" ? "s of processors" : "s";
     return [
-      ...["from", "to", ...workers.map((count) => `geoferry, ${count} ${count === 1 ? "worker" : "workers"}, ${unit}`)],
+      ...["from", "to", ...workers.map((count) => `geoferry, ${manyWorkers(count)}, ${unit}`)],
       ...[`ogr2ogr ${unit}`, `mapshaper ${unit}`, "× ogr2ogr", "× mapshaper", "workers gain"],
       ...["geoferry MB", "ogr2ogr MB", "mapshaper MB"],
     ];

@@ -12,7 +12,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const main = join(root, "dist", "src", "cli", "main.js");
 
 /**
- * What converts `input`: geoferry with each number of workers, ogr2ogr with each pair of drivers, mapshaper.
+ * What converts `input`: geoferry with each number of workers, or as many as it chooses (`auto`); ogr2ogr with each pair of drivers, mapshaper.
  * `why` says what keeps a program from it; else `args(folder)` is how it is called to write into a folder.
  */
 export function programs({ from, to, geometry, input, workers, mapshaper }) {
@@ -21,7 +21,10 @@ export function programs({ from, to, geometry, input, workers, mapshaper }) {
   const ours = workers.map((count) => ({
     name: `geoferry ${count}`,
     command: process.execPath,
-    args: (folder) => [main, "convert", input, join(folder, name), "--quiet", "--workers", String(count)],
+    args: (folder) => [
+      ...[main, "convert", input, join(folder, name), "--quiet"],
+      ...(count === "auto" ? [] : ["--workers", count]),
+    ],
   }));
   const drivers =
     from === to
