@@ -59,7 +59,9 @@ export async function runJobFile(
   };
   await using live = await openMetrics(job, args);
   const display = new ProgressDisplay(process.stderr);
+  const failures: GeoferryError[] = [];
   const report = await runJob(job, settings, tools, {
+    onForgotten: (error) => failures.push(error),
     onStep(step) {
       display.clear();
       live?.metrics.stepEnded(step);
@@ -69,7 +71,7 @@ export async function runJobFile(
   });
   display.clear();
   const status = statusOf(report);
-  const failures = tools.dryRun ? [] : await publish(report, status, reports, root);
+  if (!tools.dryRun) failures.push(...(await publish(report, status, reports, root)));
   const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
   renderRun(report, ending, args);
   for (const failure of failures) renderError(failure, args, { input: args.job });

@@ -1,6 +1,10 @@
 /** What stops a job or one of its steps: part of the registry in src/errors.ts. */
 import { type Entry, entry } from "./entry.js";
 
+/** What it costs to begin without what a job remembers. */
+const begunAnew =
+  "move it away and run the job again: then every source is converted once more, steps with append add theirs a second time, outputs that are there count as somebody else's (overwrite: true replaces them), and earlier runs are forgotten; maps are safe";
+
 export const jobErrors = {
   "job-invalid": entry<{ file: string; line: number; column: number; reason: string }>(
     "usage",
@@ -10,6 +14,14 @@ export const jobErrors = {
     "locked",
     (e) =>
       `job ${e.job}: another run of it is at work${e.holder === null ? "" : ` (${e.holder})`}; try again when it has finished, or wait for that with --wait`,
+  ),
+  "job-state-damaged": entry<{ path: string; reason: string }>(
+    "input",
+    (e) => `${e.path}: what the job remembers from run to run cannot be read: ${e.reason}; ${begunAnew}`,
+  ),
+  "job-state-newer": entry<{ path: string }>(
+    "unsupported",
+    (e) => `${e.path}: a later geoferry wrote what the job remembers from run to run; use that one, or ${begunAnew}`,
   ),
   "step-timeout": entry<{ step: string; seconds: number }>(
     "unavailable",

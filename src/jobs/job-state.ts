@@ -1,9 +1,9 @@
 /** What is known of a job from one run to the next: what it wrote from which sources, and how its runs went. */
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
-import { fault, type GeoferryError } from "../errors.js";
+import { fault, GeoferryError } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import { systemReason } from "../io/source.js";
 import { ownFolder } from "../sync/state-folder.js";
@@ -57,7 +57,11 @@ export class JobState implements Disposable {
     private readonly path: string,
   ) {}
 
-  /** The caller has the lock of the job. @param folder `jobFolder` @throws output-failed */
+  /**
+   * The caller has the lock of the job.
+   * @param folder `jobFolder`
+   * @throws job-state-damaged, job-state-newer, output-failed
+   */
   static async open(folder: string): Promise<JobState> {
     const path = join(folder, "job.db");
     let database: Database | undefined;
@@ -65,7 +69,7 @@ export class JobState implements Disposable {
       const { default: Sqlite } = await import("better-sqlite3");
       database = new Sqlite(path);
       const version = database.pragma("user_version", { simple: true }) as number;
-      if (version > schemaVersion) throw new Error("a later geoferry wrote it");
+      if (version > schemaVersion) throw fault("job-state-newer", { path });
       database.pragma("synchronous = FULL");
       if (version < schemaVersion) database.exec(schema);
       return new JobState(database, path);
@@ -166,7 +170,7 @@ export class JobState implements Disposable {
     this.database.close();
   }
 
-  /** @throws output-failed */
+  /** @throws job-state-damaged, output-failed */
   private using<T>(work: (database: Database) => T): T {
     try {
       return work(this.database);
@@ -176,7 +180,16 @@ export class JobState implements Disposable {
   }
 }
 
+/** What SQLite says of a file that is another than it was, and not of a disk or of rights. */
+const damage = /^SQLITE_(NOTADB|CORRUPT|ERROR|IOERR_SHORT_READ|CONSTRAINT|MISMATCH|FORMAT)/;
+
 function unusable(path: string, error: unknown): GeoferryError {
-  const reason = `${systemReason(error)}; without it every source is converted anew: remove it where it is damaged`;
+  if (error instanceof GeoferryError) return error;
+  const { code = "" } = error as { readonly code?: string };
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const reason = isFolder ? "it is a folder" : systemReason(error);
+  // A value that is no JSON.
+  if (isFolder || error instanceof SyntaxError || damage.test(code))
+    return fault("job-state-damaged", { path, reason }, error);
   return fault("output-failed", { output: path, reason }, error);
 }

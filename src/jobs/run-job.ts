@@ -1,7 +1,7 @@
 /** A job from its first step to its last: what stops one stops no other that does not need it. */
 import { resolve, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fault } from "../errors.js";
+import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import type { Registry } from "../plugin/registry.js";
 import { FolderLock } from "../sync/lock.js";
@@ -29,10 +29,12 @@ export interface Watcher {
   onStep?(report: StepReport): void;
   /** Of steps that workers do. */
   onProgress?(progress: HandedProgress): void;
+  /** The run cannot be remembered; where nobody listens, that is thrown. */
+  onForgotten?(error: GeoferryError): void;
 }
 
 /**
- * @throws usage where there is no such step, job-locked, output-failed; what goes wrong in a step is in its report
+ * @throws usage where there is no such step, job-locked, job-state-damaged, job-state-newer, output-failed; what goes wrong in a step is in its report
  */
 export async function runJob(
   job: Job,
@@ -70,8 +72,18 @@ export async function runJob(
     result: worstResult(steps.map(({ result }) => result)),
     steps,
   };
-  if (!tools.dryRun) state.keep(report);
+  if (!tools.dryRun) keepReport(state, report, watcher);
   return report;
+}
+
+/** What was done is told, whether it can be remembered or not. */
+function keepReport(state: JobState, report: RunReport, { onForgotten }: Watcher): void {
+  try {
+    state.keep(report);
+  } catch (error) {
+    if (!onForgotten) throw error;
+    onForgotten(asGeoferryError(error));
+  }
 }
 
 /** A step as a span; what stopped it is in its report. */

@@ -1,6 +1,5 @@
 /** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunReport } from "../../src/jobs/run-report.js";
 import { csv, JobDesk, type RanJob } from "../support/job-desk.js";
@@ -198,20 +197,6 @@ test("a step that reads a map of a service that never answers ends in its time",
   // An answer may take sixty seconds, and is asked for several times.
   expect(performance.now() - began).toBeLessThan(50_000);
 }, 60_000);
-
-test("a state that a later geoferry wrote is left alone", async () => {
-  put("a.csv", csv("a"));
-  job(["name: a, source: a.csv, target: a.geojson"]);
-  await run();
-  const { globSync } = await import("tinyglobby");
-  const [path] = globSync("state/jobs/*/job.db", { cwd: desk.folder, absolute: true });
-  const database = new Sqlite(path!);
-  database.pragma("user_version = 99");
-  database.close();
-  const { status, stderr } = await run();
-  expect(status).toBe(6);
-  expect(stderr).toContain("a later geoferry wrote it");
-});
 
 test("features that cannot be carried are told of night after night, until the source is mended", async () => {
   put("huts.csv", "name,lon,lat\na,7,46\nb,7,south\n");

@@ -1,15 +1,20 @@
 /** What befalls workers and a queue in the middle of work: nothing is lost, and nothing is waited for that cannot come. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { ChaosProxy, Cut } from "../support/chaos-proxy.js";
 import { main } from "../support/command.js";
-import { Fleet, until } from "../support/fleet.js";
+import { Fleet, type FleetWorker, until } from "../support/fleet.js";
 import type { JobRunOptions } from "../support/job-desk.js";
 import { hasRedis, OwnRedis } from "../support/redis.js";
 import { ServedDesk } from "../support/served-desk.js";
 
-const { at, put, world, environment, runServed: run } = await ServedDesk.open();
+const { at, put, serve, world, environment, runServed: run } = await ServedDesk.open();
+
+/** The processes that a worker has begun (proc_pid_task(5), children). */
+const handsOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
 /** Machines on which tests run side by side are slow. */
 describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
@@ -79,6 +84,118 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     const there = (await world.features(map)).map(({ properties }) => properties.name);
     expect(new Set(there).size).toBe(there.length);
     expect(await fleet.left()).toEqual([]);
+  });
+
+  test.each(["before the service hears of it", "when the service has done it"])(
+    "a map whose worker and its hand are killed at a write, %s, is finished by another, and nothing is there twice",
+    async (moment) => {
+      const map = await world.newMap();
+      const names = Array.from({ length: 8500 }, (_, n) => `p${n}`);
+      put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
+      put("job.yaml", `name: m\nsteps:\n  - {name: m, source: a.csv, target: {map: ${map}, remoteField: name}}\n`);
+      await using proxy = await ChaosProxy.start(world.url);
+      const sent: { readonly key: string; readonly features: number; readonly status: number }[] = [];
+      let first: FleetWorker | null = null;
+      proxy.always({
+        name: "written down",
+        async around(request, upstream) {
+          const answer = await upstream.send(request);
+          if (request.method !== "POST") return answer;
+          const { features } = JSON.parse(request.body.toString()) as { readonly features: readonly unknown[] };
+          const key = String(request.headers["idempotency-key"]);
+          sent.push({ key, features: features.length, status: answer.status });
+          return answer;
+        },
+      });
+      // The first is through, the second is the worker's last.
+      proxy.on("POST", 2, {
+        name: "killed",
+        async around(request, upstream) {
+          if (moment.startsWith("when")) await upstream.send(request);
+          const { child } = first!;
+          const hands = handsOf(child.pid!);
+          await first!.end("SIGKILL");
+          for (const hand of hands) if (existsSync(`/proc/${hand}`)) process.kill(hand, "SIGKILL");
+          throw new Cut();
+        },
+      });
+      const env = { GEOFERRY_URL: proxy.url };
+      first = await fleet.worker("first");
+      const ran = runThere("job.yaml", [], { env });
+      await until(() => first!.child.signalCode !== null);
+      const second = await fleet.worker("second");
+      const { status, report } = await ran;
+      expect([status, report.result, report.steps[0]!.items[0]!.worker]).toEqual([0, "done", "second"]);
+      expect(second.of("stalled").length).toBeGreaterThan(0);
+      const there = (await world.features(map)).map(({ properties }) => properties.name);
+      expect(there.sort()).toEqual(names.sort());
+      // One key is one creation, however often it is sent (Map Features Service Interface, idempotency).
+      const created = new Map(sent.filter(({ status }) => status < 300).map(({ key, features }) => [key, features]));
+      expect([...created.values()].reduce((sum, count) => sum + count, 0)).toBe(names.length);
+      expect(await fleet.left()).toEqual([]);
+    },
+  );
+
+  test.each<[string, (redis: OwnRedis) => Promise<void> | void]>([
+    ["is gone", (redis) => redis.stop()],
+    ["answers no more", (redis) => redis.freeze()],
+  ])("a run that takes over ends when it is told to, also where Redis %s", async (_, lose) => {
+    const redis = await OwnRedis.start();
+    const queue = ["--queue", redis.url];
+    let asked = 0;
+    const host = await serve(({ method }, response) => {
+      if (method === "GET") asked++;
+      else response.end();
+    });
+    put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
+    const flags = ["--takeover", "600", "--grace", "0", "--concurrency", "1", "--json"];
+    const worker = await fleet.begin([main, "worker", ...queue, ...flags]);
+    try {
+      await run("job.yaml", queue, {
+        watch: (child) => void until(() => asked > 0 && worker.isAtWork).then(() => child.kill("SIGKILL")),
+      });
+      // It holds the job for ten minutes.
+      await worker.end("SIGKILL");
+      let began = 0;
+      const ran = run("job.yaml", queue, {
+        watch: (child) =>
+          child.stderr!.on("data", async (text: Buffer) => {
+            if (!text.toString().includes("they are taken back")) return;
+            await lose(redis);
+            began = performance.now();
+            child.kill("SIGINT");
+          }),
+      });
+      const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
+      expect([ended?.status, ended?.stderr]).toEqual([130, expect.stringContaining("the next run takes it back")]);
+      expect((performance.now() - began) / 1000).toBeLessThan(15);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test("a run is interrupted where Redis answers no more, and tells what it leaves", async () => {
+    const redis = await OwnRedis.start();
+    put("a.csv", "name,lon,lat\nx,1,50\n");
+    put("job.yaml", "name: q\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
+    try {
+      const client = redis.client();
+      const ran = run("job.yaml", ["--queue", redis.url], {
+        watch: (child) =>
+          void until(async () => (await client.keys("geoferry:work:prioritized")).length > 0).then(() => {
+            redis.freeze();
+            child.kill("SIGINT");
+          }),
+      });
+      const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
+      client.disconnect();
+      expect([ended?.status, ended?.stderr]).toEqual([
+        130,
+        expect.stringContaining("1 of the jobs that were handed out"),
+      ]);
+    } finally {
+      await redis.stop();
+    }
   });
 
   test("a worker that is told to stop ends where its Redis is away", async () => {

@@ -82,7 +82,13 @@ export class OwnRedis {
     await this.begin();
   }
 
+  /** Its connections stay, and nothing is answered. */
+  freeze(): void {
+    this.child!.kill("SIGSTOP");
+  }
+
   async stop(): Promise<void> {
+    if (this.child!.signalCode !== null) return;
     const ended = once(this.child!, "exit");
     this.child!.kill("SIGKILL");
     await ended;

@@ -6,6 +6,7 @@ import { planConversions } from "../../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
 import type { Bookkeeping, Finished } from "../convert-step.js";
 import type { ConversionStep, SynchronisationStep } from "../job.js";
+import { abortable } from "./abortable.js";
 import type { Entry } from "./desk.js";
 import type { HandOut } from "./hand-out.js";
 import { errorOf } from "./handed.js";
@@ -91,15 +92,6 @@ export async function convertThere(
   const order = new Map(conversions.map(({ output }, index) => [output, index]));
   return finished.sort((a, b) => (order.get(a.output) ?? -1) - (order.get(b.output) ?? -1));
 }
-
-/** Redis may be away, and what is handed to it waits until it is back; an interruption does not. */
-const abortable = (work: Promise<unknown>, signal: AbortSignal): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(fault("interrupted", {}));
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 
 function noteHanded(handOut: HandOut, step: ConversionStep, dues: readonly Due[], { about }: Bookkeeping): void {
   const outputs = dues.map(({ output }) => ({ output, written: { ...about(output), files: [] } }));

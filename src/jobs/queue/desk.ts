@@ -55,6 +55,10 @@ const lookEvery = 3000;
 const looksAtOnce = 200;
 /** Milliseconds that workers have to let go of what is cancelled. */
 const lettingGo = 15_000;
+/** Milliseconds for connections to end. */
+const closing = 2000;
+/** Milliseconds in which Redis answers; later it counts as away for who is told to end. */
+const answering = 2000;
 /** Milliseconds without any worker before that is told. */
 const lonely = 10_000;
 /** Seconds that an answer is kept for whoever asked for it, and how many. */
@@ -296,20 +300,43 @@ export class Desk implements AsyncDisposable {
    * Takes back what was handed out: what waits is removed, what is under way is stopped.
    * @param entries all jobs of the run, or of the step, that have not ended
    * @param keep told of each that nobody is at any more, before it is removed
+   * @returns how many of them stay: workers do not let go of them, or Redis is away
    */
   async cancel(
     what: Cancellation,
     entries: readonly Pick<Entry, "queue" | "id">[],
     keep: (job: HandedJob) => void,
-  ): Promise<void> {
+  ): Promise<number> {
     const until = Date.now() + lettingGo;
     let left = [...entries];
-    while (left.length > 0 && Date.now() < until && this.redis.status === "ready") {
-      await this.stop(what);
-      const gone = await Promise.all(left.map((entry) => this.take(entry, keep)));
+    if (!(await this.answers())) return left.length;
+    const away = this.away();
+    while (left.length > 0 && Date.now() < until) {
+      const round = this.stop(what).then(() => Promise.all(left.map((entry) => this.take(entry, keep))));
+      round.catch(unheard);
+      const gone = await Promise.race([round, away]);
+      if (gone === null) break;
       left = left.filter((_, index) => !gone[index]);
       if (left.length > 0) await pause(100);
     }
+    return left.length;
+  }
+
+  /** Whether Redis is there, and answers within a moment. */
+  async answers(): Promise<boolean> {
+    if (this.redis.status !== "ready") return false;
+    const answered = this.redis.ping().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([answered, pause(answering, false)]);
+  }
+
+  /** When Redis answers no longer. */
+  private async away(): Promise<null> {
+    do await pause(answering, undefined, { ref: false });
+    while (await this.answers());
+    return null;
   }
 
   /** Tells workers to let go. */
@@ -343,11 +370,19 @@ export class Desk implements AsyncDisposable {
     this.closed = true;
     clearInterval(this.timer);
     // A server that is away is not waited for.
-    if (this.redis.status === "ready") await Promise.race([Promise.all(this.removals), pause(lettingGo)]);
-    const queues = await Promise.all(this.queues.values()).catch(() => []);
-    const closing = [...queues.flatMap(({ queue, events }) => [events.close(), queue.close()]), this.flows.close()];
-    await Promise.race([Promise.allSettled(closing), pause(2000)]);
+    if (this.removals.size > 0 && (await this.answers()))
+      await Promise.race([Promise.all(this.removals), this.away(), pause(lettingGo)]);
+    await Promise.race([this.close(), pause(closing)]);
     this.redis.disconnect();
+  }
+
+  private async close(): Promise<void> {
+    const opened = await Promise.allSettled(this.queues.values());
+    const queues = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    await Promise.allSettled([
+      ...queues.flatMap(({ queue, events }) => [events.close(), queue.close()]),
+      this.flows.close(),
+    ]);
   }
 }
 

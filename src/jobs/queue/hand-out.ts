@@ -11,6 +11,7 @@ import type { Bookkeeping, Finished } from "../convert-step.js";
 import type { ConversionStep, Job, Step, SynchronisationStep } from "../job.js";
 import type { JobState } from "../job-state.js";
 import type { ItemReport } from "../run-report.js";
+import { abortable } from "./abortable.js";
 import { convertThere } from "./convert-there.js";
 import { Desk, type DeskSettings, type Ending, type Entry } from "./desk.js";
 import { type Handed, stepDigest, textDigest, type Underway, type Work } from "./handed.js";
@@ -74,15 +75,21 @@ export class HandOut implements AsyncDisposable {
   static async open(settings: QueueSettings, options: HandOutOptions): Promise<HandOut> {
     const { file, stateRoot, onNotice } = options;
     let handOut: HandOut | undefined;
-    const desk = await Desk.open(settings, {
+    const { signal } = options.host;
+    const opening = Desk.open(settings, {
       onNotice,
       onUnderway: (entry, underway) => handOut?.tellUnderway(entry, underway),
     });
+    const desk = await abortable(opening, signal);
     try {
       handOut = new HandOut(settings, options, desk, textDigest(await readFile(file, "utf8")), stateId(stateRoot));
-      await takeOver(handOut);
+      await abortable(takeOver(handOut), signal);
       return handOut;
     } catch (error) {
+      if (signal.aborted && !(await desk.answers()))
+        onNotice(
+          `${settings.address.told} does not answer: what an earlier run of the job has handed out stays there, and the next run takes it back`,
+        );
       await desk[Symbol.asyncDispose]();
       throw error;
     }
@@ -152,7 +159,16 @@ export class HandOut implements AsyncDisposable {
   async withdraw(step: string): Promise<void> {
     const entries = [...this.liveOf(step).values()];
     this.live.delete(step);
-    if (entries.length > 0) await this.desk.cancel({ run: this.run, step }, entries, (job) => keepDone(this, job));
+    if (entries.length > 0) await this.takeBack(step, entries);
+  }
+
+  private async takeBack(step: string, entries: readonly Entry[]): Promise<void> {
+    const left = await this.desk.cancel({ run: this.run, step }, entries, (job) => keepDone(this, job));
+    if (left === 0) return;
+    const why = (await this.desk.answers()) ? "workers do not let go of them" : "the queue does not answer";
+    this.options.onNotice(
+      `${step}: ${left} of the jobs that were handed out stay with ${this.settings.address.told}, since ${why}: workers may still do them, and the next run of the job takes them back`,
+    );
   }
 
   /** The step is done by workers when those of another one are done. */
@@ -171,7 +187,7 @@ export class HandOut implements AsyncDisposable {
   async leave(step: string): Promise<void> {
     const entry = this.riders.get(step);
     this.riders.delete(step);
-    if (entry) await this.desk.cancel({ run: this.run, step }, [entry], (job) => keepDone(this, job));
+    if (entry) await this.takeBack(step, [entry]);
   }
 
   private liveOf(step: string): Map<string, Entry> {

@@ -6,6 +6,7 @@ import type { Host } from "../../pipeline/request.js";
 import type { SynchronisationStep } from "../job.js";
 import type { ItemReport } from "../run-report.js";
 import { errorReport } from "../run-report.js";
+import { abortable } from "./abortable.js";
 import type { Entry } from "./desk.js";
 import type { HandOut } from "./hand-out.js";
 import { errorOf, type Seen } from "./handed.js";
@@ -39,7 +40,9 @@ export async function synchroniseThere(handOut: HandOut, step: SynchronisationSt
   const entry = boarded ?? (await entryOf(handOut, step, await sourcesOf(step, host)));
   try {
     const ended = handOut.ending(entry, signal);
-    const isThere = boarded !== null && (await desk.lookFor(entry.queue, entry.id));
+    // It may be interrupted while the queue is asked.
+    ended.catch(() => {});
+    const isThere = boarded !== null && (await abortable(desk.lookFor(entry.queue, entry.id), signal));
     // Where Redis has lost the one that was to ride.
     if (!isThere) desk.add([entry]).catch(() => {});
     const ending = await ended;
