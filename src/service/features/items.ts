@@ -49,7 +49,7 @@ export async function itemsOf(
     if (unusable) unnamed.push(index);
     const { geometry, properties, failure } = contents[kind](feature);
     items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
-    if (turn.isOver) await turn.pass();
+    if (turn.isOverAfter(index)) await turn.pass();
   }
   return { items, unnamed };
 }

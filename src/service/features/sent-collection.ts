@@ -47,6 +47,9 @@ export async function parseCollection(text: string, limits: JsonLimits): Promise
 /** A MultiPolygon. */
 const levelsOfGeometry = 5;
 
+const beforeGeometry = '{"type":"Feature","geometry":';
+const beforeProperties = ',"properties":';
+
 class CollectionReader {
   private at = 0;
   private readonly names: Names = noNames();
@@ -54,11 +57,15 @@ class CollectionReader {
 
   /** Of the collection itself. */
   private members = 0;
+  /** Inside of a feature, which is one itself. */
+  private readonly levels: number;
 
   constructor(
     private readonly text: string,
     private readonly limits: JsonLimits,
-  ) {}
+  ) {
+    this.levels = limits.bodyDepth - levelOfFeatures - 1;
+  }
 
   /** Null where it is no object, or no JSON. */
   async read(): Promise<object | null> {
@@ -93,7 +100,7 @@ class CollectionReader {
       const feature = this.feature();
       if (feature === undefined) return undefined;
       features.push(feature);
-      if (this.turn.isOver) await this.turn.pass();
+      if (this.turn.isOverAfter(features.length)) await this.turn.pass();
     } while (this.takes(comma));
     return this.takes(closeBracket) ? features : undefined;
   }
@@ -101,7 +108,7 @@ class CollectionReader {
   /** Undefined where it is no JSON. */
   private feature(): SentFeature | UnfitFeature | undefined {
     const start = this.at;
-    const plain = this.plainFeature();
+    const plain = this.usualFeature() ?? this.plainFeature();
     if (plain) {
       if (!hasFewMembers(this.at - start, this.limits)) this.expectFew(this.text.slice(start, this.at));
       return plain;
@@ -131,13 +138,26 @@ class CollectionReader {
     }
   }
 
+  /** What `plainFeature` reads, as most programs write it. Where it is not so, nothing is read. */
+  private usualFeature(): SentFeature | null {
+    const { text, at: start, levels } = this;
+    if (levels < levelsOfGeometry || !text.startsWith(beforeGeometry, start)) return null;
+    const geometry = start + beforeGeometry.length;
+    const geometryEnd = plainGeometryEnd(text, geometry);
+    if (geometryEnd < 0 || !text.startsWith(beforeProperties, geometryEnd)) return null;
+    const properties = geometryEnd + beforeProperties.length;
+    const end = plainObjectEnd(text, properties, this.names, levels);
+    if (end < 0 || text.charCodeAt(end) !== closeBrace) return null;
+    this.at = end + 1;
+    return new SentFeature(undefined, text.slice(geometry, geometryEnd), text.slice(properties, end));
+  }
+
   private plainFeature(): SentFeature | null {
     let type: string | null | undefined;
     let id: string | null | undefined;
     let geometry: string | null = null;
     let properties: string | null = null;
-    // Inside of the feature, which is one itself.
-    const levels = this.limits.bodyDepth - levelOfFeatures - 1;
+    const { levels } = this;
     if (!this.takes(openBrace)) return null;
     do {
       const name = this.name();
