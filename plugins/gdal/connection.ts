@@ -63,7 +63,7 @@ export class GdalConnection {
     }
   }
 
-  close(): void {
-    this.process.close();
+  close(): Promise<void> {
+    return this.process.close();
   }
 }

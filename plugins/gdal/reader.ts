@@ -80,7 +80,7 @@ async function openDataset(opening: Opening): Promise<[GdalConnection, GdalReply
     const options = openOptions(driver, values);
     return [connection, await connection.ask({ kind: "open", path, driver, options })];
   } catch (error) {
-    connection.close();
+    await connection.close();
     throw error;
   }
 }
@@ -144,13 +144,13 @@ class Connections {
     this.idle.push(connection);
   }
 
-  end(connection: GdalConnection): void {
+  async end(connection: GdalConnection): Promise<void> {
     this.all.delete(connection);
-    connection.close();
+    await connection.close();
   }
 
-  close(): void {
-    for (const connection of this.all) connection.close();
+  async close(): Promise<void> {
+    await Promise.all([...this.all].map((connection) => connection.close()));
   }
 }
 
@@ -183,7 +183,7 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
       context.giveUp({ source: source.name, place: { layer: facts.name }, bytes: null, reason: failure.message });
     } finally {
       if (connection && done) connections.giveBack(connection);
-      else if (connection) connections.end(connection);
+      else if (connection) await connections.end(connection);
     }
   }
   return {
@@ -211,13 +211,13 @@ export function readerOf(driver: string | null): ReaderModule<ReadValues> {
         const connections = new Connections(sure);
         connections.giveBack(connections.add(connection));
         if (reply.layers.length === 0) {
-          connections.close();
+          await connections.close();
           throw fault("unsupported", { source: source.name, reason: `GDAL finds no layer of features in it` });
         }
         const layers: Layer[] = [];
         for (const [index, facts] of reply.layers.entries())
           layers.push(await layerOf(sure, connections, facts, index));
-        return { layers, [Symbol.asyncDispose]: async () => connections.close() };
+        return { layers, [Symbol.asyncDispose]: () => connections.close() };
       } catch (error) {
         throw readFailure(error, source.name, driver);
       }

@@ -172,7 +172,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     } catch (error) {
       throw writeFailure(error, sink.name, facts.name);
     } finally {
-      this.connection.close();
+      await this.connection.close();
     }
     if (sink.folder === undefined) await placeFiles(folder, basename(path), sink);
     else await placeFolder(folder, basename(path));
@@ -248,7 +248,7 @@ class GdalAssembler implements Assembler<RowChunk> {
   }
 
   async abort(): Promise<void> {
-    this.connection?.close();
+    await this.connection?.close();
     for (const file of this.files) await file.discard();
   }
 }

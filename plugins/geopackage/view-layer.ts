@@ -84,7 +84,7 @@ export class Views {
     } catch (error) {
       throw this.failed({ name: table }, error);
     } finally {
-      query?.close();
+      await query?.close();
     }
   }
 
@@ -122,7 +122,7 @@ export class Views {
     } catch (error) {
       throw this.failed(plan, error);
     } finally {
-      started?.close();
+      await started?.close();
     }
   }
 
@@ -151,7 +151,7 @@ export class Views {
     } catch (error) {
       throw this.failed(plan, error);
     } finally {
-      query?.close();
+      await query?.close();
     }
   }
 }

@@ -37,6 +37,8 @@ export interface ProcessOptions<Reply> {
 
 /** Milliseconds between two looks at the memory of the process. */
 const watchEvery = 250;
+/** Milliseconds for which the end of a killed process is waited for: where its disk hangs, it stays for longer. */
+const longestEnd = 5000;
 const pageBytes = 4096;
 const saidBytes = 4096;
 
@@ -45,6 +47,7 @@ type Answer = { readonly kind: string; readonly message?: string };
 /** `Request` and `Reply` are plain data; a reply has the kind of its request, or is an `error` with a message. */
 export class AskedProcess<Request extends { readonly kind: string }, Reply extends Answer> {
   private readonly child: ChildProcess;
+  private readonly gone: Promise<void>;
   private readonly watch: NodeJS.Timeout;
   private waiting: { resolve(reply: Reply): void; reject(error: unknown): void } | null = null;
   private ended: ProcessFailure | null = null;
@@ -68,6 +71,10 @@ export class AskedProcess<Request extends { readonly kind: string }, Reply exten
       clearInterval(this.watch);
       this.end(`${options.label} ended with ${killed ?? `status ${code}`}`);
     });
+    this.gone = new Promise((resolve) => {
+      if (this.child.pid === undefined) resolve();
+      else this.child.once("exit", () => resolve());
+    });
     this.watch = setInterval(() => this.watchMemory(), watchEvery);
     this.watch.unref();
     this.child.unref();
@@ -90,7 +97,7 @@ export class AskedProcess<Request extends { readonly kind: string }, Reply exten
     }
     if (pages * pageBytes <= memory * 1024 * 1024) return;
     this.end(`${label} took more than ${memory} MiB of memory; allow more with the option ${memoryOption}`);
-    this.close();
+    void this.close();
   }
 
   /** @throws ProcessFailure; the process is gone then */
@@ -116,7 +123,7 @@ export class AskedProcess<Request extends { readonly kind: string }, Reply exten
       if (reply.kind === "error") throw new ProcessFailure(reply.message ?? "");
       return reply as Reply & { readonly kind: K };
     } catch (error) {
-      this.close();
+      await this.close();
       throw error;
     } finally {
       clearTimeout(late);
@@ -127,8 +134,14 @@ export class AskedProcess<Request extends { readonly kind: string }, Reply exten
     }
   }
 
-  close(): void {
+  /** Ends the process, and waits until it has: then its files are its own no more. At most five seconds. */
+  async close(): Promise<void> {
     clearInterval(this.watch);
     this.child.kill("SIGKILL");
+    let late: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, longestEnd);
+    });
+    await Promise.race([this.gone, limit]).finally(() => clearTimeout(late));
   }
 }
