@@ -8,7 +8,7 @@ import { registry } from "./registry.js";
 export interface CrsDescription {
   /** Where it is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
   readonly area: Area | null;
-  /** EPSG's name of that; null where it has several or none. */
+  /** EPSG's name of that, of several the widest; null where it has none. */
   readonly areaName: string | null;
   /** What x and y are here, whatever order the definition declares. */
   readonly axes: readonly [x: string, y: string];

@@ -424,7 +424,7 @@ Austria - 11°50'E to 14°50'E|9272,31252,31255,31258,31282,31285,31289,31293,31
 Austria - east of 14°50'E|9273,31253,31256,31259,31283,31286,31290,31292,31296
 Austria - west of 11°50'E|9271,31251,31254,31257,31281,31284,31288,31291,31294
 Bahrain - onshore|20499
-Bangladesh|4682,9680,E37202,E102951,E102952,E102953,E102954,E102955
+Bangladesh|3106,4682,9680,E37202,E102951,E102952,E102953,E102954,E102955
 Bangladesh - Barishal|E102946
 Bangladesh - Bogura|E102937
 Bangladesh - CHT|E102950
@@ -523,7 +523,7 @@ Cameroon - N'Djamena area|2313,4198
 Cameroon - coastal area|2214,2215,3119,4192,4193
 Canada|3347,3348,3978,3979,4617,4954,4955,8230,8231,8232,8233,8235,8237,8238,8239,8240,8242,8244,8246,8247,8248,8249,8250,8251,8252,8253,8254,8255,10412,10413,10414,E102001,E102002,E102215
 Canada - 102°W to 96°W|3158,22214,22314,22414,22614,22714,22814,E102234
-Canada - 108°W to 102°W|2957,22313,22413,22613,22713,22813
+Canada - 108°W to 102°W|2957,22213,22313,22413,22613,22713,22813
 Canada - 108°W to 102°W, south of 60°N|2151
 Canada - 114°W to 108°W|2956,22212,22312,22412,22612,22712,22812
 Canada - 114°W to 108°W, south of 60°N|2152
@@ -826,14 +826,16 @@ Ethiopia - east of 42°E|20138
 Europe|E102013,E102014,E102031,E102068,E102069,E104128
 Europe - 0°E to 6°E and ED50 by country|23031
 Europe - 0°E to 6°E and ETRF by country|3043
-Europe - 0°E to 6°E and ETRS89 by country|E103531
+Europe - 0°E to 6°E and ETRS89 by country|25831,E103531
 Europe - 10.5°E to 13.5°E onshore by country|2167,2398,3838,5671,5674
 Europe - 12°E to 18°E and ED50 by country|23033
+Europe - 12°E to 18°E and ETRF|25833
 Europe - 12°E to 18°E and ETRF by country|3045
 Europe - 12°E to 18°E and ETRS89 by country|E103533
 Europe - 12°E to 18°E onshore and S-42(58) by country|2493,3333,5663,28403,28463,E20063
 Europe - 12°E to 18°E onshore and S-42(83) by country|3835,5665
 Europe - 12°W to 6°W and ED50 by country|23029
+Europe - 12°W to 6°W and ETRF|25829
 Europe - 12°W to 6°W and ETRF by country|3041
 Europe - 12°W to 6°W and ETRS89 by country|E103529
 Europe - 13.5°E to 16.5°E onshore and S-42(58) by country|3329,5672
@@ -841,6 +843,7 @@ Europe - 13.5°E to 16.5°E onshore and S-42(83) by country|2399,5675
 Europe - 16.5°E to 19.5°E onshore and S-42(58) by country|3330
 Europe - 16.5°E to 19.5°E onshore and S-42(83) by country|3841
 Europe - 18°E to 24°E and ED50 by country|23034
+Europe - 18°E to 24°E and ETRF|25834
 Europe - 18°E to 24°E and ETRF by country|3046
 Europe - 18°E to 24°E and ETRS89 by country|E103534
 Europe - 18°E to 24°E onshore and S-42(58) by country|3334
@@ -852,6 +855,7 @@ Europe - 19.5°E to 22.5°E onshore and S-42(83) by country|3842,4417,E102764
 Europe - 22.5°E to 25.5°E onshore and S-42(58) by country|3332
 Europe - 22.5°E to 25.5°E onshore and S-42(83) by country|3843,4434,E102765
 Europe - 24°E to 30°E and ED50 by country|23035
+Europe - 24°E to 30°E and ETRF|25835
 Europe - 24°E to 30°E and ETRF by country|3047
 Europe - 24°E to 30°E and ETRS89 by country|E103535
 Europe - 24°E to 30°E onshore and S-42(58) by country|3335
@@ -859,6 +863,7 @@ Europe - 24°W to 18°W|3039,E102098
 Europe - 25.5°E to 28.5°E onshore and S-42(58) by country|3839
 Europe - 28.5°E to 31.5°E onshore and S-42(58) by country|3840
 Europe - 30°E to 36°E and ED50 by country|23036
+Europe - 30°E to 36°E and ETRF|25836
 Europe - 30°E to 36°E and ETRF by country|3048
 Europe - 30°E to 36°E and ETRS89 by country|E103536
 Europe - 30°W to 24°W|3038,E102097
@@ -870,11 +875,11 @@ Europe - 42°E to 48°E and ETRS89 by country|25838,E103538
 Europe - 48°E to 54°E|3051,E102099
 Europe - 6°E to 12°E and ED50 by country|23032
 Europe - 6°E to 12°E and ETRF by country|3044
-Europe - 6°E to 12°E and ETRS89 by country|E103532
+Europe - 6°E to 12°E and ETRS89 by country|25832,E103532
 Europe - 6°E to 12°E and Pulkovo by country|2492,28402,28462,E20062
 Europe - 6°W to 0°W and ED50 by country|23030
 Europe - 6°W to 0°W and ETRF by country|3042
-Europe - 6°W to 0°W and ETRS89 by country|E103530
+Europe - 6°W to 0°W and ETRS89 by country|25830,E103530
 Europe - Austria and former Yugoslavia onshore|4805,E104102
 Europe - Brenner|10473,10474,10475,10477
 Europe - British Isles - UK and Ireland onshore|4279
@@ -913,7 +918,7 @@ Europe - South Permian basin|5643
 Europe - Upper Austria, Salzburg and Bohemia|8042,8044
 Europe - former Yugoslavia onshore|3906,E104992
 Europe - former Yugoslavia onshore 16.5°E to 19.5°E|3908,8678,31266,31276
-Europe - former Yugoslavia onshore 19.5°E to 22.5°E|3909,31267,31277
+Europe - former Yugoslavia onshore 19.5°E to 22.5°E|3909,6316,31267,31277
 Europe - former Yugoslavia onshore east of 22.5°E|3910,8679,31268,31278,31279
 Europe - former Yugoslavia onshore west of 16.5°E|3907,8677,31265,31275
 Europe - onshore - eastern - S-42(58)|4179
@@ -962,7 +967,7 @@ Finland - 29.5°E to 30.5°E nominal|3884
 Finland - east of 30.5°E|3138
 Finland - east of 30.5°E nominal|3885
 Finland - east of 31.5°E|3387
-Finland - onshore|4123
+Finland - onshore|2393,4123
 Finland - west of 19.5°E onshore|3126,3386
 Finland - west of 19.5°E onshore nominal|3873
 France|2154,4171,4369,4370,4964,4965,7042,7084,9775,9776,9777,9778,9779,9780,9781,9782,9783,9784,9793,9794,E102110,E104107
@@ -1907,7 +1912,7 @@ Sweden - 5 gon W|3020,3026,3846
 Sweden - 7.5 gon W|3019,3025,3845
 Sweden - Stockholm|3152
 Sweden - Stockholm county|3854
-Sweden - onshore|4308,4814
+Sweden - onshore|3021,3027,4308,4814
 Taiwan|3822,3823,3824,E104137
 Taiwan - 118°E to 120°E|3825,E102444
 Taiwan - 120°E to 122°E|3826,E102443
@@ -2558,7 +2563,7 @@ Venezuela - east of 66°W onshore|24720
 Venezuela - north of 7°45'N|4288
 Venezuela - onshore|2317,4247
 Venezuela - west of 72°W|2201,24718
-Vietnam - 103.5°E to 106.5°E onshore|6957
+Vietnam - 103.5°E to 106.5°E onshore|5897,6957
 Vietnam - 104°20'E to 106°40'E by province|9209
 Vietnam - 105°15'E to 107°50'E by province - HCMC|9210
 Vietnam - An Giang, Lao Cai, Nghe An, Phu Tho, Yen Bai|9208
@@ -2574,7 +2579,7 @@ Vietnam - Kon Tum|9216
 Vietnam - Lang Son|9215
 Vietnam - Quang Ninh; Da Nang, Quang Nam; Ba Ria-Vung Tau, Dong Nai, Lam Dong|5899,6959
 Vietnam - Son La|9206
-Vietnam - east of 106.5°E onshore|6958
+Vietnam - east of 106.5°E onshore|5898,6958
 Vietnam - east of 108°E onshore|2045,3149,3406
 Vietnam - offshore Cuu Long basin|2094,3176
 Vietnam - onshore|4147,4756

@@ -356,13 +356,13 @@ for (const row of rows(`select c.*, s.datum_code source, t.datum_code target,
   operations.push(operationLine(row, "concatenated_operation", `&${steps.join(",")}`));
 }
 
-// What the areas of use are called, for those of one name.
+// What the areas of use are called: of several usages the widest.
 const extentNames = new Map();
-for (const row of rows(`select u.object_auth_name a, u.object_code c, group_concat(distinct e.name) n, count(distinct e.name) k
+for (const row of rows(`select u.object_auth_name a, u.object_code c, e.name n,
+    max((e.east_lon - e.west_lon + 360 * (e.east_lon < e.west_lon)) * (e.north_lat - e.south_lat))
     from usage u join extent e on e.auth_name = u.extent_auth_name and e.code = u.extent_code
     where u.object_table_name in ('geodetic_crs', 'projected_crs') and u.object_auth_name in ('EPSG', 'ESRI')
     group by u.object_table_name, a, c`)) {
-  if (row.k !== 1) continue;
   const code = key(row.a, row.c);
   if (!extentNames.has(row.n)) extentNames.set(row.n, []);
   extentNames.get(row.n).push(code);
