@@ -91,18 +91,21 @@ export function remedies(better: readonly Lacking[]): string[] {
 }
 
 function getting({ missing, accuracy }: Lacking): string {
-  const flags = missing.map(({ files: [file = ""] }) => {
-    const address = published(file);
-    return `--grid ${file}${address === "" ? "" : ` (${address})`}`;
-  });
-  const [verb, reach] = flags.length === 1 ? ["makes", "it reaches"] : ["make", "they reach"];
-  return `${flags.join(" with ")} ${verb} it accurate to ${accuracy} m where ${reach}`;
+  const names = missing.map(({ files: [file = ""] }) => file);
+  const flags = names.map((file) => `--grid ${file}`).join(" ");
+  if (names.length > 1) {
+    const source = names.every((file) => published(file) !== "") ? ` (at ${publisher})` : "";
+    return `${flags}${source} together make it accurate to ${accuracy} m where they reach`;
+  }
+  const address = published(names[0] ?? "");
+  return `${flags}${address === "" ? "" : ` (${address})`} makes it accurate to ${accuracy} m where it reaches`;
 }
 
 const everywhere: Area = [-180, -90, 180, 90];
 
 /** Where PROJ's files are to be had. */
-const published = (file: string): string => (/^[a-z]{2,3}_.*\.tif$/.test(file) ? `https://cdn.proj.org/${file}` : "");
+const publisher = "https://cdn.proj.org";
+const published = (file: string): string => (/^[a-z]{2,3}_.*\.tif$/.test(file) ? `${publisher}/${file}` : "");
 
 function inWords({ files, readable }: NeededGrid): string {
   const [first = "", ...others] = files;

@@ -318,6 +318,12 @@ describe("what is said of grids", () => {
     expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
   });
 
+  it("names several that are needed together in one breath", async () => {
+    await expect(findOperation(await parse("EPSG:4267"), await parse("EPSG:8449"), { accuracy: 1 })).rejects.toThrow(
+      "; --grid us_noaa_conus.tif --grid us_noaa_ethpgn.tif (at https://cdn.proj.org) together make it accurate to 0.2 m where they reach; ",
+    );
+  });
+
   it("refuses NAD27 without one, naming them", async () => {
     await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toMatchObject({
       message: expect.stringContaining("--grid ca_nrc_ntv2_0.tif"),
