@@ -39,15 +39,18 @@ export function commonParts(a: Area, b: Area): Area[] {
   return found;
 }
 
+const isRoundTheEarth = (area: Area): boolean => area[2] - area[0] >= 360;
+
 /**
- * What two areas have in common as one area, which may cross the antimeridian where both do; else the largest of its
- * parts. Null where they have nothing in common.
+ * What two areas have in common as one area, which may cross the antimeridian where both do or one of them goes round the
+ * earth; else the largest of its parts. Null where they have nothing in common.
  */
 export function commonArea(a: Area, b: Area): Area | null {
-  if (a[0] > a[2] && b[0] > b[2]) {
-    const [south, north] = [Math.max(a[1], b[1]), Math.min(a[3], b[3])];
-    return south < north ? [Math.max(a[0], b[0]), south, Math.min(a[2], b[2]), north] : null;
-  }
+  const [south, north] = [Math.max(a[1], b[1]), Math.min(a[3], b[3])];
+  if (south >= north) return null;
+  if (isRoundTheEarth(a)) return [b[0], south, b[2], north];
+  if (isRoundTheEarth(b)) return [a[0], south, a[2], north];
+  if (a[0] > a[2] && b[0] > b[2]) return [Math.max(a[0], b[0]), south, Math.min(a[2], b[2]), north];
   return commonParts(a, b).sort((p, q) => sizeOf(q) - sizeOf(p))[0] ?? null;
 }
 

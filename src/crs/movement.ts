@@ -88,11 +88,23 @@ function byPosition(
     place(xy, i, arrived);
     return found;
   };
+  /** Where none is chosen for the start, the route that is chosen where it leads to: by that one positions come from there. */
+  const arriving = (xy: Float64Array, z: Float64Array | null, i: number): number => {
+    for (let route = 0; route < routes.length; route++) {
+      if (!good[route]) continue;
+      follow(chains[route]!, xy, z, i, i + 1);
+      const isChosen = !isLost(xy, i) && chooser.chooseAt(xy, i, null) === route;
+      place(xy, i, start);
+      if (isChosen) return route;
+    }
+    return -1;
+  };
   return (xy, z, first, last) => {
     for (let i = first; i < last; i++) {
       start[0] = xy[2 * i]!;
       start[1] = xy[2 * i + 1]!;
       let found = chooser.chooseAt(xy, i, null);
+      if (found < 0 && onArrival) found = arriving(xy, z, i);
       let passed = 0;
       for (;;) {
         if (found < 0 || !good[found]) {

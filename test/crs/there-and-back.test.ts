@@ -36,6 +36,14 @@ describe("within a datum's shift from the border of an area a position goes back
     expect(apart([...(await through("EPSG:3564", "EPSG:4326", [...there]))], corner)).toBeLessThan(5e-3);
   });
 
+  it("EPSG:3302, from beyond the areas of two equally accurate operations into one of them", async () => {
+    const map = [694163.1626531074, 8933681.660760075];
+    expect(
+      apart([...(await through("EPSG:3302", "EPSG:4326", map))], [-139.2285600017, -9.6413199999198]),
+    ).toBeLessThan(1e-3);
+    expect((await through("EPSG:3302", "EPSG:4326", [694163, 8500000]))[0]).toBeNaN();
+  });
+
   it("across the borders between the operations of MGI 1901 and those of Bogota 1975", async () => {
     for (const { code, west, north } of [
       { code: "EPSG:3910", west: 22.9013, north: 44.6013 },
