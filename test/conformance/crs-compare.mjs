@@ -64,17 +64,18 @@ function weigh(mine, theirs, distance) {
 }
 
 /**
- * PROJ's way back, and where it does not lead to where it started, nor ours to where it leads, that place: PROJ chooses
- * back from a system by rectangles of projected coordinates around areas, which are wider than the areas, so that it
- * takes one operation there and another, or a ballpark, back; and some of its series end early.
+ * PROJ's way back, and where it does not lead to where it started, nor ours to where it leads, that place or where it
+ * leads by the operation that it went by: PROJ chooses back from a system by rectangles of projected coordinates around
+ * areas, which are wider than the areas, so that it takes one operation there and another, or a ballpark, back; and some
+ * of its series end early.
  */
-const homeward = ({ from, there, back }, mine) =>
+const homeward = ({ from, there, back }, mine, retraced) =>
   back.map(([x, y, kind], index) => {
     const [, , kindThere] = there[index];
     if (kindThere !== "") return [x, y, kindThere];
     const strays = kind !== "" || !(onGlobe(1)([x, y], from[index]) <= 0.001);
     const isAlike = kind === "" && onGlobe(1)(mine[index], [x, y]) <= 0.001;
-    return strays && !isAlike ? [...from[index], ""] : [x, y, kind];
+    return strays && !isAlike ? (retraced?.[index] ?? [...from[index], ""]) : [x, y, kind];
   });
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);
@@ -86,7 +87,8 @@ const onMap = (metres) => (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) * metre
 /**
  * @returns {{id, method, verdict, worst, why?}} `verdict` is one of
  * - `agree`: every position within a millimetre, both ways
- * - `home`: as `agree`, and back to where PROJ started where it does not come back itself
+ * - `home`: as `agree`, and back to where PROJ started, or by the operation that it went by, where it does not come
+ *   back itself
  * - `partly`: as `agree`, but positions are refused
  * - `close`: within a centimetre
  * - `off`: by more
@@ -112,26 +114,26 @@ export async function compareSystem(engine, proj, id, points = 20) {
     const there = await ours(engine, "EPSG:4326", id, theirs.from);
     const back = await ours(engine, id, "EPSG:4326", theirs.there);
     const distance = projection ? onMap(projection.unit.size) : onGlobe((geodetic.unit.size * 180) / Math.PI);
-    return { ...row, ...verdictOf({ there, back }, theirs, distance) };
+    const found = verdictOf({ there, back }, theirs, distance);
+    // Two-dimensional operations leave heights out, and do not come back by some millimetres.
+    if (found.verdict !== "close") return { ...row, ...found };
+    const { back: retraced } = await proj.ask({ crs: id, points, retrace: true });
+    return { ...row, ...verdictOf({ there, back }, theirs, distance, retraced) };
   } catch (error) {
     return { ...row, verdict: "refused", why: error.message };
   }
 }
 
-const sameWay =
-  "PROJ comes back by another operation; ours by the one that it went by, up to the millimetres that heights left out make";
-
-function verdictOf(mine, theirs, distance) {
+/** @param retraced PROJ's way back by the operations that it went by */
+function verdictOf(mine, theirs, distance, retraced) {
   const forward = weigh(mine.there, theirs.there, distance);
   const back = weigh(mine.back, theirs.back, onGlobe(1));
-  const home = weigh(mine.back, homeward(theirs, mine.back), onGlobe(1));
+  const home = weigh(mine.back, homeward(theirs, mine.back, retraced), onGlobe(1));
   const worst = Math.max(forward.worst, back.worst);
   if (forward.compared + back.compared === 0) return { verdict: "refused", worst, why: "no position is served" };
   const least = Math.max(forward.worst, Math.min(back.worst, home.worst));
   if (!(least <= 0.001)) {
-    const found = { verdict: least <= 0.01 ? "close" : "off", worst: least };
-    const isSameWay = found.verdict === "close" && forward.worst <= 0.001 && home.worst < back.worst;
-    return isSameWay ? { ...found, why: sameWay } : found;
+    return { verdict: least <= 0.01 ? "close" : "off", worst: least };
   }
   const refused = Math.max(forward.refused, Math.min(back.refused, home.refused));
   if (refused > 0)

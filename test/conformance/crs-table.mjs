@@ -1,7 +1,7 @@
 /** Verdicts of crs-compare.mjs in the words of docs/crs.md, in its order. */
 export const classes = {
   agree: "agree with PROJ within 1 mm, both ways",
-  home: "agree within 1 mm there, and come back to where PROJ started where PROJ itself does not",
+  home: "agree within 1 mm there, and come back by the operation that PROJ went by where PROJ itself does not",
   partly: "agree within 1 mm where served; some positions are refused",
   close: "1 mm to 1 cm apart",
   off: "further apart, on purpose: the list below",

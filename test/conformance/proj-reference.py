@@ -4,6 +4,8 @@ PROJ's own answers, by its library: a request a line on stdin, a response a line
   {"crs": "EPSG:2154", "points": 20}
     -> {"from": [[longitude, latitude], ...], "there": [[x, y, kind], ...], "back": [[longitude, latitude, kind], ...],
         "grids": whether there is an operation that lacks its grid}
+  {"crs": "EPSG:2154", "points": 20, "retrace": true}
+    -> {"back": [[longitude, latitude, kind], ...]}, each by the operation that it went by
   {"from": "...", "to": "...", "xy": [[x, y], ...]}
     -> {"xy": [[x, y, kind], ...]}
   {}
@@ -107,6 +109,22 @@ def run(operation, positions):
     return result
 
 
+def retrace(operation, positions):
+    result = []
+    for x, y in positions:
+        errno_reset(operation)
+        found = trans(operation, 1, Coord(x, y, 0.0, math.inf))
+        used = last_used(operation) if math.isfinite(found.x) else None
+        if not used:
+            result.append([None, None, "error"])
+            continue
+        back = trans(used, -1, Coord(found.x, found.y, 0.0, math.inf))
+        kind = "ballpark" if has_ballpark(context, used) else ""
+        destroy(used)
+        result.append([back.x, back.y, kind] if math.isfinite(back.x) else [None, None, "error"])
+    return result
+
+
 def lacks_grid(source, target):
     factory = factory_create(context, None)
     factory_grids(context, factory, 2)  # PROJ_GRID_AVAILABILITY_IGNORED
@@ -172,7 +190,13 @@ def answer(request):
     places = samples(crs, request["points"])
     if places is None:
         return {"error": "no area"}
-    there, back = transformer(wgs84, crs), transformer(crs, wgs84)
+    there = transformer(wgs84, crs)
+    if there and request.get("retrace"):
+        answered = {"back": retrace(there, places)}
+        destroy(there)
+        destroy(crs)
+        return answered
+    back = transformer(crs, wgs84)
     if not there or not back:
         return {"error": "none"}
     forward = run(there, places)
