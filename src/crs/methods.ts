@@ -261,6 +261,14 @@ export const methods = {
     [...centred, fe, fn],
     [],
   ),
+  "equal-area-cylindrical-spherical": method(
+    9834,
+    "Lambert Cylindrical Equal Area (Spherical)",
+    null,
+    null,
+    [parallel1, meridian, fe, fn],
+    [],
+  ),
   albers: method(
     9822,
     "Albers Equal Area",
@@ -310,6 +318,21 @@ export const methods = {
     esriNatural,
   ),
   orthographic: method(9840, "Orthographic", "Orthographic", null, [...natural, fe, fn], []),
+  "orthographic-local": method(
+    1130,
+    "Local Orthographic",
+    "Local Orthographic",
+    "Local",
+    [
+      ["lat0", 8811, "latitude_of_center"],
+      ["lon0", 8812, "longitude_of_center"],
+      ["azimuth", 8813, "azimuth"],
+      ["k", 8815, "scale_factor"],
+      ["x0", 8816, "false_easting"],
+      ["y0", 8817, "false_northing"],
+    ],
+    esriOblique,
+  ),
   gnomonic: method(null, "Gnomonic", "Gnomonic", "Gnomonic", [...natural, fe, fn], esriCentred),
   "orthographic-spherical": method(
     null,
@@ -380,5 +403,13 @@ export const methods = {
 } as const satisfies Record<string, Method>;
 
 export type MethodId = keyof typeof methods;
+
+/** Of a map whose formulas on a sphere are those of another method, that method's name for it there. */
+export const onSphere: Readonly<Partial<Record<MethodId, MethodId>>> = {
+  "equidistant-cylindrical": "equidistant-cylindrical-spherical",
+  // WKT 1 and ESRI have the sphere's under the names of the ellipsoid's.
+  "lambert-azimuthal-spherical": "lambert-azimuthal",
+  "equal-area-cylindrical-spherical": "equal-area-cylindrical",
+};
 
 export const methodOf = (id: MethodId): Method => methods[id];

@@ -68,6 +68,11 @@ const readings: readonly { holds: (definition: Definition) => boolean; notice: s
       "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, which is up to 23 km off in y: what they wrote is in EPSG:32662",
   },
   {
+    holds: (definition) => isOnEllipsoid(definition, "lambert-azimuthal-spherical", "equal-area-cylindrical-spherical"),
+    notice:
+      "this equal-area map is drawn on the sphere of the ellipsoid's surface, as EPSG defines it; GDAL and QGIS with PROJ before 9.2 took the ellipsoid, which is up to 40 km off: what they wrote of an EASE-Grid (EPSG:3973 to 3975) is in EPSG:6931 to 6933",
+  },
+  {
     holds: (definition) => isOnEllipsoid(definition, "miller", "van-der-grinten"),
     notice:
       "this world map is drawn on the sphere of the ellipsoid's surface, as GDAL and QGIS have it; ArcGIS takes the semi-major axis for its radius, which is up to 22 km off",

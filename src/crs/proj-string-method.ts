@@ -41,6 +41,10 @@ const cylinder =
   ({ origin, number }: Given): Read | null =>
     (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: number("lat_ts") ?? 0 } } : null;
 
+/** PROJ marks a map of the sphere of the ellipsoid's surface. */
+const onEllipsoid = ({ words }: Given, ellipsoidal: MethodId, spherical: MethodId): MethodId =>
+  words.has("R_A") ? spherical : ellipsoidal;
+
 /** A cone through two parallels, or one that is named once. */
 const cone =
   (method: MethodId) =>
@@ -62,7 +66,19 @@ const readers: Readonly<Record<string, (given: Given) => Read | null>> = {
   omerc: obliqueMercator,
   somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
   eqc: cylinder("equidistant-cylindrical-spherical"),
-  cea: cylinder("equal-area-cylindrical"),
+  // PROJ's scale stands for a parallel where there is none.
+  cea: (given) =>
+    given.isUnscaled || given.words.has("lat_ts")
+      ? cylinder(onEllipsoid(given, "equal-area-cylindrical", "equal-area-cylindrical-spherical"))(given)
+      : null,
+  laea: (given) =>
+    given.isUnscaled
+      ? { method: onEllipsoid(given, "lambert-azimuthal", "lambert-azimuthal-spherical"), values: given.origin }
+      : null,
+  ortho: ({ origin, k, number }) =>
+    k === undefined && number("alpha") === undefined
+      ? { method: "orthographic", values: origin }
+      : { method: "orthographic-local", values: { ...origin, k, azimuth: number("alpha") ?? 0 } },
   aeqd: ({ origin, words, isUnscaled }) =>
     isUnscaled ? { method: words.has("guam") ? "guam" : "azimuthal-equidistant", values: origin } : null,
   cass: ({ origin, words, isUnscaled }) =>
@@ -172,8 +188,6 @@ function obliqueMercator({ number, words, origin, k }: Given): Read | null {
 const simple: Readonly<Record<string, MethodId>> = {
   poly: "polyconic",
   nzmg: "new-zealand",
-  laea: "lambert-azimuthal",
-  ortho: "orthographic",
   gnom: "gnomonic",
   eqearth: "equal-earth",
   mill: "miller",

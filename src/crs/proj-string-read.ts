@@ -138,7 +138,7 @@ export function readProjString(text: string, registry: Registry): Definition | n
   const geoid = words.get("geoidgrids");
   const heights = geoid === undefined ? {} : { vertical: `the geoid of ${geoid}` };
   const unknownWord = [...words.keys()].find(
-    (word) => !silent.has(word) || (word === "R_A" && kind !== "mill" && kind !== "vandg"),
+    (word) => !silent.has(word) || (word === "R_A" && !["mill", "vandg", "laea", "cea"].includes(kind)),
   );
   // Krovak's own axes; R_A is what PROJ writes beside the maps that take that sphere.
   const axis = kind === "krovak" && words.get("axis") === "swu" ? undefined : words.get("axis");

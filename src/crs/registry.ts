@@ -11,7 +11,7 @@ import {
   type Unit,
 } from "./definition.js";
 import { methodByCode } from "./method-names.js";
-import { type MethodId, methodOf } from "./methods.js";
+import { type MethodId, methodOf, onSphere } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
 import { plain } from "./plain-name.js";
 import { isShift, operationsIn, type RegisteredOperation, readArea, sameShift } from "./registered-operations.js";
@@ -43,9 +43,6 @@ const renamedMethods: Readonly<Record<string, string>> = {
   1111: "9807",
   1125: "9832",
 };
-
-/** Methods of a sphere, whose formulas on one are those of the ellipsoid; on an ellipsoid programs draw them differently. */
-const sphericalMethods: Readonly<Record<string, string>> = { 9834: "9835" };
 
 /** A Mercator that is true on the equator has two names. */
 function trueOnEquator(parameters: Partial<Record<ParameterKey, number>>): MethodId {
@@ -114,13 +111,15 @@ export class Registry {
     if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
     const geodetic = this.geodetic(baseLine);
     const isSphere = geodetic.datum.ellipsoid.inverseFlattening === 0;
-    const renamed = renamedMethods[methodCode!] ?? (isSphere ? sphericalMethods[methodCode!] : undefined);
-    const named = methodByCode(renamed ?? methodCode!);
+    const ofCode = methodByCode(renamedMethods[methodCode!] ?? methodCode!);
+    const named = ofCode !== null && isSphere ? (onSphere[ofCode] ?? ofCode) : ofCode;
     const numbers = values === "" ? [] : values!.split(",").map(Number);
     const parameters: Partial<Record<ParameterKey, number>> = {};
     if (named !== null)
       methodOf(named).parameters.forEach(([key], index) => {
-        parameters[key] = numbers[index]!;
+        const value = numbers[index]!;
+        // ESRI writes angles beyond a half turn as negative ones.
+        parameters[key] = (key === "azimuth" || key === "gamma") && value < 0 ? value + 360 : value;
       });
     const method = named === "mercator-b" ? trueOnEquator(parameters) : named;
     return {

@@ -11,6 +11,7 @@ import {
   sameEllipsoid,
   type Unit,
 } from "./definition.js";
+import { onSphere } from "./methods.js";
 import { plain } from "./plain-name.js";
 import { normaliseProjection } from "./projection-read.js";
 import type { Registry } from "./registry.js";
@@ -120,11 +121,9 @@ function southWestKrovak(tree: WktNode, projection: Projection): Projection {
   return projection.method === "krovak-north" && turned ? { ...projection, method: "krovak" } : projection;
 }
 
-/** WKT1 calls both equidistant cylinders by one name; on a sphere they are one. */
+/** Methods that WKT1 calls by one name, on a sphere are one. */
 const ofSphere = (projection: Projection): Projection =>
-  projection.method === "equidistant-cylindrical"
-    ? { ...projection, method: "equidistant-cylindrical-spherical" }
-    : projection;
+  projection.method === null ? projection : { ...projection, method: onSphere[projection.method] ?? projection.method };
 
 /** South- and west-pointing axes belong to a few methods, and to polar maps; anywhere else they would be guessed at. */
 function axisObstacle(tree: WktNode, projection: Projection): string | null {

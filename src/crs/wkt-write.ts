@@ -1,5 +1,5 @@
 import type { Definition, Geodetic, Projection, Unit } from "./definition.js";
-import { methodOf } from "./methods.js";
+import { type MethodId, methodOf } from "./methods.js";
 import { isLength, isRatio, type ParameterKey, parameterTitles } from "./parameters.js";
 import { eccentricitySquared } from "./projections/kernels.js";
 import type { Registry } from "./registry.js";
@@ -215,9 +215,16 @@ export function writeWkt2(definition: Definition): string | null {
   return plain === null || !shift ? plain : wkt2Bound(plain, shift);
 }
 
+/** What EPSG has a method of its own for, where the earth is a sphere. */
+const ownOnSphere: Readonly<Partial<Record<MethodId, MethodId>>> = {
+  "lambert-azimuthal": "lambert-azimuthal-spherical",
+  "equal-area-cylindrical": "equal-area-cylindrical-spherical",
+};
+
 function wkt2Projected(definition: Definition, geodetic: Geodetic, projection: Projection): string | null {
   if (projection.method === null || projection.axes) return null;
-  const method = methodOf(projection.method);
+  const isSphere = geodetic.datum.ellipsoid.inverseFlattening === 0;
+  const method = methodOf((isSphere ? ownOnSphere[projection.method] : undefined) ?? projection.method);
   const parameters = method.parameters.map(([key, code, wkt1]) => {
     const value = number(projection.parameters[key] ?? 0);
     const unit = isLength(key) ? lengthUnit(projection.unit) : isRatio(key) ? 'SCALEUNIT["unity",1]' : degreeUnit;

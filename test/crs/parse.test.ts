@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { sameCoordinates } from "../../src/crs/definition.js";
 import { areaOfUse, crsContext, findOperation, isWgs84, sameCrs } from "../../src/crs/index.js";
+import { resolve } from "../../src/crs/parse.js";
+import { buildTransform } from "../../src/crs/transform.js";
 import { hasProj, needsProj, srsInfo } from "./proj-tools.js";
 
 const { parse, wgs84 } = crsContext;
@@ -111,6 +114,23 @@ describe("what ESRI writes, without an authority", () => {
     expect(wrongCode.id).toBeNull();
   });
 
+  it("knows equal-area maps of a sphere, a turned map by its negative azimuth, and a map of an airport", async () => {
+    const atlas =
+      'PROJCS["US_National_Atlas_Equal_Area",GEOGCS["GCS_Sphere_Clarke_1866_Authalic",DATUM["D_Sphere_Clarke_1866_Authalic",SPHEROID["Sphere_Clarke_1866_Authalic",6370997.0,0.0]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-100.0],PARAMETER["Latitude_Of_Origin",45.0],UNIT["Meter",1.0]]';
+    const found = await parse(atlas);
+    expect(found.id).toBe("EPSG:2163");
+    expect(await crsContext.wkt(found, "esri")).toBe(atlas);
+    expect(await crsContext.wkt(found, "wkt2")).toContain(
+      'METHOD["Lambert Azimuthal Equal Area (Spherical)",ID["EPSG",1027]]',
+    );
+    const nad83 =
+      'GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
+    const airport = `PROJCS["HJAIA_AirportGrid_2Mar10",${nad83},PROJECTION["Local"],PARAMETER["False_Easting",11233.741],PARAMETER["False_Northing",3076.34],PARAMETER["Scale_Factor",1.000047],PARAMETER["Azimuth",-0.01935],PARAMETER["Longitude_Of_Center",-84.4306922136],PARAMETER["Latitude_Of_Center",33.6340844042],UNIT["Foot_US",0.3048006096012192]]`;
+    expect((await parse(airport)).id).toBe("ESRI:102460");
+    const alaska = `PROJCS["NAD_1983_StatePlane_Alaska_1_FIPS_5001_Feet",${nad83},PROJECTION["Hotine_Oblique_Mercator_Azimuth_Natural_Origin"],PARAMETER["False_Easting",16404166.66666666],PARAMETER["False_Northing",-16404166.66666666],PARAMETER["Scale_Factor",0.9999],PARAMETER["Azimuth",-36.86989764583333],PARAMETER["Longitude_Of_Center",-133.6666666666667],PARAMETER["Latitude_Of_Center",57.0],UNIT["Foot_US",0.3048006096012192]]`;
+    expect((await parse(alaska)).id).toBe("ESRI:102631");
+  });
+
   it("transforms a system of one's own on a known datum", async () => {
     const own = await parse(
       'PROJCS["Own",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]',
@@ -165,6 +185,27 @@ describe("PROJ strings", () => {
     expect((await parse("+proj=longlat +datum=NAD83")).id).toBe("EPSG:4269");
     expect((await parse("+proj=longlat +ellps=GRS80 +towgs84=0,0,0")).id).toBeNull();
     expect((await parse("+proj=tmerc +lat_0=0 +lon_0=9 +k=1 +x_0=3500000 +y_0=0 +ellps=bessel")).id).toBeNull();
+  });
+
+  it("of equal-area and orthographic maps are read as PROJ 9.5.1 has them, or refused", async () => {
+    for (const [text, longitude, latitude, x, y] of [
+      ["laea +R_A +lat_0=90 +lon_0=0", 30, 60, 1648937.994949, -2856044.385783],
+      ["cea +R_A +lat_ts=30", 100, -45, 9629773.978816, -5201905.58042],
+      ["cea +k_0=0.9 +lat_ts=30", 10, 50, 964862.802509, 5614050.103061],
+    ] as const) {
+      const operation = await findOperation(wgs84, await parse(`+proj=${text} +datum=WGS84 +units=m +no_defs`));
+      const xy = Float64Array.of(longitude, latitude);
+      (await buildTransform(operation))(xy, null);
+      expect(xy[0], text).toBeCloseTo(x, 5);
+      expect(xy[1], text).toBeCloseTo(y, 5);
+    }
+    await expect(findOperation(wgs84, await parse("+proj=cea +k_0=0.9 +datum=WGS84"))).rejects.toThrow("+proj=cea");
+    const airport =
+      "+proj=ortho +lat_0=37.6289686531 +lon_0=-122.3939412704 +alpha=27.7928209333 +k=0.9999968 +ellps=GRS80 +units=us-ft";
+    const [read, registered] = await Promise.all(
+      [airport, "EPSG:10622"].map(async (text) => resolve(await parse(text))),
+    );
+    expect(sameCoordinates(read!, registered!)).toBe(true);
   });
 
   it("never turn coordinates by their axis order", async () => {

@@ -211,6 +211,22 @@ describe("worked examples of guidance note 7-2, there and back", () => {
   }
 });
 
+it("Lambert azimuthal keeps its digits at the pole (Snyder 3-12 and 24-23 in sixty digits)", () => {
+  for (const [latitude, radius] of [
+    [89.99999, 1.116939795591273],
+    [89.999, 111.6939795575952],
+    [60, 3309819.551020479],
+    [-30, 11028731.46614951],
+  ] as const) {
+    const kernel = projected("lambert-azimuthal", { lat0: 90, lon0: 0, x0: 0, y0: 0 }, wgs84);
+    const xy = Float64Array.of(0, (latitude * Math.PI) / 180);
+    kernel.forward(xy, 0, 1);
+    expect(Math.abs(xy[1]! + radius), `${latitude}`).toBeLessThan(2e-8);
+    kernel.inverse(xy, 0, 1);
+    expect(Math.abs((xy[1]! * 180) / Math.PI - latitude), `${latitude}`).toBeLessThan(1e-13);
+  }
+});
+
 describe("axes that point elsewhere", () => {
   it("turn the conic of Greenland and Iceland to the west", () => {
     const p = { lat0: 65, lon0: -19, k: 1, x0: 500000, y0: 600000 };

@@ -164,6 +164,16 @@ it("does not join frames of satellite geodesy by way of a classical network, nor
   expect(Math.hypot(kosovo[2]! - 20.594658, kosovo[3]! - 42.000285)).toBeLessThan(3e-4);
 });
 
+it("finds operations on either side of the antimeridian: NAD27 in the Aleutians, as PROJ 9.5.1 does", async () => {
+  const positions = [175.26250000000005, 52.65111111111111, -176.21000000000004, 52.31333333333333];
+  const feet = [1065669.90916836, 720970.6468369336, 2953516.531788105, 479947.24793391617];
+  expect(farthest(await through("EPSG:4326", "EPSG:26740", positions, 999), Float64Array.from(feet))).toBeLessThan(
+    1e-3,
+  );
+  const back = await through("EPSG:26740", "EPSG:4326", feet, 999);
+  expect(farthest(back, Float64Array.from(positions))).toBeLessThan(2e-8);
+});
+
 /** The largest difference of a coordinate; NaN where either side has a position that the other lacks. */
 const farthest = (a: Float64Array, b: Float64Array): number =>
   a.length === b.length ? Math.max(...a.map((value, index) => Math.abs(value - b[index]!))) : Number.NaN;
@@ -223,6 +233,33 @@ describe("published values", () => {
     expect(back[1]).toBeCloseTo(55, 8);
     const operation = await findOperation(wgs84, await parse("EPSG:4087"));
     expect(operation.notice).toMatch(/PROJ before 9.8 took a sphere.*EPSG:32662/);
+  });
+
+  it("EASE-Grids and the US National Atlas on the sphere of the ellipsoid's surface, as PROJ 9.5.1 has them", async () => {
+    for (const [base, code, position, [x, y]] of [
+      ["EPSG:4326", "EPSG:3973", [30, 60], [1648937.994949, -2856044.385783]],
+      ["EPSG:4326", "EPSG:3974", [-60, -71.5], [-1773779.444504, 1024092.039768]],
+      ["EPSG:4326", "EPSG:3975", [100, -45], [9629773.978816, -5201905.58042]],
+      ["EPSG:4267", "EPSG:9311", [-75, 40], [2091294.905803, -235165.712456]],
+    ] as const) {
+      const mine = await through(base, code, [...position]);
+      expect(mine[0], code).toBeCloseTo(x, 5);
+      expect(mine[1], code).toBeCloseTo(y, 5);
+      const [longitude, latitude] = await through(code, base, [...mine]);
+      expect(longitude, code).toBeCloseTo(position[0], 11);
+      expect(latitude, code).toBeCloseTo(position[1], 11);
+    }
+    const operation = await findOperation(wgs84, await parse("EPSG:3975"));
+    expect(operation.notice).toMatch(/PROJ before 9.2 took the ellipsoid.*EPSG:6931 to 6933/);
+  });
+
+  it("San Francisco's airport on a turned orthographic map (EPSG method 1130), as PROJ 9.5.1 has it", async () => {
+    const positions = [-122.43, 37.58, -122.3846388888889, 37.62607694444444, -122.33, 37.66];
+    const feet = Float64Array.of(-930.945406, -20644.887451, 2874.269725, 324.831483, 11103.170296, 18632.597109);
+    const mine = await through("EPSG:6318", "EPSG:10622", positions);
+    expect(farthest(mine, feet)).toBeLessThan(1e-5);
+    const back = await through("EPSG:10622", "EPSG:6318", [...mine]);
+    expect(farthest(back, Float64Array.from(positions))).toBeLessThan(1e-11);
   });
 
   it.skipIf(needsProj)("World Equidistant Cylindrical (Sphere), where no accuracy is asked for", async () => {

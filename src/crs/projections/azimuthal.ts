@@ -116,17 +116,17 @@ function onSphere(chi0: number, scale: number, to: (phi: number) => number, from
 /** EPSG method 9820, Lambert azimuthal equal area (guidance note 7-2, 3.3.3; Snyder 1987, 24-17 to 24-32). */
 export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { q, pole, latitude } = authalicOf(ellipsoid);
+  const { q, pole, latitude, rest, latitudeOfRest } = authalicOf(ellipsoid);
   if (isPole(lat0)) {
     const north: Mapping = {
       forward(lam, phi, out) {
-        const rho = Math.sqrt(Math.max(0, pole - q(Math.sin(phi))));
+        const rho = Math.sqrt(rest(phi));
         out[0] = rho * Math.sin(lam);
         out[1] = -rho * Math.cos(lam);
       },
       inverse(x, y, out) {
         out[0] = x === 0 && y === 0 ? 0 : Math.atan2(x, -y);
-        out[1] = latitude(pole - x * x - y * y);
+        out[1] = latitudeOfRest(x * x + y * y);
       },
     };
     return lat0 < 0 ? southern(north) : north;
@@ -183,6 +183,26 @@ export function orthographic(ellipsoid: Ellipsoid, lat0: number): Mapping {
       const t = (Math.sqrt(Math.max(0, square)) - b) / a;
       out[0] = Math.atan2(x, u + t * cos0);
       out[1] = Math.atan2(w + t * sin0, (1 - e2) * Math.hypot(x, u + t * cos0));
+    },
+  };
+}
+
+/**
+ * EPSG method 1130, local orthographic (guidance note 7-2): turned about its centre, so that the azimuth (radians,
+ * clockwise from north) is the y axis, and scaled by `k`.
+ */
+export function localOrthographic(ellipsoid: Ellipsoid, lat0: number, azimuth: number, k: number): Mapping {
+  const plain = orthographic(ellipsoid, lat0);
+  const [sin, cos] = [Math.sin(azimuth), Math.cos(azimuth)];
+  return {
+    forward(lam, phi, out) {
+      plain.forward(lam, phi, out);
+      const [x, y] = [out[0]!, out[1]!];
+      out[0] = k * (cos * x - sin * y);
+      out[1] = k * (sin * x + cos * y);
+    },
+    inverse(x, y, out) {
+      plain.inverse((cos * x + sin * y) / k, (cos * y - sin * x) / k, out);
     },
   };
 }

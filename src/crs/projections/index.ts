@@ -5,6 +5,7 @@ import {
   guam,
   isPole,
   lambertAzimuthal,
+  localOrthographic,
   obliqueStereographic,
   orthographic,
   polarRadius,
@@ -91,6 +92,17 @@ const map =
   (make: (given: Given) => Mapping | null) =>
   (given: Given): Kernel | null =>
     mapped(given, make(given), given.ellipsoid.a);
+/** The sphere of a radius in metres, on which latitudes are those of the ellipsoid. */
+const sphereFor = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
+  ...ellipsoid,
+  a: radius,
+  inverseFlattening: 0,
+});
+/** EPSG's equal-area maps of a sphere: for an ellipsoid that of its surface (guidance note 7-2, table 3). */
+const onAuthalicSphere = (make: (sphere: Ellipsoid, given: Given) => Mapping) => (given: Given) => {
+  const sphere = sphereFor(given.ellipsoid, given.ellipsoid.a * authalicRadius(given.ellipsoid));
+  return mapped(given, make(sphere, given), sphere.a);
+};
 const isSphere = ({ inverseFlattening }: Ellipsoid): boolean => inverseFlattening === 0;
 
 const krovakParameters = ({ p, lat0, k }: Given) => ({
@@ -183,13 +195,12 @@ const makers: Readonly<Record<Exclude<MethodId, keyof typeof plainMaps>, Maker>>
   stereographic: map(({ ellipsoid, lat0, k }) => stereographic(ellipsoid, lat0, k)),
   "oblique-stereographic": map(({ ellipsoid, lat0, k }) => obliqueStereographic(ellipsoid, lat0, k)),
   "lambert-azimuthal": map(({ ellipsoid, lat0 }) => lambertAzimuthal(ellipsoid, lat0)),
-  "lambert-azimuthal-spherical": map(({ ellipsoid, lat0 }) =>
-    isSphere(ellipsoid) ? lambertAzimuthal(ellipsoid, lat0) : null,
-  ),
+  "lambert-azimuthal-spherical": onAuthalicSphere((sphere, { lat0 }) => lambertAzimuthal(sphere, lat0)),
   "azimuthal-equidistant": map(({ ellipsoid, lat0 }) => azimuthalEquidistant(ellipsoid, lat0)),
   guam: map(({ ellipsoid, lat0 }) => guam(ellipsoid, lat0)),
   orthographic: map(({ ellipsoid, lat0 }) => orthographic(ellipsoid, lat0)),
-  "orthographic-spherical": map(({ ellipsoid, lat0 }) => orthographic({ ...ellipsoid, inverseFlattening: 0 }, lat0)),
+  "orthographic-spherical": map(({ ellipsoid, lat0 }) => orthographic(sphereFor(ellipsoid, ellipsoid.a), lat0)),
+  "orthographic-local": map(({ ellipsoid, lat0, p, k }) => localOrthographic(ellipsoid, lat0, radians(p.azimuth), k)),
   gnomonic: map(({ ellipsoid, lat0 }) => (isSphere(ellipsoid) ? gnomonic(lat0) : null)),
   "near-side-perspective": map(({ ellipsoid, lat0, p, unit }) => nearSide(ellipsoid, lat0, (p.height ?? 0) * unit)),
   geostationary: map(({ ellipsoid, p, unit }) => geostationary(ellipsoid, (p.height ?? 0) * unit)),
@@ -211,6 +222,7 @@ const makers: Readonly<Record<Exclude<MethodId, keyof typeof plainMaps>, Maker>>
   "equidistant-cylindrical": map(({ ellipsoid, lat1 }) => equidistantCylinder(ellipsoid, lat1)),
   "equidistant-cylindrical-spherical": map(({ lat1 }) => equidistantCylinderOfSphere(lat1)),
   "equal-area-cylindrical": map(({ ellipsoid, lat1 }) => equalAreaCylinder(ellipsoid, lat1)),
+  "equal-area-cylindrical-spherical": onAuthalicSphere((sphere, { lat1 }) => equalAreaCylinder(sphere, lat1)),
   "equal-earth": map(({ ellipsoid }) => equalEarth(ellipsoid)),
   sinusoidal: map(({ ellipsoid }) => sinusoidal(ellipsoid)),
   robinson: ({ ellipsoid, lon0, x0, y0 }) => robinson(ellipsoid.a, lon0, x0, y0),

@@ -4,7 +4,7 @@
  * units of the semi-major axis.
  */
 import type { Ellipsoid } from "../definition.js";
-import { eccentricitySquared, flattening, tanLatitude } from "./kernels.js";
+import { eccentricitySquared, flattening, halfPi, tanLatitude } from "./kernels.js";
 
 type Six = readonly [number, number, number, number, number, number];
 
@@ -66,6 +66,10 @@ export interface Authalic {
   readonly pole: number;
   /** The latitude of a q; NaN beyond the poles. */
   latitude(q: number): number;
+  /** What the q of a latitude lacks to that of the north pole, without their difference, which has no digits near it. */
+  rest(latitude: number): number;
+  /** The latitude of such a rest; NaN beyond the south pole. */
+  latitudeOfRest(rest: number): number;
 }
 
 /** Latitudes of the sphere of equal area. */
@@ -96,6 +100,17 @@ export function authalicOf(ellipsoid: Ellipsoid): Authalic {
       const sine = value / pole;
       if (!(Math.abs(sine) <= 1 + 1e-9)) return Number.NaN;
       return sum(from, Math.asin(Math.max(-1, Math.min(1, sine))));
+    },
+    rest(at) {
+      const s = Math.sin(at);
+      const t = 2 * Math.sin((halfPi - at) / 2) ** 2;
+      if (e === 0) return 2 * t;
+      return (t * (1 + e2 * s)) / (1 - e2 * s * s) + ((1 - e2) / e) * Math.atanh((e * t) / (1 - e2 * s));
+    },
+    latitudeOfRest(value) {
+      const half = Math.sqrt(value / (2 * pole));
+      if (!(half <= 1 + 1e-9)) return Number.NaN;
+      return sum(from, halfPi - 2 * Math.asin(Math.min(1, half)));
     },
   };
 }
