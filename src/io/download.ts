@@ -1,6 +1,7 @@
 import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
 import type { InputOptions } from "./input.js";
+import { extensionOfMediaType } from "./media-types.js";
 import { firstFailure, networkFailure } from "./network-failure.js";
 import { safeName } from "./safe-name.js";
 import { FileSource } from "./source.js";
@@ -9,24 +10,6 @@ import { withoutSecrets } from "./without-secrets.js";
 
 const redirectLimit = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
-
-/** For addresses without an extension: what the server says that it sends. */
-const extensionOfType: Readonly<Record<string, string>> = {
-  "application/geo+json": "geojson",
-  "application/vnd.geo+json": "geojson",
-  "application/geo+json-seq": "geojsonl",
-  "application/x-ndjson": "ndjson",
-  "application/json": "json",
-  "text/csv": "csv",
-  "text/tab-separated-values": "tsv",
-  "application/gpx+xml": "gpx",
-  "application/vnd.google-earth.kml+xml": "kml",
-  "application/vnd.google-earth.kmz": "kmz",
-  "application/geopackage+sqlite3": "gpkg",
-  "application/x-sqlite3": "gpkg",
-  "application/zip": "zip",
-  "application/x-zip-compressed": "zip",
-};
 
 /** A page that asks for a login or tells of an error comes with status 200 all too often. */
 const pageStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
@@ -58,9 +41,9 @@ function fileName(asked: URL, final: URL, headers: Headers): string {
   const names = [final, asked].map((url) => safeName(decoded(url.pathname)));
   const named = names.find((name) => name !== null && extname(name) !== "");
   if (named) return named;
-  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   const stem = given ?? names[1] ?? names[0] ?? "download";
-  const extension = extensionOfType[type];
+  // For addresses without an extension: what the server says that it sends.
+  const extension = extensionOfMediaType(headers.get("content-type") ?? "");
   return extension === undefined ? stem : `${stem}.${extension}`;
 }
 

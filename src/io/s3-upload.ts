@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-s3";
 import pLimit from "p-limit";
 import { fault, GeoferryError } from "../errors.js";
+import { mediaTypeOf } from "./media-types.js";
 import { type BucketAddress, textOf } from "./s3-address.js";
 import { ask, type Errand, refusalOf } from "./s3-client.js";
 import { headOf, type StoredObject, writingKey } from "./s3-listing.js";
@@ -57,8 +58,9 @@ export class Upload {
     return { Bucket: this.to.bucket, Key: this.to.key };
   }
 
-  private get metadata(): { Metadata: Record<string, string> } {
-    return { Metadata: { [writingKey]: this.writing } };
+  /** What is said of the object beside its bytes. */
+  private get labels(): { Metadata: Record<string, string>; ContentType: string } {
+    return { Metadata: { [writingKey]: this.writing }, ContentType: mediaTypeOf(this.to.key) };
   }
 
   /** Sends the parts of a large file. @throws bucket-forbidden, bucket-unavailable, output-failed, interrupted */
@@ -66,7 +68,7 @@ export class Upload {
     const { size, partSize } = this;
     if (size <= partSize) return;
     const started = await ask(this.errand(signal), (client, options) =>
-      client.send(new CreateMultipartUploadCommand({ ...this.named, ...this.metadata }), options),
+      client.send(new CreateMultipartUploadCommand({ ...this.named, ...this.labels }), options),
     );
     this.id = started.UploadId;
     noteUpload({ ...this.to, id: this.id! });
@@ -132,7 +134,7 @@ export class Upload {
     const input = { ...this.named, ...condition };
     if (this.id === undefined) {
       const Body = await this.whole();
-      await ask(errand, (client) => client.send(new PutObjectCommand({ ...input, ...this.metadata, Body })));
+      await ask(errand, (client) => client.send(new PutObjectCommand({ ...input, ...this.labels, Body })));
     } else {
       const completed = { ...input, UploadId: this.id, MultipartUpload: { Parts: this.parts } };
       await ask(errand, (client) => client.send(new CompleteMultipartUploadCommand(completed)));

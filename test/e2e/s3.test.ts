@@ -118,6 +118,7 @@ describe.skipIf(!store)("a bucket", () => {
     const expected = readFileSync(local);
     expect(watch().keysOf("UploadPart").length).toBe(Math.ceil(expected.length / 2 ** 23));
     expect(watch().keysOf("UploadPart").length).toBeGreaterThan(2);
+    expect((await bucket.labels("large.geojsonl")).ContentType).toBe("application/x-ndjson");
     expect((await bucket.get("large.geojsonl")).equals(expected)).toBe(true);
     expect(await bucket.unfinished()).toEqual([]);
 
@@ -146,6 +147,34 @@ describe.skipIf(!store)("a bucket", () => {
     expect(put!.headers["if-none-match"]).toBe("*");
   });
 
+  // As IANA's registry of media types has them.
+  test.each([
+    ["geojson", "application/geo+json"],
+    ["csv", "text/csv; charset=utf-8"],
+    ["gpx", "application/gpx+xml"],
+    ["kml", "application/vnd.google-earth.kml+xml"],
+    ["kmz", "application/vnd.google-earth.kmz"],
+    ["gpkg", "application/geopackage+sqlite3"],
+    ["shp.zip", "application/zip"],
+  ])("gives a .%s the type %s", async (extension, type) => {
+    await converted(sample("huts.geojson"), bucket.at(`huts.${extension}`));
+    expect((await bucket.labels(`huts.${extension}`)).ContentType).toBe(type);
+  });
+
+  test("gives the companions of a Shapefile types, and its rejects", async () => {
+    const path = fresh("csv");
+    writeFileSync(path, "name,lon,lat\na,7,46\nb,7,south\n");
+    await converted(path, bucket.at("set.shp"));
+    const keys = await bucket.keys();
+    const types = await Promise.all(keys.map(async (key) => [key, (await bucket.labels(key)).ContentType]));
+    expect(Object.fromEntries(types)).toMatchObject({
+      "set.shp": "application/vnd.shp",
+      "set.dbf": "application/vnd.dbf",
+      "set.prj": "application/octet-stream",
+      "set.shp.rejects.geojsonl": "application/x-ndjson",
+    });
+  });
+
   test("never shows a mixed set: the old main object goes first and the new one comes last", async () => {
     await converted(sample("capitals.geojson"), bucket.at("in/set.shp"));
     await bucket.put("in/set.qix", "an index of the old one");
@@ -162,6 +191,8 @@ describe.skipIf(!store)("a bucket", () => {
 
   test("has what it had where one object of a set cannot be written", async () => {
     await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    const labels = { ContentType: "application/x-own", CacheControl: "max-age=60" };
+    await bucket.put("set.shp", await bucket.get("set.shp"), false, labels);
     const before = await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]));
     watch().open(async ({ operation, key }) =>
       operation === "PutObject" && key === "set.shp"
@@ -172,6 +203,7 @@ describe.skipIf(!store)("a bucket", () => {
       "output-failed",
     );
     expect(await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]))).toEqual(before);
+    expect(await bucket.labels("set.shp")).toEqual(labels);
 
     expect(await codeOf(converted(sample("huts.geojson"), bucket.at("new.shp")))).toBe("done");
     watch().open(async ({ operation, key }) =>

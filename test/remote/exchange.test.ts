@@ -217,6 +217,26 @@ describe("behind a port", () => {
     expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
   });
 
+  const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+  const cut = refusal.length - 2;
+  test.each<[string, (socket: Socket) => void]>([
+    ["at once", (socket) => socket.write(refusal, () => socket.resetAndDestroy())],
+    ["a little later", (socket) => socket.write(refusal, () => setTimeout(() => socket.resetAndDestroy(), 5))],
+    ["with much unread", (socket) => socket.write(refusal, () => socket.destroy())],
+    [
+      "when the second half of the answer has gone",
+      (socket) => {
+        socket.write(refusal.slice(0, cut));
+        setTimeout(() => socket.write(refusal.slice(cut), () => socket.resetAndDestroy()), 5);
+      },
+    ],
+  ])("that answers before it has read all, and breaks off %s, there is an answer", async (_name, refuse) => {
+    const host = await listen((socket) => socket.once("data", () => refuse(socket.pause())));
+    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+    for (let tries = 0; tries < 10; tries++)
+      expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
+  });
+
   test.each(["close", "keep-alive"])("that reads no more after its answer no connection stays (%s)", async (after) => {
     const refusal = `HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: ${after}\r\n\r\n{}`;
     let end: (how: unknown) => void;

@@ -12,9 +12,11 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  type PutObjectCommandInput,
   S3Client,
 } from "@aws-sdk/client-s3";
 import { afterAll } from "vitest";
@@ -108,6 +110,8 @@ export class ObjectStore {
   }
 }
 
+type Labels = Pick<PutObjectCommandInput, "ContentType" | "CacheControl">;
+
 export class Bucket {
   constructor(
     private readonly client: S3Client,
@@ -116,10 +120,17 @@ export class Bucket {
 
   readonly at = (key: string): string => `s3://${this.name}/${key}`;
 
-  /** @param isPublic whether everybody may read it */
-  async put(key: string, content: string | Buffer, isPublic = false): Promise<void> {
+  /** @param isPublic whether everybody may read it @param labels what HTTP says of it */
+  async put(key: string, content: string | Buffer, isPublic = false, labels: Labels = {}): Promise<void> {
     const access = isPublic ? { ACL: "public-read" as const } : {};
-    await this.client.send(new PutObjectCommand({ Bucket: this.name, Key: key, Body: content, ...access }));
+    await this.client.send(new PutObjectCommand({ Bucket: this.name, Key: key, Body: content, ...access, ...labels }));
+  }
+
+  async labels(key: string): Promise<Labels> {
+    const { ContentType, CacheControl } = await this.client.send(
+      new HeadObjectCommand({ Bucket: this.name, Key: key }),
+    );
+    return { ContentType, CacheControl };
   }
 
   async remove(key: string): Promise<void> {
