@@ -47,7 +47,7 @@ export const readingOptions = {
   in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
   "skip-errors": { ...flag, describe: "Read past damage of the input" },
   "max-input": { ...text, describe: "Largest download or stdin, in bytes" },
-  workers: { ...text, describe: "Threads", defaultDescription: "the number of cores" },
+  workers: { ...text, describe: "Threads", defaultDescription: "one for small inputs, else the number of cores" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of the features. */

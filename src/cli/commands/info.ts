@@ -33,7 +33,12 @@ export const inspectOptions = {
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
-  workers: { type: "string", requiresArg: true, describe: "Threads", defaultDescription: "the number of cores" },
+  workers: {
+    type: "string",
+    requiresArg: true,
+    describe: "Threads",
+    defaultDescription: "one for small inputs, else the number of cores",
+  },
   ...mapInputOptions,
 } as const;
 
