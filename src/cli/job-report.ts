@@ -1,6 +1,6 @@
 /** A job's steps and its end, in words for people and records for programs. */
 import type { HandedProgress } from "../jobs/queue/hand-out.js";
-import type { Counts, ItemReport, RunReport, StepReport } from "../jobs/run-report.js";
+import type { Counts, ItemReport, Result, RunReport, StepReport } from "../jobs/run-report.js";
 import type { CommonArguments } from "./command.js";
 
 const number = (count: number): string => count.toLocaleString("en");
@@ -27,11 +27,14 @@ export const describeHanded = ({ step, done, all, workers }: HandedProgress): st
 /** So many items of a step are named, of those that have nothing wrong with them. */
 const mostItems = 20;
 
-function describeItem({ source, target, result, counts, error, worker }: ItemReport): string {
+/** Of a dry run nothing is done. */
+const resultWords = (result: Result, dryRun: boolean): string => (dryRun && result === "done" ? "to do" : result);
+
+function describeItem({ source, target, result, counts, error, worker }: ItemReport, dryRun: boolean): string {
   const by = worker === undefined ? "" : ` (${worker})`;
   if (error) return `  ${source} → ${target}: ${error.message}${by}\n`;
   const told = describeCounts(counts);
-  return `  ${source} → ${target}: ${result}${told ? `, ${told}` : ""}${by}\n`;
+  return `  ${source} → ${target}: ${resultWords(result, dryRun)}${told ? `, ${told}` : ""}${by}\n`;
 }
 
 export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {
@@ -41,16 +44,17 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
     return;
   }
   if (args.quiet && result !== "failed") return;
-  const words = args.dryRun && result === "done" ? "to do" : result;
+  const dryRun = args.dryRun ?? false;
+  const words = resultWords(result, dryRun);
   const again = tries > 1 ? `, tried ${tries} times` : "";
   const told = describeCounts(counts);
   let text = `${name}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
   const wrong = items.filter(({ error }) => error !== null);
   const right = items.filter(({ error }) => error === null);
   if (items.length === 0 && error) text += `  ${error.message}\n`;
-  if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item);
+  if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, dryRun);
   if (!args.quiet && right.length > mostItems) text += `  and ${number(right.length - mostItems)} more\n`;
-  for (const item of wrong) text += describeItem(item);
+  for (const item of wrong) text += describeItem(item, dryRun);
   process.stderr.write(text);
 }
 
@@ -64,6 +68,6 @@ export function renderRun(report: RunReport, status: number, args: CommonArgumen
   const counts = (["done", "unchanged", "rejects", "failed", "skipped"] as const)
     .map((name) => [name, steps.filter((step) => step.result === name).length] as const)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name === "rejects" ? "with rejects" : name}`);
+    .map(([name, count]) => `${count} ${name === "rejects" ? "with rejects" : resultWords(name, dryRun)}`);
   process.stderr.write(`${job}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`);
 }

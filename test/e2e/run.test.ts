@@ -181,6 +181,8 @@ test("a dry run tells what would be done, and writes nothing", async () => {
   );
   const dry = await run("job.yaml", ["--dry-run"]);
   expect(dry.stderr).toContain("file: to do");
+  expect(dry.stderr).toMatch(/→ .*: to do$/m);
+  expect(dry.stderr).toContain("of a dry run, 2 to do");
   expect(dry.stderr).toContain("map: to do, created 2");
   expect({ status: dry.status, file: existsSync(at("a.gpkg")), map: await world.features(map) }).toEqual({
     status: 0,
