@@ -22,7 +22,7 @@ describe("features far outside of where their system is used", () => {
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ code: "outside-area", count: 2 });
     expect(found[0]!.example).toMatch(
-      /^9500000, 550000 is at longitude 71\.\d+°, latitude 2\.\d+°, far outside of the area of use of EPSG:25832 \(longitude 6° to 12\.01°, latitude 36\.53° to 84\.01°\)$/,
+      /^9500000, 550000 is at longitude 71\.\d+°, latitude 2\.\d+°, far outside of the area of use of EPSG:25832 \(Europe - 6°E to 12°E and ETRS89 by country: longitude 6° to 12\.01°, latitude 36\.53° to 84\.01°\)$/,
     );
   });
 
