@@ -27,18 +27,13 @@ export interface InfoArguments extends MapInputArguments {
 
 export const inspectOptions = {
   from: { type: "string", requiresArg: true, describe: "Format of the input" },
-  layer: { type: "string", array: true, requiresArg: true, describe: "Take only these layers: a,b" },
+  layer: readingOptions.layer,
   in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
-  workers: {
-    type: "string",
-    requiresArg: true,
-    describe: "Threads",
-    defaultDescription: "one for small inputs, else the number of cores",
-  },
+  workers: readingOptions.workers,
   ...mapInputOptions,
 } as const;
 
