@@ -30,7 +30,8 @@ export async function takeOver(handOut: HandOut): Promise<void> {
       const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
       const runs = new Set(jobs.map(({ data }) => data.run));
       for (const run of runs) await desk.stop({ run, step: null });
-      for (const job of jobs) await take(handOut, name, job);
+      // A worker that lives lets go of it; what has become of the job meanwhile is seen when nobody holds it.
+      for (const { id } of jobs) await desk.take({ queue: name, id: id! }, (job) => keepDone(handOut, job));
       if (signal.aborted) throw fault("interrupted", {});
       await pause(lookEvery);
     }
@@ -43,15 +44,6 @@ async function queuesOf({ options: { job }, settings }: HandOut): Promise<string
   if (maps.length === 0) return [workQueue];
   const { url } = await settings.service();
   return [...new Set(maps.map((map) => mapQueue(url, map))), workQueue];
-}
-
-async function take(handOut: HandOut, queue: string, job: HandedJob): Promise<void> {
-  const { desk } = handOut;
-  const at = { queue, id: job.id! };
-  // A worker that lives lets go of it.
-  if (await desk.isHeld(at)) return;
-  keepDone(handOut, job);
-  await desk.take(at);
 }
 
 /** What workers have made of a job that nobody waits for any more belongs to the run's job all the same. */
