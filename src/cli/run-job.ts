@@ -74,7 +74,7 @@ export async function runJobFile(
   if (!tools.dryRun) failures.push(...(await publish(report, status, reports, root)));
   const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
   renderRun(report, ending, args);
-  for (const failure of failures) renderError(failure, args, { input: args.job });
+  for (const failure of onceEach(failures)) renderError(failure, args, { input: args.job });
   if (ending !== 0 && !tools.dryRun && !interrupted.aborted) await tellOthers(job, report, ending, args);
   return ending;
 }
@@ -116,6 +116,11 @@ function reportsOf({ reports }: Job, args: JobArguments): Reports {
   };
 }
 
+/** What is wrong with the memory of a job stops several things at once. */
+const onceEach = (failures: readonly GeoferryError[]): readonly GeoferryError[] => [
+  ...new Map(failures.map((failure) => [failure.message, failure])).values(),
+];
+
 /** That one of them cannot be written stops neither the others nor who is told of failures. @returns what went wrong */
 async function publish(
   report: RunReport,
@@ -123,13 +128,19 @@ async function publish(
   { json, html, metrics }: Reports,
   root: string,
 ): Promise<GeoferryError[]> {
+  const failures: GeoferryError[] = [];
   const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
     [json, async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
     [
       metrics,
       async () => {
         const { metricsOf } = await import("../jobs/job-metrics.js");
-        return metricsOf(report, status, await lastSuccess(report.file, root));
+        // Who watches has to know of this run, whatever can be told of earlier ones.
+        const last = await lastSuccess(report.file, root).catch((error: unknown) => {
+          failures.push(asGeoferryError(error));
+          return null;
+        });
+        return metricsOf(report, status, last);
       },
     ],
     [
@@ -140,7 +151,6 @@ async function publish(
       },
     ],
   ];
-  const failures: GeoferryError[] = [];
   for (const [path, text] of texts) {
     if (path === undefined) continue;
     try {

@@ -116,6 +116,13 @@ const silent = new Set([
   "R_A",
 ]);
 
+/** A parallel that is none; of cylindrical equal-area maps, also the pole. */
+function impossibleLatitude(words: ReadonlyMap<string, string>): string | undefined {
+  const degrees = (word: string) => Math.abs(Number(words.get(word)));
+  if (words.get("proj") === "cea" && degrees("lat_ts") === 90) return "lat_ts";
+  return ["lat_0", "lat_1", "lat_2", "lat_ts"].find((word) => degrees(word) > 90);
+}
+
 /** Reads `+proj=… +datum=…`; null where it is none or says something that would have to be guessed at. */
 export function readProjString(text: string, registry: Registry): Definition | null {
   const words = new Map<string, string>();
@@ -142,12 +149,15 @@ export function readProjString(text: string, registry: Registry): Definition | n
   );
   // Krovak's own axes; R_A is what PROJ writes beside the maps that take that sphere.
   const axis = kind === "krovak" && words.get("axis") === "swu" ? undefined : words.get("axis");
+  const impossible = impossibleLatitude(words);
   const obstacle =
     unknownWord !== undefined
       ? `+${unknownWord} is not understood`
-      : axis !== undefined && axis !== "enu" && axis !== "neu"
-        ? `its axes are +axis=${axis}`
-        : null;
+      : impossible !== undefined
+        ? `no map has +${impossible}=${words.get(impossible)}`
+        : axis !== undefined && axis !== "enu" && axis !== "neu"
+          ? `its axes are +axis=${axis}`
+          : null;
   if (["longlat", "latlong", "lonlat", "latlon"].includes(kind)) {
     return { id: null, name: geodetic.name, geodetic, projection: null, obstacle, ...heights };
   }

@@ -59,7 +59,7 @@ function statusFault(source: string, { status, statusText }: Response): Geoferry
   return fault(code, { source, reason });
 }
 
-/** @param isFirst whether the server has not answered yet */
+/** @param isFirst whether no server has answered yet */
 function networkFault(source: string, error: unknown, isFirst: boolean): GeoferryError {
   const failure = networkFailure(error);
   const { reason, passes } = isFirst ? firstFailure(failure, source) : failure;
@@ -72,7 +72,7 @@ interface Answer {
 }
 
 /** Follows redirects itself: the credentials go to the host that they were given for, and nowhere else. */
-async function request(asked: URL, source: string, signal: AbortSignal): Promise<Answer> {
+async function request(asked: URL, source: string, signal: AbortSignal, answered: () => void): Promise<Answer> {
   const refuse = (reason: string) => fault("input-download", { source, reason });
   const credentials = `${decoded(asked.username)}:${decoded(asked.password)}`;
   const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
@@ -83,6 +83,7 @@ async function request(asked: URL, source: string, signal: AbortSignal): Promise
   for (let hops = 0; hops <= redirectLimit; hops += 1) {
     const headers = { accept: "*/*", ...(authorization && url.origin === origin ? { authorization } : {}) };
     const response = await fetch(url, { redirect: "manual", signal, headers });
+    answered();
     if (!redirects.has(response.status)) return { response, url };
     await response.body?.cancel();
     const location = response.headers.get("location");
@@ -132,8 +133,10 @@ async function fetchFile(
   const timer = setTimeout(() => silence.abort(), timeout);
   let isAnswered = false;
   try {
-    const { response, url } = await request(asked, shown, AbortSignal.any([signal, silence.signal]));
-    isAnswered = true;
+    const either = AbortSignal.any([signal, silence.signal]);
+    const { response, url } = await request(asked, shown, either, () => {
+      isAnswered = true;
+    });
     const { status, headers, body } = response;
     if (status !== 200) {
       await body?.cancel();

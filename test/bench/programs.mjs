@@ -38,7 +38,7 @@ export function programs({ from, to, geometry, input, workers, mapshaper }) {
       args: (folder) => ogrArguments(reader, writer, geometry, input, join(folder, name)),
     };
   });
-  const why = mapshaper ? whyNotMapshaper(from, to, geometry) : "not on this machine";
+  const why = mapshaper ? whyNotMapshaper(from, to, geometry) : "not measured";
   const third = why
     ? { name: "mapshaper", why }
     : {

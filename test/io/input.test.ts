@@ -279,6 +279,16 @@ describe("an address", () => {
     expect((await failure(`${host}/odd.csv`)).message).toContain("redirects to file:");
   });
 
+  test("that is plain and leads to one that breaks off is not told to be written with https", async () => {
+    const silent = await serve((request) => request.socket.destroy());
+    const plain = await serve((_, response) => response.writeHead(302, { location: `${silent}/far.csv` }).end());
+    const direct = await open(`${silent}/far.csv`).catch((error: Error) => error.message);
+    expect(direct).toContain("write https://");
+    const redirected = await open(`${plain}/near.csv`).catch((error: Error) => error.message);
+    expect(redirected).toContain("broke off");
+    expect(redirected).not.toContain("write https://");
+  });
+
   test.each([
     [404, "input-download"],
     [410, "input-download"],

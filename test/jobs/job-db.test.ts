@@ -16,7 +16,7 @@ import { csv, JobDesk } from "../support/job-desk.js";
 
 const desk = new JobDesk();
 const { at, put } = desk;
-const run = () => desk.run("job.yaml", ["--state", at("state")], {});
+const run = (...flags: string[]) => desk.run("job.yaml", ["--state", at("state"), ...flags], {});
 
 const path = () => {
   const jobs = at("state/jobs");
@@ -92,10 +92,14 @@ describe("a job.db", () => {
       database.exec("DROP TABLE run");
     }
     put("a.csv", csv("a", "b"));
-    const { status, stderr, report } = await run();
+    const { status, stderr, report } = await run("--metrics", at("job.prom"), "--page", at("page.html"));
     expect([status, report.result, report.status]).toEqual([3, "done", 0]);
-    expect(stderr).toContain("no such table: run");
+    // Once, though neither the page nor what the metrics say of earlier runs can be had.
+    expect(stderr.split("no such table: run").length - 1).toBe(1);
     expect(existsSync(at("a.geojson"))).toBe(true);
+    const metrics = readFileSync(at("job.prom"), "utf8");
+    expect(metrics).toMatch(/^geoferry_job_last_run_\w+\{job="odd"\}/m);
+    expect(metrics).not.toContain('last_success_timestamp_seconds{job="odd"}');
   });
 });
 

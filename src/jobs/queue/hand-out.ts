@@ -12,6 +12,7 @@ import type { ConversionStep, Job, Step, SynchronisationStep } from "../job.js";
 import type { JobState } from "../job-state.js";
 import type { ItemReport } from "../run-report.js";
 import { abortable } from "./abortable.js";
+import { unheard } from "./connection.js";
 import { convertThere } from "./convert-there.js";
 import { Desk, type DeskSettings, type Ending, type Entry } from "./desk.js";
 import { type Handed, stepDigest, textDigest, type Underway, type Work } from "./handed.js";
@@ -80,7 +81,11 @@ export class HandOut implements AsyncDisposable {
       onNotice,
       onUnderway: (entry, underway) => handOut?.tellUnderway(entry, underway),
     });
-    const desk = await abortable(opening, signal);
+    const desk = await abortable(opening, signal).catch((error: unknown) => {
+      // Nobody waits for it any more.
+      void opening.then((late) => late[Symbol.asyncDispose](), unheard);
+      throw error;
+    });
     try {
       handOut = new HandOut(settings, options, desk, textDigest(await readFile(file, "utf8")), stateId(stateRoot));
       await abortable(takeOver(handOut), signal);

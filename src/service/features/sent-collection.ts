@@ -3,7 +3,7 @@
  * kept: their texts are checked, and neither parsed nor written anew. All others are parsed one after the other, and
  * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
  */
-import { countMembers, hasFewMembers, type JsonLimits, levelOfFeatures } from "../json/excess.js";
+import { countMember, countMembers, hasFewMembers, type JsonLimits, levelOfFeatures } from "../json/excess.js";
 import { stringEnd, valueEnd } from "../json/members.js";
 import { type Names, noNames, plainObjectEnd, plainStringEnd } from "../json/plain.js";
 import { plainGeometryEnd } from "../json/plain-geometry.js";
@@ -38,6 +38,8 @@ const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
  * @throws SyntaxError of JSON.parse; the problems nested-too-deeply, too-many-members before anything of it is parsed
  */
 export async function parseCollection(text: string, limits: JsonLimits): Promise<unknown> {
+  // A limit that no collection of features keeps.
+  if (limits.bodyDepth <= levelOfFeatures) countMembers(text, limits);
   const collection = await new CollectionReader(text, limits).read();
   if (collection) return collection;
   countMembers(text, limits);
@@ -49,6 +51,7 @@ const levelsOfGeometry = 5;
 
 const beforeGeometry = '{"type":"Feature","geometry":';
 const beforeProperties = ',"properties":';
+const beforeId = ',"id":';
 
 class CollectionReader {
   private at = 0;
@@ -74,6 +77,7 @@ class CollectionReader {
     do {
       const name = this.anyName();
       if (name === undefined) return null;
+      this.members = countMember(this.members, this.limits);
       this.skipBlanks();
       const isList = name === "features" && this.text.charCodeAt(this.at) === openBracket;
       const value = isList ? await this.features() : this.otherMember();
@@ -87,7 +91,7 @@ class CollectionReader {
 
   private otherMember(): unknown {
     const text = this.textOfValue();
-    this.members = countMembers(text, this.limits, 1, this.members + 1);
+    this.members = countMembers(text, this.limits, 1, this.members);
     return this.parsed(text);
   }
 
@@ -108,7 +112,11 @@ class CollectionReader {
   /** Undefined where it is no JSON. */
   private feature(): SentFeature | UnfitFeature | undefined {
     const start = this.at;
-    const plain = this.usualFeature() ?? this.plainFeature();
+    let plain = this.usualFeature();
+    if (!plain) {
+      this.at = start;
+      plain = this.plainFeature();
+    }
     if (plain) {
       if (!hasFewMembers(this.at - start, this.limits)) this.expectFew(this.text.slice(start, this.at));
       return plain;
@@ -138,7 +146,7 @@ class CollectionReader {
     }
   }
 
-  /** What `plainFeature` reads, as most programs write it. Where it is not so, nothing is read. */
+  /** What `plainFeature` reads, as most programs write it. */
   private usualFeature(): SentFeature | null {
     const { text, at: start, levels } = this;
     if (levels < levelsOfGeometry || !text.startsWith(beforeGeometry, start)) return null;
@@ -147,9 +155,13 @@ class CollectionReader {
     if (geometryEnd < 0 || !text.startsWith(beforeProperties, geometryEnd)) return null;
     const properties = geometryEnd + beforeProperties.length;
     const end = plainObjectEnd(text, properties, this.names, levels);
-    if (end < 0 || text.charCodeAt(end) !== closeBrace) return null;
-    this.at = end + 1;
-    return new SentFeature(undefined, text.slice(geometry, geometryEnd), text.slice(properties, end));
+    if (end < 0) return null;
+    const hasId = text.startsWith(beforeId, end);
+    this.at = hasId ? end + beforeId.length : end;
+    const id = hasId ? this.sentText() : undefined;
+    if (id === null || text.charCodeAt(this.at) !== closeBrace) return null;
+    this.at++;
+    return new SentFeature(id, text.slice(geometry, geometryEnd), text.slice(properties, end));
   }
 
   private plainFeature(): SentFeature | null {

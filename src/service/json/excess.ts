@@ -36,7 +36,7 @@ export function countMembers(text: string, limits: JsonLimits, depth = 0, before
         if (inside === backslash) i++;
       }
     } else if (unit === colon) {
-      if (++members > featureMembers) throw problem("too-many-members", { limit: featureMembers });
+      if (++members > featureMembers) throw tooMany(featureMembers);
     } else if (unit === openBrace || unit === openBracket) {
       if (level === levelOfFeatures - 1) isList = unit === openBracket;
       if (level === levelOfFeatures && isList) members = 0;
@@ -44,6 +44,14 @@ export function countMembers(text: string, limits: JsonLimits, depth = 0, before
     } else if (unit === closeBrace || unit === closeBracket) level--;
   }
   return members;
+}
+
+const tooMany = (limit: number) => problem("too-many-members", { limit });
+
+/** @returns how many there are with one more @throws the problem too-many-members */
+export function countMember(before: number, { featureMembers }: JsonLimits): number {
+  if (before >= featureMembers) throw tooMany(featureMembers);
+  return before + 1;
 }
 
 /** The shortest member of an object and what parts it from the next: `"":0,`. */

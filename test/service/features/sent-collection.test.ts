@@ -69,6 +69,7 @@ describe("a feature is taken as it stands", () => {
     ["a ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}')],
     ["two polygons", withGeometry('{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]]]}')],
     ["an id, in any place", collection('{"properties":{},"id":"A","geometry":null,"type":"Feature"}')],
+    ["an id behind all else", collection('{"type":"Feature","geometry":null,"properties":{"a":1},"id":"7"}')],
     ["blanks between members", collection('{ "type" : "Feature",\n"geometry": null, "properties": {"a":1} }')],
     ["values of every kind", withProperties('{"a":"é\\n\\"\\\\","b":[1,{"c":null},[]],"d":{"e":true},"f":-0.5}')],
     ["names that are like others", withProperties('{"__proto__":1,"constructor":{},"1a":2,"":3}')],

@@ -57,7 +57,13 @@ describe("how many members there may be", () => {
       collection(feature(named(17).replace(":", ": "))),
       collection(feature(named(18).replace(":", ": "))),
     ],
-    ["beside features", `{"crs":${named(19)},"features":[]}`, `{"crs":${named(20)},"features":[]}`],
+    ["beside features", `{"crs":${named(18)},"features":[]}`, `{"crs":${named(19)},"features":[]}`],
+    ["of the collection itself", named(20), named(21)],
+    [
+      "of the collection, with features",
+      `{"features":[],${named(19).slice(1)}`,
+      `{"features":[],${named(20).slice(1)}`,
+    ],
     ["beside features, by parts", `{"a":${named(9)},"b":${named(9)}}`, `{"a":${named(9)},"b":${named(10)}}`],
     ["no collection", `[${named(20)},${named(0)}]`, `[1,${named(21)}]`],
   ])("%s", async (_what, many, more) => {
