@@ -36,6 +36,10 @@ const oblique: readonly Parameter[] = [
   ["gamma", 8814, "rectified_grid_angle"],
   ["k", 8815, "scale_factor"],
 ];
+/** Of maps whose grid is not turned back to north. */
+const turned: readonly Parameter[] = oblique.filter(([key]) => key !== "gamma");
+const centreEasting: Parameter = ["x0", 8816, "false_easting"];
+const centreNorthing: Parameter = ["y0", 8817, "false_northing"];
 const krovak: readonly Parameter[] = [
   ["lat0", 8811, "latitude_of_center"],
   ["lon0", 8833, "longitude_of_center"],
@@ -224,7 +228,7 @@ export const methods = {
     "Hotine Oblique Mercator (variant B)",
     "Hotine_Oblique_Mercator_Azimuth_Center",
     "Hotine_Oblique_Mercator_Azimuth_Center",
-    [...oblique, ["x0", 8816, "false_easting"], ["y0", 8817, "false_northing"]],
+    [...oblique, centreEasting, centreNorthing],
     esriOblique,
   ),
   laborde: method(
@@ -232,14 +236,7 @@ export const methods = {
     "Laborde Oblique Mercator",
     "Laborde_Oblique_Mercator",
     "Laborde_Oblique_Mercator",
-    [
-      ["lat0", 8811, "latitude_of_center"],
-      ["lon0", 8812, "longitude_of_center"],
-      ["azimuth", 8813, "azimuth"],
-      ["k", 8815, "scale_factor"],
-      fe,
-      fn,
-    ],
+    [...turned, fe, fn],
     esriOblique,
   ),
   polyconic: method(9818, "American Polyconic", "Polyconic", "Polyconic", [...natural, fe, fn], esriNatural),
@@ -323,14 +320,7 @@ export const methods = {
     "Local Orthographic",
     "Local Orthographic",
     "Local",
-    [
-      ["lat0", 8811, "latitude_of_center"],
-      ["lon0", 8812, "longitude_of_center"],
-      ["azimuth", 8813, "azimuth"],
-      ["k", 8815, "scale_factor"],
-      ["x0", 8816, "false_easting"],
-      ["y0", 8817, "false_northing"],
-    ],
+    [...turned, centreEasting, centreNorthing],
     esriOblique,
   ),
   gnomonic: method(null, "Gnomonic", "Gnomonic", "Gnomonic", [...natural, fe, fn], esriCentred),

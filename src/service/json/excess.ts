@@ -23,7 +23,7 @@ export const levelOfFeatures = 2;
  * @throws the problems nested-too-deeply, too-many-members
  */
 export function countMembers(text: string, limits: JsonLimits, depth = 0, before = 0): number {
-  const { bodyDepth, featureMembers } = limits;
+  const { bodyDepth } = limits;
   let [level, members] = [depth, before];
   // What opens features, as the second level, is a list.
   let isList = false;
@@ -36,7 +36,7 @@ export function countMembers(text: string, limits: JsonLimits, depth = 0, before
         if (inside === backslash) i++;
       }
     } else if (unit === colon) {
-      if (++members > featureMembers) throw tooMany(featureMembers);
+      members = countMember(members, limits);
     } else if (unit === openBrace || unit === openBracket) {
       if (level === levelOfFeatures - 1) isList = unit === openBracket;
       if (level === levelOfFeatures && isList) members = 0;
@@ -46,11 +46,9 @@ export function countMembers(text: string, limits: JsonLimits, depth = 0, before
   return members;
 }
 
-const tooMany = (limit: number) => problem("too-many-members", { limit });
-
 /** @returns how many there are with one more @throws the problem too-many-members */
 export function countMember(before: number, { featureMembers }: JsonLimits): number {
-  if (before >= featureMembers) throw tooMany(featureMembers);
+  if (before >= featureMembers) throw problem("too-many-members", { limit: featureMembers });
   return before + 1;
 }
 
