@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
-import { fault } from "../../errors.js";
+import { abortable } from "./abortable.js";
 import type { QueueAddress } from "./address.js";
 import { connectionOptions, faultOf, isRefusal, openRedis, tryOut, unheard } from "./connection.js";
 import { type Answer, type Failure, failureOf, type Handed, readFailure, type Underway } from "./handed.js";
@@ -186,20 +186,12 @@ export class Desk implements AsyncDisposable {
 
   /** What becomes of a job. @param signal takes it back @throws interrupted */
   async ending(entry: Entry, signal: AbortSignal): Promise<Ending> {
-    if (signal.aborted) throw fault("interrupted", {});
     const key = keyOf(entry);
-    let stop = unheard;
+    const ended = new Promise<Ending>((settle) => this.waiting.set(key, { entry, settle, missed: 0 }));
     try {
-      return await new Promise<Ending>((settle, reject) => {
-        stop = () => {
-          this.waiting.delete(key);
-          reject(fault("interrupted", {}));
-        };
-        this.waiting.set(key, { entry, settle, missed: 0 });
-        signal.addEventListener("abort", stop, { once: true });
-      });
+      return await abortable(ended, signal);
     } finally {
-      signal.removeEventListener("abort", stop);
+      this.waiting.delete(key);
     }
   }
 
