@@ -2,6 +2,9 @@ import { Sort } from "./classify.js";
 import { CellText, Mark } from "./scanner.js";
 import { canonicalDatetimeBytes } from "./temporal.js";
 
+/** What was measured, as plain data. */
+export type CellSizesState = Pick<CellSizes, "texts" | "typed" | "empties" | "blanks">;
+
 /** The longest values of each column, in bytes: as text, and as what their sort makes of them. */
 export class CellSizes {
   /** As text; the caller asks `addText` only where a cell is longer than this. */
@@ -22,6 +25,21 @@ export class CellSizes {
     this.typed = new Uint32Array(columns);
     this.empties = new Uint8Array(columns);
     this.blanks = new Uint8Array(columns);
+  }
+
+  /** Takes in what was measured elsewhere. */
+  add(other: CellSizesState): void {
+    for (let c = 0; c < this.texts.length; c++) {
+      this.texts[c] = Math.max(this.texts[c]!, other.texts[c]!);
+      this.typed[c] = Math.max(this.typed[c]!, other.typed[c]!);
+      this.empties[c]! |= other.empties[c]!;
+      this.blanks[c]! |= other.blanks[c]!;
+    }
+  }
+
+  get state(): CellSizesState {
+    const { texts, typed, empties, blanks } = this;
+    return { texts, typed, empties, blanks };
   }
 
   addEmpty(column: number): void {

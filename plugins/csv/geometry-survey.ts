@@ -12,15 +12,33 @@ export interface GeometryFacts {
   readonly hasM: boolean;
 }
 
+/** What was seen of the geometries in a part of a file, as plain data. */
+export interface GeometryState {
+  readonly counts: readonly number[];
+  /** Dimensions that occurred, as bits. */
+  readonly dimensions: number;
+  readonly isUnknown: boolean;
+}
+
 /** Looks at the geometries of a file without reading them. */
 export interface GeometrySurvey {
   look(bytes: Uint8Array, scanner: Scanner): void;
+  readonly state: GeometryState;
+  /** Takes in what was seen elsewhere. */
+  add(state: GeometryState): void;
   /** Null where a look is not enough to tell. */
   facts(): GeometryFacts | null;
 }
 
 const isFilled = (scanner: Scanner, column: number) =>
   column < scanner.cells && scanner.starts[column]! < scanner.ends[column]!;
+
+/** Of a geometry: x and y alone, or with more. Bits. */
+const Dimension = { none: 1, z: 2, m: 4, zm: 8 } as const;
+
+function addCounts(to: number[], counts: readonly number[]): void {
+  for (const [kind, count] of counts.entries()) to[kind]! += count;
+}
 
 /** Counts rows with both coordinates, in columns that hold nothing but numbers. */
 class CoordinateSurvey implements GeometrySurvey {
@@ -41,6 +59,15 @@ class CoordinateSurvey implements GeometrySurvey {
     if (isPoint && !this.hasZ && this.z !== null) this.hasZ = isFilled(scanner, this.z);
   }
 
+  get state(): GeometryState {
+    return { counts: this.counts, dimensions: this.hasZ ? Dimension.z : 0, isUnknown: false };
+  }
+
+  add({ counts, dimensions }: GeometryState): void {
+    addCounts(this.counts, counts);
+    this.hasZ ||= dimensions === Dimension.z;
+  }
+
   facts(): GeometryFacts | null {
     const columns = [this.x, this.y, ...(this.z === null ? [] : [this.z])];
     if (!columns.every(this.isNumeric)) return null;
@@ -53,6 +80,14 @@ class NoGeometry implements GeometrySurvey {
 
   look(): void {
     this.rows++;
+  }
+
+  get state(): GeometryState {
+    return { counts: [this.rows], dimensions: 0, isUnknown: false };
+  }
+
+  add({ counts }: GeometryState): void {
+    this.rows += counts[0]!;
   }
 
   facts(): GeometryFacts {
@@ -100,7 +135,7 @@ class WktSurvey implements GeometrySurvey {
   private prefixBytes = 0;
   private kind: number = Kind.none;
   private tag = "";
-  /** Dimensions that occurred, as bits: 1 none, 2 Z, 4 M, 8 both. */
+  /** Dimensions that occurred, as bits. */
   private dimensions = 0;
   private isUnknown = false;
 
@@ -166,9 +201,20 @@ class WktSurvey implements GeometrySurvey {
     const { tag } = this;
     const z = tag.includes("Z") || (numbers > 2 && tag !== "M");
     const m = tag.includes("M") || numbers > 3;
-    this.dimensions |= z && m ? 8 : m ? 4 : z ? 2 : 1;
+    this.dimensions |= z && m ? Dimension.zm : m ? Dimension.m : z ? Dimension.z : Dimension.none;
     this.counts[this.kind]!++;
     return true;
+  }
+
+  get state(): GeometryState {
+    const { counts, dimensions, isUnknown } = this;
+    return { counts, dimensions, isUnknown };
+  }
+
+  add({ counts, dimensions, isUnknown }: GeometryState): void {
+    addCounts(this.counts, counts);
+    this.dimensions |= dimensions;
+    this.isUnknown ||= isUnknown;
   }
 
   facts(): GeometryFacts | null {
@@ -176,7 +222,8 @@ class WktSurvey implements GeometrySurvey {
     const present = counts.flatMap((count, kind) => (kind !== Kind.none && count > 0 ? [kind] : []));
     const isUniform = families.some((family: readonly number[]) => present.every((kind) => family.includes(kind)));
     if (this.isUnknown || !isUniform || (dimensions & (dimensions - 1)) !== 0) return null;
-    return { counts, hasZ: (dimensions & 10) !== 0, hasM: (dimensions & 12) !== 0 };
+    const has = (some: number) => (dimensions & some) !== 0;
+    return { counts, hasZ: has(Dimension.z | Dimension.zm), hasM: has(Dimension.m | Dimension.zm) };
   }
 }
 

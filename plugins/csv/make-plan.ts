@@ -5,15 +5,14 @@ import { type Declared, parseCsvt } from "./csvt.js";
 import { comma, guessDecimal, guessDelimiter, point } from "./dialect.js";
 import { columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
 import { columnsOf, type GeometryPlan, planGeometry } from "./geometry-columns.js";
-import { geometrySurvey } from "./geometry-survey.js";
 import { decodedHead, fallback, type Head, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
 import { pairNotice } from "./pair-notice.js";
 import type { CsvPlan } from "./plan.js";
 import { Scanner } from "./scanner.js";
 import { summaryOf } from "./summary.js";
-import { Survey, WrongEncoding } from "./survey.js";
-import { TextBlocks } from "./text-blocks.js";
+import { WrongEncoding } from "./survey.js";
+import { type SurveySettings, surveyFile } from "./survey-pieces.js";
 
 /** Columns that a `.csvt` says to be the geometry, where no option says otherwise. */
 function declaredGeometry(declared: readonly (Declared | null)[], options: ReaderOptions): GeometryPlan | null {
@@ -80,12 +79,17 @@ async function planWith(
 
   const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
   const dialect = { delimiter, decimal, header, lines: head.lines };
-  const survey = new Survey(source.name, dialect, names.length, context.skipErrors, wanted);
-  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column, options.keepGeometryColumns);
-  // Spaces in place of a coordinate are nothing, too.
-  survey.geometry = geometrySurvey(geometry, (c) => survey.isNumeric(c) && survey.sizes.blanks[c] === 0);
-  const blocks = new TextBlocks(file, head.encoding, context);
-  const splits = await survey.run(blocks, source.size, length, head.guessed);
+  const settings: SurveySettings = {
+    encoding: head.encoding,
+    isGuessed: head.guessed,
+    dialect,
+    columns: names.length,
+    geometry,
+    keepsGeometry: options.keepGeometryColumns,
+    rows: wanted,
+    length,
+  };
+  const { survey, splits } = await surveyFile(source, file, settings, context);
   if (head.guessed && head.encoding.name === fallback) {
     notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
   }

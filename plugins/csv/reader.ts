@@ -9,6 +9,7 @@ import { Rows } from "./rows.js";
 import { Scanner } from "./scanner.js";
 import { stretches } from "./stretches.js";
 import { Survey } from "./survey.js";
+import { prescan } from "./survey-pieces.js";
 import { TextBlocks } from "./text-blocks.js";
 
 /** `length` is the size of splits in bytes, for tests. */
@@ -33,7 +34,7 @@ export async function open(
   }
 }
 
-export default { open } satisfies ReaderModule<ReaderOptions>;
+export default { open, prescan } satisfies ReaderModule<ReaderOptions>;
 
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;
@@ -76,6 +77,6 @@ async function* cut(
 ): AsyncGenerator<CsvSplit> {
   // Nobody looks at the types: a survey of no columns finds the ends of records and what is damaged.
   const survey = new Survey(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
-  const scanner = new Scanner(plan.delimiter);
-  yield* stretches(blocks, source.name, source.size, length, survey.visitor(scanner, false));
+  const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
+  yield* stretches(blocks, source.name, range, survey.visitor(new Scanner(plan.delimiter), false));
 }

@@ -12,26 +12,38 @@ export type BlockEnd = "more" | "file" | "limit";
 /** What is done with a block; gives where its last whole record ends, 0 where it holds none. */
 export type Visit = (block: TextBlock, position: number, blockEnd: BlockEnd) => number;
 
+/** A part of a source that is looked through, in bytes, and how long its stretches are, about. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+  /** Of the source. */
+  readonly size: number;
+  readonly length: number;
+}
+
 /**
- * Cuts a source into stretches of whole records while `visit` looks at them; only the record that a block cuts off is
- * read again. A block without a whole record is shown again, longer.
+ * Cuts a range of a source into stretches of whole records while `visit` looks at them; only the record that a block
+ * cuts off is read again. A block without a whole record is shown again, longer. What it returns is where the last whole
+ * record ends.
  * @throws input-corrupt
  */
 export async function* stretches(
   blocks: TextBlocks,
   source: string,
-  size: number,
-  length: number,
+  { from, to, size, length }: Range,
   visit: Visit,
-): AsyncGenerator<CsvSplit> {
-  let position = blocks.encoding.mark;
+): AsyncGenerator<CsvSplit, number> {
+  let position = from;
   let wanted = length;
-  while (position < size) {
-    const block = await blocks.read(position, wanted);
+  while (position < to) {
+    const asked = Math.min(wanted, to - position);
+    const block = await blocks.read(position, asked);
     const read = block.sourceBytes(block.bytes.length);
-    const end = visit(block, position, position + read >= size ? "file" : wanted >= recordBytes ? "limit" : "more");
+    const isLong = asked >= recordBytes;
+    const end = visit(block, position, position + read >= size ? "file" : isLong ? "limit" : "more");
     if (end === 0) {
-      if (wanted >= recordBytes || position + read >= size) throw tooLong(source, position);
+      if (isLong || position + read >= size) throw tooLong(source, position);
+      if (position + read >= to) break;
       wanted = Math.min(recordBytes, wanted * 2);
       continue;
     }
@@ -40,6 +52,7 @@ export async function* stretches(
     position += bytes;
     wanted = length;
   }
+  return position;
 }
 
 const tooLong = (source: string, byte: number) =>

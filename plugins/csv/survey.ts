@@ -1,17 +1,29 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
 import type { FieldType } from "../../src/model/field.js";
-import { CellSizes } from "./cell-sizes.js";
+import { CellSizes, type CellSizesState } from "./cell-sizes.js";
 import { classify, Sort, typeOf } from "./classify.js";
 import { point } from "./dialect.js";
-import type { GeometrySurvey } from "./geometry-survey.js";
+import type { GeometryState, GeometrySurvey } from "./geometry-survey.js";
 import type { CsvPlan, CsvSplit } from "./plan.js";
 import { Mark, Scanner } from "./scanner.js";
-import { type BlockEnd, eachRecord, stretches, type Visit } from "./stretches.js";
+import { type BlockEnd, eachRecord, type Range, stretches, type Visit } from "./stretches.js";
 import { isRatherOneByte, type TextBlock, type TextBlocks } from "./text-blocks.js";
 
 /** Thrown inside of a survey: the file is not in the encoding that was assumed. */
 export class WrongEncoding extends Error {}
+
+/** What the rows of a part of a file say, as plain data. */
+export interface SurveyState {
+  readonly sorts: Uint32Array;
+  readonly unquoted: Uint8Array;
+  readonly sizes: CellSizesState;
+  readonly rows: number;
+  readonly lines: number;
+  readonly plainNames: boolean;
+  readonly isUtf8: boolean;
+  readonly geometry: GeometryState | null;
+}
 
 /** What all rows say together. */
 export class Survey {
@@ -26,8 +38,11 @@ export class Survey {
   readonly sizes: CellSizes;
   /** Rows that are not too long. */
   rows = 0;
-  private headerPassed: boolean;
-  private stopped = false;
+  /** Lines passed behind those before the first record. */
+  private lines = 0;
+  headerPassed: boolean;
+  /** Whether as many rows were seen as are wanted. */
+  hasStopped = false;
   /** Whether names are quoted only where they need it. */
   private plainNames = false;
   /** Whether text beyond ASCII was found to be UTF-8. */
@@ -52,6 +67,27 @@ export class Survey {
     this.headerPassed = !dialect.header;
   }
 
+  get state(): SurveyState {
+    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry } = this;
+    return { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, geometry: geometry?.state ?? null };
+  }
+
+  /** Takes in what another survey found in the records behind those seen so far. */
+  add(behind: SurveyState): void {
+    for (let c = 0; c < this.columns; c++) {
+      this.sorts[c]! |= behind.sorts[c]!;
+      this.unquoted[c]! |= behind.unquoted[c]!;
+    }
+    this.sizes.add(behind.sizes);
+    this.rows += behind.rows;
+    this.lines += behind.lines;
+    this.headerPassed = true;
+    this.plainNames ||= behind.plainNames;
+    this.isUtf8 ||= behind.isUtf8;
+    if (behind.geometry) this.geometry?.add(behind.geometry);
+    this.settle();
+  }
+
   /** Leaves the type of a column out: it is known. */
   ignore(column: number, sized: boolean): void {
     this.active = this.active.filter((c) => c !== column);
@@ -59,38 +95,40 @@ export class Survey {
   }
 
   /**
-   * Goes over the file; gives its splits, or null where it stopped early.
+   * Goes over a range, which begins where a record does; gives its splits and where the last whole record ends.
    * @throws input-corrupt, WrongEncoding
    */
-  async run(blocks: TextBlocks, size: number, length: number, verify: boolean): Promise<CsvSplit[] | null> {
+  async run(blocks: TextBlocks, range: Range, verify: boolean): Promise<{ splits: CsvSplit[]; end: number }> {
     const splits: CsvSplit[] = [];
     const scanner = new Scanner(this.dialect.delimiter);
-    for await (const split of stretches(blocks, this.source, size, length, this.visitor(scanner, verify))) {
-      splits.push(split);
-      if (this.stopped) return null;
+    const found = stretches(blocks, this.source, range, this.visitor(scanner, verify));
+    for (;;) {
+      const { value, done } = await found.next();
+      if (done) return { splits, end: value };
+      splits.push(value);
+      if (this.hasStopped) return { splits, end: value.to };
     }
-    return splits;
   }
 
   /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */
   visitor(scanner: Scanner, verify: boolean): Visit {
-    let { lines } = this.dialect;
     return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
       const unterminated = (from: number, line: number) => {
-        if (!this.skipErrors) throw this.unclosedQuote(block, position, from, lines + line + scanner.openLine);
+        if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
       };
       const record = () => this.record(block.bytes, scanner);
       const passed = eachRecord(block.bytes, blockEnd, scanner, record, unterminated);
-      lines += passed.lines;
+      this.lines += passed.lines;
       this.verify(block, position, passed.end, verify);
       return passed.end;
     };
   }
 
+  /** @param line in the block, from 1 */
   private unclosedQuote(block: TextBlock, position: number, from: number, line: number): Error {
     return fault("input-corrupt", {
       source: this.source,
-      place: { line, ...(block.direct ? { byte: position + from } : {}) },
+      place: { line: this.dialect.lines + this.lines + line, ...(block.direct ? { byte: position + from } : {}) },
       reason: "a quote is opened here and never closed; correct it, or read past it with --skip-errors",
     });
   }
@@ -122,10 +160,10 @@ export class Survey {
       this.plainNames = quotesWhereNeeded(bytes, scanner);
       return;
     }
-    if (this.stopped) return;
+    if (this.hasStopped) return;
     if (scanner.cells > this.columns && isTooLong(bytes, scanner, this.columns)) return;
     this.rows++;
-    if (this.rows >= this.rowsWanted) this.stopped = true;
+    if (this.rows >= this.rowsWanted) this.hasStopped = true;
     this.geometry?.look(bytes, scanner);
     const { active, settled, sorts, unquoted, sizes } = this;
     const { texts, typed } = sizes;
@@ -156,9 +194,14 @@ export class Survey {
       if (size > texts[c]!) sizes.addText(c, bytes, starts[c]!, ends[c]!, marks[c]!);
       else if (size === 0 && marks[c] !== Mark.plain) sizes.addEmpty(c);
     }
-    if (!found) return;
-    this.settled.push(...active.filter((c) => (sorts[c]! & Sort.text) !== 0));
-    this.active = active.filter((c) => (sorts[c]! & Sort.text) === 0);
+    if (found) this.settle();
+  }
+
+  /** Of columns that have turned out to be text only the sizes are still open. */
+  private settle(): void {
+    const isText = (c: number) => (this.sorts[c]! & Sort.text) !== 0;
+    this.settled.push(...this.active.filter(isText));
+    this.active = this.active.filter((c) => !isText(c));
   }
 
   /**

@@ -5,7 +5,7 @@ import { decoderOf, encoderOf } from "../io/encodings.js";
 import { Spool } from "../io/spool.js";
 import type { Crs } from "../model/layer.js";
 import { type Gap, type Loss, type OperationUse, type Reject, Tally } from "../model/report.js";
-import type { CrsContext, ReadContext, WriteContext } from "../plugin/format.js";
+import type { CrsContext, Prescan, ReadContext, WriteContext } from "../plugin/format.js";
 import type { StageContext } from "../stages/stage.js";
 
 /** What was said while one piece of work was done, as plain data. Records and lines are relative to the piece. */
@@ -43,6 +43,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     readonly skipErrors: boolean,
     readonly blueprint: unknown,
     readonly now: Date,
+    readonly prescan?: Prescan,
   ) {}
 
   private async parseCrs(definition: string): Promise<Crs> {

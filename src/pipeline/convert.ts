@@ -71,7 +71,12 @@ async function convertWhole(
   await using existing = await openExisting(request, writer, host, spool);
   const gathered = new Gathered();
   const { shortLines = false } = writer.accepts;
-  await using inputs = await openInputs(request.inputs, { ...request, shortLines }, host, spool);
+  await using inputs = await openInputs(
+    request.inputs,
+    { ...request, shortLines, executor: shared ?? early ?? undefined },
+    host,
+    spool,
+  );
   for (const found of inputs.findings) gathered.add(found);
   host.onLayers?.(inputs.layers.map((open) => open.layer));
   const layers = [...(existing?.layers ?? []), ...inputs.layers];

@@ -1,5 +1,5 @@
 import type { Layer } from "../model/layer.js";
-import type { TaskSpec, Work, WorkResult } from "./task.js";
+import type { PrescanSpec, TaskSpec, Work, WorkResult } from "./task.js";
 
 /** Where tasks run: on this thread, or on a pool of workers. */
 export interface Executor extends AsyncDisposable {
@@ -11,6 +11,8 @@ export interface Executor extends AsyncDisposable {
    * alone, whose source others see.
    */
   spread?(spec: TaskSpec, pieces: AsyncIterable<Work>): AsyncIterable<WorkResult>;
+  /** Has the reader of a source that is being opened look at pieces of it elsewhere; gives what it found in their order. */
+  prescan?(spec: PrescanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown>;
   /** Frees the memory of a result that has been written. It must not be touched after. */
   release(result: WorkResult): void;
 }

@@ -7,10 +7,11 @@ import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
 import { type Findings, HostContext } from "./context.js";
+import type { Executor } from "./executor.js";
 import { mapIdIn } from "./expand.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { splitList } from "./split-list.js";
-import type { FormatRef } from "./task.js";
+import type { FormatRef, PrescanSpec } from "./task.js";
 
 /** So many names are told. */
 const listed = 20;
@@ -53,6 +54,8 @@ export function parseReaderOptions(
 type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes"> & {
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
   readonly shortLines?: boolean;
+  /** Threads that look at the inputs, too. */
+  readonly executor?: Executor | undefined;
 };
 
 /** Whether a folder is one dataset: by its name, or because the format asked for reads folders of any name. */
@@ -89,13 +92,17 @@ export async function openInputs(
     const format = from ? registry.get(from) : await registry.identify(source, head);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
-    const context = new HostContext(source.name, signal, request.skipErrors ?? false, undefined, host.now);
+    const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
+    const skipErrors = request.skipErrors ?? false;
+    const spec: PrescanSpec = { source: source.spec, reader: ref, skipErrors };
+    const { executor } = request;
+    const prescan = executor?.prescan && ((pieces: AsyncIterable<unknown>) => executor.prescan!(spec, pieces));
+    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, prescan);
     contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
     findings.push(context.take(0));
-    const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
     dataset.layers.forEach((layer, index) => {
       layers.push({
         layer,

@@ -3,8 +3,8 @@ import { Worker } from "node:worker_threads";
 import { fromPlainError, type PlainError } from "../errors.js";
 import { transferables } from "../model/batch.js";
 import { Drain } from "./drain.js";
-import type { Executor, OpenTask } from "./executor.js";
-import type { FormatRef, TaskSpec, Work, WorkResult } from "./task.js";
+import { type Executor, inOrder, type OpenTask } from "./executor.js";
+import type { FormatRef, PrescanSpec, TaskSpec, Work, WorkResult } from "./task.js";
 
 /** Formats that tasks will read and write with. */
 export interface LikelyFormats {
@@ -18,6 +18,7 @@ export type WorkerRequest =
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Work }
   | { readonly kind: "close"; readonly task: number }
+  | { readonly kind: "prescan"; readonly id: number; readonly spec: PrescanSpec; readonly piece: unknown }
   /** Buffers of results that were written, to be used again. */
   | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
@@ -29,10 +30,13 @@ export type WorkerReply =
       readonly borrowed: ArrayBuffer[];
       readonly error?: undefined;
     }
+  | { readonly id: number; readonly found: unknown; readonly result?: undefined; readonly error?: undefined }
   | { readonly id: number; readonly error: PlainError; readonly result?: undefined };
 
+type Answer = Exclude<WorkerReply, { error: PlainError }>;
+
 interface Waiting {
-  resolve(result: WorkResult): void;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
@@ -82,8 +86,8 @@ export class PoolExecutor implements Executor {
         member.waiting.delete(reply.id);
         if (reply.error) waiting?.reject(fromPlainError(reply.error));
         else {
-          this.origins.set(reply.result, { member, borrowed: reply.borrowed });
-          waiting?.resolve(reply.result);
+          if (reply.result) this.origins.set(reply.result, { member, borrowed: reply.borrowed });
+          waiting?.resolve(reply);
         }
       });
       const died = (error: unknown) => {
@@ -111,17 +115,35 @@ export class PoolExecutor implements Executor {
     };
   }
 
-  private run(task: number, spec: TaskSpec, work: Work): Promise<WorkResult> {
-    if (this.failure) return Promise.reject(this.failure);
-    const member = this.members.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+  private async run(task: number, spec: TaskSpec, work: Work): Promise<WorkResult> {
+    const member = this.idlest();
     if (!member.opened.has(task)) {
       member.opened.add(task);
       member.worker.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
     }
     const id = this.pieces++;
+    const { result } = await this.ask(member, { kind: "run", task, id, work }, transferables(work));
+    return result!;
+  }
+
+  prescan(spec: PrescanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
+    this.start();
+    return inOrder(pieces, this.width + 1, async (piece) => {
+      const answer = await this.ask(this.idlest(), { kind: "prescan", id: this.pieces++, spec, piece });
+      return "found" in answer ? answer.found : undefined;
+    });
+  }
+
+  /** @throws what ended a thread */
+  private idlest(): Member {
+    if (this.failure) throw this.failure;
+    return this.members.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+  }
+
+  private ask(member: Member, request: WorkerRequest & { id: number }, handed: ArrayBuffer[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      member.waiting.set(id, { resolve, reject });
-      member.worker.postMessage({ kind: "run", task, id, work } satisfies WorkerRequest, transferables(work));
+      member.waiting.set(request.id, { resolve, reject });
+      member.worker.postMessage(request, handed);
     });
   }
 

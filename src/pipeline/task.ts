@@ -9,7 +9,7 @@ import type { Dataset, Layer, Split } from "../model/layer.js";
 import { giveBack, isBorrowed } from "../model/memory.js";
 import { packFeatures } from "../model/pack.js";
 import { Summariser, type SummaryState } from "../model/summary.js";
-import type { Chunk, Encoder, Format, TargetLayer } from "../plugin/format.js";
+import type { Chunk, Encoder, Format, ReaderModule, TargetLayer } from "../plugin/format.js";
 import type { OptionTable, OptionValues } from "../plugin/options.js";
 import { buildStage } from "../stages/build.js";
 import { type FitPlan, fitBatch } from "../stages/fit.js";
@@ -23,14 +23,18 @@ export interface FormatRef {
   readonly options: OptionValues<OptionTable>;
 }
 
-export interface TaskSpec {
+/** A source, and who looks at pieces of it before it is read. */
+export interface PrescanSpec {
   readonly source: SourceSpec;
   readonly reader: FormatRef;
+  readonly skipErrors: boolean;
+}
+
+export interface TaskSpec extends PrescanSpec {
   readonly blueprint: unknown;
   /** Index of the layer in its dataset, and its name for reports. */
   readonly layer: number;
   readonly layerName: string;
-  readonly skipErrors: boolean;
   readonly stages: readonly StageSpec[];
   /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
   readonly checks?: readonly StageSpec[];
@@ -121,6 +125,25 @@ class CountingContext implements StageContext {
   }
 }
 
+/** Looks at a piece of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
+export async function prescan(
+  { source: where, reader: ref, skipErrors }: PrescanSpec,
+  piece: unknown,
+  findFormat: FindFormat,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const source = sourceOf(where);
+  const reader = await readerOf(ref, findFormat);
+  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0));
+  return reader.prescan!(source, piece, context);
+}
+
+async function readerOf(ref: FormatRef, findFormat: FindFormat): Promise<ReaderModule<OptionValues<OptionTable>>> {
+  const format = await findFormat(ref);
+  if (!format.reader) throw fault("format-cannot-read", { format: format.id });
+  return format.reader.load();
+}
+
 /** What batches go through. */
 interface Machinery {
   readonly stages: readonly Stage[];
@@ -142,9 +165,7 @@ class OpenedTask implements Task {
 
   private async open(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
-    const format = await this.findFormat(ref);
-    if (!format.reader) throw fault("format-cannot-read", { format: format.id });
-    const reader = await format.reader.load();
+    const reader = await readerOf(ref, this.findFormat);
     return reader.open(sourceOf(source), ref.options, this.context);
   }
 

@@ -7,7 +7,7 @@ import { memberOf } from "../plugin/family.js";
 import type { Format } from "../plugin/format.js";
 import { exportsOf } from "../plugin/load.js";
 import type { LikelyFormats, WorkerReply, WorkerRequest } from "./pool-executor.js";
-import { type FormatRef, openTask, type Task } from "./task.js";
+import { type FormatRef, openTask, prescan, type Task } from "./task.js";
 
 const tasks = new Map<number, Promise<Task>>();
 const aborter = new AbortController();
@@ -51,6 +51,9 @@ async function answer(request: WorkerRequest, begun: Promise<unknown> | undefine
       await task?.close();
       return;
     }
+    case "prescan":
+      parentPort!.postMessage(await lookAt(request));
+      return;
     case "run": {
       const reply = await run(request, begun!);
       parentPort!.postMessage(reply, transferables(reply));
@@ -65,6 +68,14 @@ async function run(request: WorkerRequest & { kind: "run" }, fetched: Promise<un
     return { id: request.id, result, borrowed: transferables(result.chunks).filter(isBorrowed) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
+  }
+}
+
+async function lookAt({ id, spec, piece }: WorkerRequest & { kind: "prescan" }): Promise<WorkerReply> {
+  try {
+    return { id, found: await prescan(spec, piece, findFormat, aborter.signal) };
+  } catch (error) {
+    return { id, error: toPlainError(error) };
   }
 }
 

@@ -78,10 +78,23 @@ export interface ReadContext extends Context {
   passed(records: number, lines: number): void;
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   decoder(encoding: string): Decode;
+  /**
+   * Has the reader's own `prescan` look at each piece on other threads, and gives what it found in the order of the
+   * pieces. Absent where there is this thread alone.
+   */
+  readonly prescan?: Prescan;
 }
+
+/** From pieces of a source to what was found in each, in their order. */
+export type Prescan = (pieces: AsyncIterable<unknown>) => AsyncIterable<unknown>;
 
 export interface ReaderModule<O> {
   open(source: Source, options: O, context: ReadContext): Promise<Dataset>;
+  /**
+   * Looks at a piece of a source that is being opened on another thread (`context.prescan`). Piece and findings are
+   * plain data. Nothing that it tells the context is told to anybody.
+   */
+  prescan?(source: Source, piece: unknown, context: ReadContext): Promise<unknown>;
 }
 
 export interface Reader<T extends OptionTable = OptionTable> {

@@ -1,0 +1,146 @@
+/**
+ * A CSV is looked through in pieces, which begin behind line ends: as many threads as there are look at them at once.
+ * Whether such a line end stands in a quoted cell is seen afterwards, when the records of the piece before do not end
+ * there. What is looked at does not depend on the number of threads, so that the splits are always the same.
+ */
+import { GeoferryError } from "../../src/errors.js";
+import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import type { GeometryPlan } from "./geometry-columns.js";
+import { geometrySurvey } from "./geometry-survey.js";
+import type { CsvPlan, CsvSplit } from "./plan.js";
+import { Survey, type SurveyState, WrongEncoding } from "./survey.js";
+import { TextBlocks, type TextEncoding } from "./text-blocks.js";
+
+/** What a survey goes by, as plain data. */
+export interface SurveySettings {
+  readonly encoding: TextEncoding;
+  /** Nobody said the encoding: what is not in it shows that it is another one. */
+  readonly isGuessed: boolean;
+  readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header" | "lines">;
+  readonly columns: number;
+  readonly geometry: GeometryPlan;
+  /** Whether the columns of the geometry are attributes, too. */
+  readonly keepsGeometry: boolean;
+  /** Rows to look at; Infinity for all. */
+  readonly rows: number;
+  /** Of a split, in bytes, about. */
+  readonly length: number;
+}
+
+/** A part of the file that begins where a record does, unless the line end before it stands in a quoted cell. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface PieceTask extends Piece {
+  readonly settings: SurveySettings;
+}
+
+interface PieceFindings extends Piece {
+  /** Null where what stands before the piece has to be known: it ends inside of a record, or something is damaged. */
+  readonly found: { readonly splits: readonly CsvSplit[]; readonly state: SurveyState } | null;
+}
+
+interface Surveyed {
+  readonly survey: Survey;
+  /** Null where the survey stopped before the end of the file. */
+  readonly splits: CsvSplit[] | null;
+}
+
+/** Splits that a piece has, about. */
+const splitsInPiece = 4;
+/** A line end is looked for in so many bytes from where a piece shall begin; where it has none, the piece grows. */
+const lineBytes = 1 << 16;
+const lineFeed = 10;
+
+function surveyOf(source: Source, settings: SurveySettings, context: ReadContext): Survey {
+  const { dialect, columns, geometry, keepsGeometry, rows } = settings;
+  const survey = new Survey(source.name, dialect, columns, context.skipErrors, rows);
+  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column, keepsGeometry);
+  // Spaces in place of a coordinate are nothing, too.
+  survey.geometry = geometrySurvey(geometry, (c) => survey.isNumeric(c) && survey.sizes.blanks[c] === 0);
+  return survey;
+}
+
+/** Pieces of UTF-8 behind line ends. In other encodings a byte is not a character, and the file is one piece. */
+async function* pieces(file: SourceFile, { encoding, length }: SurveySettings): AsyncGenerator<Piece> {
+  const wanted = encoding.name === "utf-8" ? splitsInPiece * length : Number.POSITIVE_INFINITY;
+  let from = encoding.mark;
+  for (let next = from + wanted; next < file.size; next += wanted) {
+    const found = (await file.read(next, lineBytes)).indexOf(lineFeed);
+    const to = next + found + 1;
+    if (found < 0 || to >= file.size) continue;
+    yield { from, to };
+    from = to;
+    next = to;
+  }
+  yield { from, to: file.size };
+}
+
+async function* tasks(file: SourceFile, settings: SurveySettings): AsyncGenerator<PieceTask> {
+  const { dialect, encoding } = settings;
+  const behind = { ...settings, dialect: { ...dialect, header: false } };
+  for await (const piece of pieces(file, settings)) {
+    yield { ...piece, settings: piece.from === encoding.mark ? settings : behind };
+  }
+}
+
+/** Looks at a piece as if a record began with it. */
+export async function prescan(source: Source, piece: unknown, context: ReadContext): Promise<PieceFindings> {
+  const { from, to, settings } = piece as PieceTask;
+  await using file = await source.open();
+  const survey = surveyOf(source, settings, context);
+  const range = { from, to, size: source.size, length: settings.length };
+  try {
+    const { splits, end } = await survey.run(new TextBlocks(file, settings.encoding, context), range, true);
+    const isWhole = end === to && survey.headerPassed && !survey.isDamaged;
+    return { from, to, found: isWhole ? { splits, state: survey.state } : null };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // Whoever knows what stands before it meets this again, or finds that it was none.
+    if (error instanceof GeoferryError || error instanceof WrongEncoding) return { from, to, found: null };
+    throw error;
+  }
+}
+
+/** The pieces with what was found in them elsewhere; with nothing where all is done on this thread. */
+async function* prescanned(
+  file: SourceFile,
+  settings: SurveySettings,
+  context: ReadContext,
+): AsyncGenerator<PieceFindings> {
+  const isWorthIt = file.size > 2 * splitsInPiece * settings.length && settings.rows === Number.POSITIVE_INFINITY;
+  if (context.prescan && isWorthIt) yield* context.prescan(tasks(file, settings)) as AsyncIterable<PieceFindings>;
+  else for await (const piece of pieces(file, settings)) yield { ...piece, found: null };
+}
+
+/**
+ * Looks through a file, or its first rows where no more are wanted.
+ * @throws input-corrupt, WrongEncoding
+ */
+export async function surveyFile(
+  source: Source,
+  file: SourceFile,
+  settings: SurveySettings,
+  context: ReadContext,
+): Promise<Surveyed> {
+  const { encoding, isGuessed, length } = settings;
+  const blocks = new TextBlocks(file, encoding, context);
+  const survey = surveyOf(source, settings, context);
+  const splits: CsvSplit[] = [];
+  let position = encoding.mark;
+  for await (const { from, to, found } of prescanned(file, settings, context)) {
+    if (found && position === from && (survey.headerPassed || from === encoding.mark)) {
+      survey.add(found.state);
+      splits.push(...found.splits);
+      position = to;
+      continue;
+    }
+    const passed = await survey.run(blocks, { from: position, to, size: source.size, length }, isGuessed);
+    if (survey.hasStopped) return { survey, splits: null };
+    splits.push(...passed.splits);
+    position = passed.end;
+  }
+  return { survey, splits };
+}
