@@ -113,7 +113,8 @@ class GeoJsonLayer implements Layer {
     private readonly context: ReadContext,
     private readonly blueprint: Blueprint,
     private readonly splitSize: number,
-    private readonly known: Scan | null,
+    /** What a scan of the whole file has found, once there was one: the next need not look at every byte. */
+    private known: Scan | null,
   ) {
     this.name = blueprint.name;
     this.crs = blueprint.crs;
@@ -130,10 +131,19 @@ class GeoJsonLayer implements Layer {
     const { skipErrors } = this.context;
     const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
     const scanner = new Scanner(this.file, settings);
+    const splits: FeatureSplit[] = [];
+    const found =
+      layout === "documents"
+        ? scanner.documents()
+        : layout === "values"
+          ? scanner.values()
+          : textSplits(this.file, start, this.splitSize, layout);
     try {
-      if (layout === "documents") yield* scanner.documents();
-      else if (layout === "values") yield* scanner.values();
-      else yield* textSplits(this.file, start, this.splitSize, layout);
+      for await (const split of found) {
+        splits.push(split);
+        yield split;
+      }
+      this.known = { splits, foreign: scanner.foreign };
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.giveUp(this.restAfter(error));

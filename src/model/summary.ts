@@ -2,6 +2,7 @@ import type { Batch } from "./batch.js";
 import { type BytesColumn, type Column, Presence } from "./column.js";
 import { type Field, type FieldType, unite } from "./field.js";
 import { type Extent, type GeometryColumn, type GeometryType, geometryTypes, Kind, positionRange } from "./geometry.js";
+import { temporalTypeAt } from "./temporal.js";
 
 /** What all values of a field say together. */
 export interface FieldSummary extends Field {
@@ -233,11 +234,11 @@ export class Summariser {
   }
 
   private temporalOf(state: FieldState, column: BytesColumn, length: number): FieldType | null | undefined {
+    const { bytes, offsets, presence } = column;
     let found = state.temporal;
-    const text = Buffer.from(column.bytes.buffer, column.bytes.byteOffset, column.bytes.byteLength);
     for (let i = 0; i < length && found !== null; i++) {
-      if (column.presence[i] !== Presence.value) continue;
-      found = unitedTemporal(found, temporalType(text.toString("latin1", column.offsets[i]!, column.offsets[i + 1]!)));
+      if (presence[i] !== Presence.value) continue;
+      found = unitedTemporal(found, temporalTypeAt(bytes, offsets[i]!, offsets[i + 1]!));
     }
     return found;
   }

@@ -12,6 +12,7 @@ import {
   valueAt,
 } from "../model/column.js";
 import type { Field, FieldType } from "../model/field.js";
+import { isRealDay, temporalTypeAt } from "../model/temporal.js";
 import { CastCosts, castValue, doubleToInt32, doubleToInt64, int64ToDouble, int64ToInt32 } from "./cast-value.js";
 import { fieldTypeMapSetting, type Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
@@ -72,7 +73,7 @@ function castEach(column: Column, to: FieldType, costs: CastCosts): Column {
 
 /** The casts that whole layers go through, on the arrays themselves; null where the pair has no short way. */
 function castFast(column: Column, to: FieldType, costs: CastCosts): Column | null {
-  if (isBytesColumn(column)) return to === "text" ? sharedText(column) : null;
+  if (isBytesColumn(column)) return to === "text" ? sharedText(column) : sharedTemporal(column, to);
   switch (column.type) {
     case "int32":
       return to === "double" || to === "int64" ? widenInt32(column, to) : to === "text" ? int32Text(column) : null;
@@ -97,6 +98,19 @@ function sharedText(column: BytesColumn): Column | null {
     }
   }
   return { ...column, type: "text" };
+}
+
+/** Text that is all canonical dates or times of the type asked for is that type already: the bytes are shared. */
+function sharedTemporal(column: BytesColumn, to: FieldType): Column | null {
+  if (column.type !== "text" || (to !== "date" && to !== "time" && to !== "datetime")) return null;
+  const { presence, offsets, bytes } = column;
+  for (let row = 0; row < presence.length; row++) {
+    if (presence[row] !== Presence.value) continue;
+    const from = offsets[row]!;
+    if (temporalTypeAt(bytes, from, offsets[row + 1]!) !== to) return null;
+    if (to !== "time" && !isRealDay(bytes, from)) return null;
+  }
+  return { ...column, type: to };
 }
 
 function widenInt32(column: Int32Column, to: "double" | "int64"): Column {

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Column, Presence, type Value, valueAt } from "../../src/model/column.js";
+import { type BytesColumn, type Column, Presence, type Value, valueAt } from "../../src/model/column.js";
 import type { FieldType } from "../../src/model/field.js";
 import { castColumn } from "../../src/stages/cast.js";
+import { CastCosts, castValue } from "../../src/stages/cast-value.js";
 import { columnOf, Heard } from "./batches.js";
 
 const values = (column: Column): Value[] => Array.from(column.presence, (_, row) => valueAt(column, row));
@@ -167,4 +169,38 @@ test("dates share their bytes as text", () => {
   const column = columnOf("date", ["2024-02-29", null]);
   const text = castColumn(column, "text", "f", new Heard());
   expect("bytes" in text && "bytes" in column && text.bytes === column.bytes).toBe(true);
+});
+
+describe("text that is all of one temporal type", () => {
+  const texts = [
+    "2024-02-29",
+    "2023-02-29",
+    "2024-02-29T01:02:03Z",
+    "01:02:03",
+    "2024/02/29",
+    " 2024-03-01",
+    "x",
+    null,
+  ];
+  test.each<FieldType>(["date", "time", "datetime"])("is cast to %s as each of its values is", (to) => {
+    const some = fc.array(fc.constantFrom(...texts.slice(0, 4), null, undefined), { minLength: 1, maxLength: 3 });
+    const any = fc.array(fc.constantFrom(...texts, undefined), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.oneof(some, any), (given) => {
+        const costs = new CastCosts();
+        const each = given.map((text) => (typeof text === "string" ? castValue(text, "text", to, costs) : null));
+        const counts = Object.fromEntries([...costs.found].map(([code, { count }]) => [code, count]));
+        const { values: together, losses, column } = cast("text", given, to);
+        expect(together).toEqual(each);
+        expect(losses).toEqual(counts);
+        const absent = given.map((text) => text === undefined);
+        expect(Array.from(column.presence, (presence) => presence === Presence.absent)).toEqual(absent);
+      }),
+    );
+  });
+
+  test("keeps its bytes", () => {
+    const column = columnOf("text", ["2024-02-29", null, "2023-01-31"]) as BytesColumn;
+    expect((castColumn(column, "date", "f", new Heard()) as BytesColumn).bytes).toBe(column.bytes);
+  });
 });
