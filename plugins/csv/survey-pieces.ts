@@ -131,6 +131,7 @@ export async function surveyFile(
   const splits: CsvSplit[] = [];
   let position = encoding.mark;
   for await (const { from, to, found } of prescanned(file, settings, context)) {
+    context.signal.throwIfAborted();
     if (found && position === from && (survey.headerPassed || from === encoding.mark)) {
       survey.add(found.state);
       splits.push(...found.splits);

@@ -25,8 +25,9 @@ class Threaded extends Recording {
     skipErrors: boolean,
     private readonly source: FileSource,
     private readonly counts: Counts,
+    signal?: AbortSignal,
   ) {
-    super(skipErrors);
+    super(skipErrors, undefined, signal);
   }
 
   async *prescan(pieces: AsyncIterable<unknown>): AsyncGenerator<unknown> {
@@ -115,6 +116,24 @@ describe("a CSV in pieces", () => {
     await fc.assert(property, { numRuns: 300 });
     expect(counts.taken).toBeGreaterThan(100);
     expect(counts.again).toBeGreaterThan(100);
+  });
+
+  it("ends when it is interrupted, though other threads go on", async () => {
+    writeFileSync(path, ["id,note", ...Array.from({ length: 200 }, (_, n) => `${n},text`)].join("\n"));
+    const source = FileSource.at(path);
+    const interrupt = new AbortController();
+    const counts = { taken: 0, again: 0 };
+    const context = new Threaded(false, source, counts, interrupt.signal);
+    const { prescan } = context;
+    context.prescan = async function* (pieces) {
+      for await (const found of prescan.call(context, pieces)) {
+        if (counts.taken === 3) interrupt.abort(new Error("interrupted"));
+        yield found;
+      }
+    };
+    const opened = reader.open(source, parseOptions("csv", readerOptions, {}), context, 10);
+    await expect(opened).rejects.toThrow("interrupted");
+    expect(counts.taken).toBe(3);
   });
 
   it("looks again only at pieces whose line ends stand in quotes", async () => {
