@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { Batch, type Column, type Field, GeometryBuilder } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
+import { Stencils } from "./feature-stencil.js";
 import { GeometryParser } from "./geometry-parser.js";
 import { JsonCursor, Token } from "./json-cursor.js";
 import { collectionType, featureType, otherType, readName, readType } from "./member.js";
@@ -32,6 +33,7 @@ export class FeatureParser {
   private readonly shapes = new GeometryParser(this.cursor);
   private readonly properties = new Properties();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
+  private readonly stencils = new Stencils(this.cursor, this.properties, this.ids, this.shapes.coordinates);
   private hasIds = false;
   private rows = 0;
   private rowRecords = new Uint32Array(mostRows);
@@ -80,7 +82,10 @@ export class FeatureParser {
     this.properties.repeated.length = 0;
     try {
       if (this.cursor.bytes[start] === 123) {
-        if (this.object(start, collections)) return;
+        if (!this.stencilled(start)) {
+          if (this.object(start, collections)) return;
+          if (this.isPlain) this.stencils.learn(start);
+        }
       } else {
         this.problem = "it is not a JSON object";
         this.cursor.value();
@@ -90,6 +95,28 @@ export class FeatureParser {
       throw error;
     }
     this.settle(start);
+  }
+
+  /** Whether the feature is written as earlier ones are, and was read. */
+  private stencilled(start: number): boolean {
+    const { stencils, shapes } = this;
+    if (!stencils.read(this.rows)) {
+      if (this.cursor.at !== start) this.takeBack();
+      this.cursor.at = start;
+      this.properties.repeated.length = 0;
+      return false;
+    }
+    this.hasIds ||= stencils.hasId;
+    this.hasGeometry = true;
+    shapes.problem = null;
+    shapes.write(this.geometries, stencils.kind);
+    this.problem = shapes.problem;
+    return true;
+  }
+
+  /** Whether nothing was odd about the object just read. */
+  private get isPlain(): boolean {
+    return this.problem === null && this.hasGeometry && this.hasProperties && this.properties.repeated.length === 0;
   }
 
   private settle(start: number): void {

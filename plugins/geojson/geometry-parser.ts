@@ -8,7 +8,7 @@ const mostNested = 64;
 
 /** Reads geometry objects (RFC 7946, section 3.1), whatever the order of their members. */
 export class GeometryParser {
-  private readonly coordinates = new Coordinates();
+  readonly coordinates = new Coordinates();
   /** Why the geometry under way is none; its reader takes it back. */
   problem: string | null = null;
   /** Positions with more than three numbers, rings closed, parts left out. */
@@ -60,7 +60,8 @@ export class GeometryParser {
     else this.write(builder, kind);
   }
 
-  private write(builder: GeometryBuilder, kind: number): void {
+  /** Writes the coordinates read last as a geometry of this kind, but for its `end`. */
+  write(builder: GeometryBuilder, kind: number): void {
     const { coordinates } = this;
     const problem = coordinates.write(builder, kind);
     if (problem !== null) this.problem ??= problem;

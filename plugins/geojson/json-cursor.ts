@@ -129,6 +129,25 @@ export class JsonCursor {
     this.at = i + 1;
   }
 
+  /** Moves past the string at `at` if there is one that needs no decoding and no remark; says whether it did. */
+  plainString(): boolean {
+    const { bytes } = this;
+    if (bytes[this.at] !== quote) return false;
+    const from = this.at + 1;
+    let i = from;
+    let byte = bytes[i]!;
+    while (byte !== quote) {
+      // Beyond the end there is no byte, which is not less than any.
+      if (!(byte >= 32) || byte === backslash) return false;
+      byte = bytes[++i]!;
+    }
+    this.from = from;
+    this.to = i;
+    this.encoded = false;
+    this.at = i + 1;
+    return true;
+  }
+
   private escape(i: number): number {
     const { bytes } = this;
     this.encoded = true;

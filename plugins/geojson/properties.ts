@@ -2,9 +2,12 @@ import type { Column, Field } from "../../src/model/index.js";
 import { type JsonCursor, Token } from "./json-cursor.js";
 import { StringDecoder } from "./json-text.js";
 import { RawColumn, type Remark } from "./raw-column.js";
+import { matches } from "./words.js";
 
 /** Names are forgotten beyond so many: a file that uses values as names would fill the memory. */
 const mostNames = 4096;
+/** Bytes before a value that are remembered: its name, with what little stands around it. */
+const mostLead = 256;
 
 /** The properties of the features of one batch, by columns in the order of their first appearance. */
 export class Properties {
@@ -22,35 +25,51 @@ export class Properties {
 
   /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
   read(cursor: JsonCursor, row: number): void {
+    const { bytes, end } = cursor;
+    let previous = this.first;
     cursor.at++;
+    for (;;) {
+      let column = previous.next;
+      const lead = column && (previous === this.first ? column.opening : column.lead);
+      if (lead && matches(bytes, cursor.at, end, lead)) cursor.at += lead.length;
+      else column = this.name(cursor, previous);
+      if (!column) return;
+      if (!column.active) this.activate(column);
+      if (bytes[cursor.at]! <= 32) cursor.space();
+      const start = cursor.at;
+      const token = cursor.plainString() ? Token.text : cursor.value();
+      if (column.has(row)) this.repeated.push(column.name);
+      column.set(row, token, start, cursor.at);
+      previous = column;
+    }
+  }
+
+  /**
+   * Moves from the brace that opens the object, or from the value of `previous`, to the next value and gives its
+   * column; null at the end of the object, having moved past it.
+   */
+  private name(cursor: JsonCursor, previous: RawColumn): RawColumn | null {
+    const from = cursor.at;
     let byte = cursor.space();
     if (byte === 125) {
       cursor.at++;
-      return;
+      return null;
     }
-    let column = this.first;
-    for (;;) {
-      if (byte !== 34) cursor.fail("a name in quotes");
-      column = this.column(cursor, column);
-      if (cursor.bytes[cursor.at] === 58) cursor.at++;
-      else {
-        if (cursor.space() !== 58) cursor.fail("':'");
-        cursor.at++;
-      }
-      if (cursor.bytes[cursor.at]! <= 32) cursor.space();
-      const start = cursor.at;
-      const token = cursor.value();
-      if (column.has(row)) this.repeated.push(column.name);
-      column.set(row, token, start, cursor.at);
-      byte = cursor.space();
-      if (byte === 125) {
-        cursor.at++;
-        return;
-      }
+    const opens = previous === this.first;
+    if (!opens) {
       if (byte !== 44) cursor.fail("',' or '}'");
       cursor.at++;
       byte = cursor.space();
     }
+    if (byte !== 34) cursor.fail("a name in quotes");
+    const column = this.column(cursor, previous);
+    cursor.colon();
+    if (cursor.at - from <= mostLead) {
+      const lead = Uint8Array.prototype.slice.call(cursor.bytes, from, cursor.at);
+      if (opens) column.opening = lead;
+      else column.lead = lead;
+    }
+    return column;
   }
 
   /** The column of the name at the cursor, most often the one that followed `previous` before. */
@@ -58,22 +77,16 @@ export class Properties {
     const guess = previous.next;
     if (guess && this.matches(cursor, guess.key)) {
       cursor.at += guess.key.length + 2;
-      if (!guess.active) this.activate(guess);
       return guess;
     }
     cursor.string();
     const column = this.find(cursor);
     previous.next = column;
-    if (!column.active) this.activate(column);
     return column;
   }
 
-  private matches(cursor: JsonCursor, key: Uint8Array): boolean {
-    const { bytes } = cursor;
-    const start = cursor.at + 1;
-    if (bytes[start + key.length] !== 34) return false;
-    for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
-    return true;
+  private matches({ bytes, at, end }: JsonCursor, key: Uint8Array): boolean {
+    return matches(bytes, at + 1, end, key) && bytes[at + 1 + key.length] === 34;
   }
 
   private find(cursor: JsonCursor): RawColumn {

@@ -15,10 +15,16 @@ const safeDigits = 15;
 const least = -(2n ** 63n);
 const greatest = 2n ** 63n - 1n;
 
+/** What no JSON matches: a name has its quotes. */
+const unknown = Uint8Array.of(0);
+
 /** The JSON values of one property in the rows of a batch: what they are and where they stand, not yet decoded. */
 export class RawColumn {
   /** The column that followed this one last time: the next one probably does so too. */
   next: RawColumn | null = null;
+  /** What stood before its last value: from the brace that opens the properties on, and from another value on. */
+  opening: Uint8Array = unknown;
+  lead: Uint8Array = unknown;
   /** Whether the batch under way has this property. */
   active = false;
   private tokens = new Uint8Array(32);
