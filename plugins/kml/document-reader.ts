@@ -1,7 +1,9 @@
 import type { ReadContext } from "../../src/plugin/format.js";
-import { Token, type XmlReader } from "../shared/xml.js";
+import { Token, type XmlReader, type XmlStart } from "../shared/xml.js";
 import { carriageReturn, isSpace, lessThan, lineFeed } from "../shared/xml-bytes.js";
+import { XmlStencil } from "../shared/xml-stencil.js";
 import { atomNamespace, ownNamespace } from "./element-fields.js";
+import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import type { FeatureReader } from "./feature-reader.js";
 import { joinPath } from "./folder-path.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
@@ -68,6 +70,7 @@ export class DocumentReader {
   private href = "";
   private noteName = "";
   private knownPath: string | null = null;
+  private readonly stencil = new XmlStencil<FeatureDeed>();
 
   constructor(
     private readonly xml: XmlReader,
@@ -99,11 +102,13 @@ export class DocumentReader {
 
   /**
    * Goes on to the next event: `feature` when one is complete, `begins` when one begins (its tag is the reader's last
-   * token), `container` when a folder begins or ends, `more` when the reader wants to be filled, `end`.
+   * token), `whole` when one is complete that had not begun (it is the reader's last token as a whole), `container` when
+   * a folder begins or ends, `more` when the reader wants to be filled, `end`.
    */
-  next(): "feature" | "begins" | "container" | "more" | "end" {
+  next(): "feature" | "begins" | "whole" | "container" | "more" | "end" {
     const { xml } = this;
     for (;;) {
+      if (this.state === State.outside && this.wantedDepth === 0 && this.repeats()) return "whole";
       const token = xml.next();
       if (token === Token.text) this.text();
       else if (token === Token.open) {
@@ -112,8 +117,27 @@ export class DocumentReader {
       } else if (token === Token.close) {
         const event = this.close();
         if (event) return event;
-      } else return token === Token.more ? "more" : "end";
+      } else {
+        this.features.draft?.spoil();
+        return token === Token.more ? "more" : "end";
+      }
     }
+  }
+
+  /** Whether a feature comes next that is as one before, and was read as that. */
+  private repeats(): boolean {
+    const { xml, stencil } = this;
+    if (!xml.fits(stencil)) return false;
+    if (this.features.repeat(stencil, xml.bytes)) return true;
+    xml.back();
+    return false;
+  }
+
+  /** Where reading can begin with the feature at hand. */
+  featureStart(): XmlStart {
+    const inside = this.xml.childStart();
+    const open = this.isInFeature ? inside.open.slice(0, -1) : inside.open;
+    return { ...inside, byte: this.xml.byte, open };
   }
 
   /** The number of the element just opened; 0 for one of another namespace, but in data, where all are wanted. */
@@ -153,6 +177,7 @@ export class DocumentReader {
 
   private want(): void {
     this.wantedDepth = this.xml.depth;
+    this.features.textFrom = this.xml.tokenTo;
     this.xml.content.clear();
     this.length = 0;
   }
@@ -243,8 +268,15 @@ export class DocumentReader {
   }
 
   private beginFeature(code: number): "begins" {
+    const { xml, stencil, features } = this;
     this.begin(State.feature);
-    this.features.begin(code, this.xml.attributes.get("id") || null);
+    features.begin(code, xml.attributes.get("id") || null);
+    stencil.begin(xml.tokenFrom);
+    const { draft } = stencil;
+    features.draft = draft;
+    if (draft && code !== Tag.Placemark) draft.spoil();
+    const id = xml.attributes.indexOf(Tag.id);
+    if (draft && id >= 0) draft.text(deedOf(Does.id), xml.attributes.fromOf(id), xml.attributes.toOf(id));
     return "begins";
   }
 
@@ -291,6 +323,8 @@ export class DocumentReader {
       case State.feature:
         if (!this.features.close(xml, this.length, wanted)) return null;
         this.state = State.outside;
+        this.stencil.end(xml.bytes, xml.tokenTo);
+        this.features.draft = null;
         this.features.finish();
         return "feature";
       case State.style:

@@ -1,7 +1,10 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import type { XmlReader } from "../shared/xml.js";
+import type { XmlStencil } from "../shared/xml-stencil.js";
+import type { StencilDraft } from "../shared/xml-stencil-draft.js";
+import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import { FeatureRecord, Source } from "./feature-record.js";
-import { GeometryReader, isGeometry, isOn } from "./geometry-reader.js";
+import { GeometryReader, isGeometry, isOn, isPlain } from "./geometry-reader.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag, textElements } from "./vocabulary.js";
 
@@ -25,6 +28,9 @@ const groups = new Set<number>([
   Tag.Metadata,
   Tag.Icon,
 ]);
+/** Those of them that a stencil can have in it, and elements within groups that none has. */
+const plainGroups = new Set<number>([Tag.author, Tag.TimeStamp, Tag.Style, Tag.ExtendedData]);
+const rare = new Set<number>([Tag.displayName, Tag.SimpleArrayData]);
 const isWord = (code: number): boolean => code === Tag.visibility || code === Tag.open || code === Tag.styleUrl;
 
 /**
@@ -33,6 +39,10 @@ const isWord = (code: number): boolean => code === Tag.visibility || code === Ta
  */
 export class FeatureReader {
   readonly record = new FeatureRecord();
+  /** Takes down what the feature at hand does, for those that are like it; null where nobody wants to know. */
+  draft: StencilDraft<FeatureDeed> | null = null;
+  /** Where the text that is wanted begins in the reader's bytes. */
+  textFrom = 0;
   private readonly geometry: GeometryReader;
   private readonly styles = new StyleReader();
   /** The elements that are open, the feature's own first. */
@@ -81,6 +91,7 @@ export class FeatureReader {
     if (this.styleDepth > 0) return this.styles.open(code, reader);
     if (stack.length === 2) return this.openChild(code, reader);
     if (stack[1] === Tag.leftOut) return false;
+    if (this.draft) this.draftOpening(this.draft, code, parent);
     switch (parent) {
       case Tag.SchemaData:
         return this.openSchemaData(code, reader);
@@ -113,6 +124,7 @@ export class FeatureReader {
   /** A child of the feature itself. */
   private openChild(code: number, reader: XmlReader): boolean {
     if (textElements[code] !== undefined || isWord(code)) return true;
+    if (this.draft) this.draftChild(this.draft, code);
     if (isGeometry(code)) this.geometry.begin(code);
     else if (code === Tag.Style) this.beginStyle(reader);
     else if (code === Tag.link) this.link(reader);
@@ -129,6 +141,22 @@ export class FeatureReader {
       this.context.notice("element-left-out", reader.name.text, example);
     }
     return false;
+  }
+
+  /** Takes down what a child of the feature does; what is rare, and notices, are no part of a stencil. */
+  private draftChild(draft: StencilDraft<FeatureDeed>, code: number): void {
+    if (isPlain(code)) draft.tag(deedOf(Does.geometry, code));
+    else if (code === Tag.TimeSpan) draft.tag(deedOf(Does.timespan));
+    else if (!plainGroups.has(code)) draft.spoil();
+  }
+
+  private draftOpening(draft: StencilDraft<FeatureDeed>, code: number, parent: number): void {
+    if (rare.has(code)) draft.spoil();
+    else if (code === Tag.Data) draft.tag(deedOf(Does.noSchema));
+    else if (code === Tag.coordinates || code === Tag.LinearRing || parent === Tag.MultiGeometry) {
+      if (parent === Tag.MultiGeometry && isGeometry(code) && !isPlain(code)) draft.spoil();
+      draft.tag(deedOf(Does.child, code, parent));
+    }
   }
 
   private link(reader: XmlReader): void {
@@ -152,6 +180,7 @@ export class FeatureReader {
       if (url !== this.schemaUrl) this.schemaId = styleIdOf(url);
       this.schemaUrl = url;
       this.record.useSchema(this.schemaId);
+      this.draft?.tag(deedOf(Does.schema, 0, 0, this.schemaId));
     }
     // Elements of other namespaces are data, too (OGC 07-147r2, 9.2.4).
     if (code !== Tag.foreign) return false;
@@ -176,9 +205,81 @@ export class FeatureReader {
       if (stack.length + 1 === this.styleDepth) this.endStyle();
       else this.styles.close(code, wanted ? textOf(reader, length) : "");
     } else if (wanted) this.take(code, stack[stack.length - 1]!, reader, length);
-    else if (code === Tag.TimeSpan && stack.length === 1) this.endTimespan();
-    else if (stack[1] !== Tag.leftOut) this.geometry.end(code, stack[stack.length - 1]!);
+    else if (code === Tag.TimeSpan && stack.length === 1) {
+      this.endTimespan();
+      this.draft?.tag(deedOf(Does.endTimespan));
+    } else if (stack[1] !== Tag.leftOut) {
+      const parent = stack[stack.length - 1]!;
+      this.geometry.end(code, parent);
+      if (isPlain(code)) this.draft?.tag(deedOf(Does.end, code, parent));
+    }
     return false;
+  }
+
+  /**
+   * Reads a feature that a stencil fits, with its texts in `bytes`.
+   * @returns false where it is to be read tag by tag all the same
+   */
+  repeat(stencil: XmlStencil<FeatureDeed>, bytes: Buffer): boolean {
+    const { record, geometry } = this;
+    const { count, deeds, from, to } = stencil;
+    this.begin(Tag.Placemark, null);
+    record.useBytes(bytes);
+    for (let at = 0; at < count; at++) {
+      const deed = deeds[at]!;
+      const start = from[at]!;
+      const end = to[at]!;
+      switch (deed.does) {
+        case Does.data:
+          record.range(Source.data, deed.name, start, end);
+          break;
+        case Does.text:
+          if (end > start) record.range(Source.element, deed.name, start, end);
+          break;
+        case Does.coordinates:
+          if (!geometry.plainPositionsOf(deed.parent, bytes, start, end)) return false;
+          break;
+        case Does.child:
+          geometry.open(deed.code, deed.parent);
+          break;
+        case Does.geometry:
+          geometry.begin(deed.code);
+          break;
+        case Does.end:
+          geometry.end(deed.code, deed.parent);
+          break;
+        default:
+          this.repeatRare(deed, bytes, start, end);
+      }
+    }
+    this.finish();
+    return true;
+  }
+
+  private repeatRare({ does, code, parent, name, style }: FeatureDeed, bytes: Buffer, from: number, to: number): void {
+    switch (does) {
+      case Does.id:
+        this.record.id = bytes.toString("utf8", from, to) || null;
+        break;
+      case Does.word:
+        this.takeWord(code, parent, bytes.toString("utf8", from, to).trim());
+        break;
+      case Does.schema:
+        this.record.useSchema(name);
+        break;
+      case Does.noSchema:
+        this.record.schema = "";
+        break;
+      case Does.timespan:
+        this.begins = this.ends = "";
+        break;
+      case Does.endTimespan:
+        this.endTimespan();
+        break;
+      case Does.style:
+        this.useStyle(style!);
+        break;
+    }
   }
 
   /**
@@ -195,12 +296,20 @@ export class FeatureReader {
     this.styleDepth = 0;
     const style = this.styles.finish();
     this.surroundings.ownStyle(this.styleId, style);
+    this.useStyle(style);
+    this.draft?.tag(deedOf(Does.style, 0, 0, "", style));
+    // One that others may use is told to the document once.
+    if (this.styleId !== null) this.draft?.spoil();
+  }
+
+  private useStyle(style: StyleProperties): void {
     this.ownStyle = { ...this.ownStyle, ...style };
   }
 
   /** The text of an element. */
   private take(code: number, parent: number, reader: XmlReader, length: number): void {
     const { record } = this;
+    if (this.draft) this.draftText(this.draft, code, parent, reader.tokenFrom);
     switch (code) {
       case Tag.SimpleData:
       case Tag.foreign:
@@ -219,6 +328,17 @@ export class FeatureReader {
     if (field !== undefined && parent === this.root) {
       if (length > 0) record.content(Source.element, field, reader.content, length);
     } else this.takeWord(code, parent, textOf(reader, length));
+  }
+
+  private draftText(draft: StencilDraft<FeatureDeed>, code: number, parent: number, to: number): void {
+    const from = this.textFrom;
+    const field = textElements[code];
+    if (code === Tag.SimpleData || code === Tag.foreign || code === Tag.value) {
+      if (code === Tag.value && this.dataName === null) draft.spoil();
+      draft.text(deedOf(Does.data, code, parent, this.dataName ?? ""), from, to);
+    } else if (code === Tag.coordinates) draft.text(deedOf(Does.coordinates, code, parent), from, to, true);
+    else if (field !== undefined && parent === this.root) draft.text(deedOf(Does.text, 0, 0, field), from, to);
+    else draft.text(deedOf(Does.word, code, parent), from, to);
   }
 
   /** Elements whose text is a word. */

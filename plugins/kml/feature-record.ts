@@ -25,8 +25,9 @@ export class FeatureRecord {
   schema = "";
   /** Schemas that the feature has data by. */
   readonly usedSchemas: string[] = [];
-  /** The text of the values that are bytes, UTF-8. */
-  bytes = Buffer.allocUnsafeSlow(4096);
+  /** The text of the values that are bytes, UTF-8: the record's own, or where the document has it. */
+  bytes: Buffer = Buffer.allocUnsafeSlow(4096);
+  private own = this.bytes;
   private length = 0;
 
   reset(id: string | null): void {
@@ -35,6 +36,7 @@ export class FeatureRecord {
     this.schema = "";
     while (this.usedSchemas.length > 0) this.usedSchemas.pop();
     this.length = 0;
+    this.bytes = this.own;
     this.shapes.reset();
   }
 
@@ -66,7 +68,19 @@ export class FeatureRecord {
   private grow(length: number): void {
     const grown = Buffer.allocUnsafeSlow(Math.max(this.length + length, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
+    this.bytes = this.own = grown;
+  }
+
+  /** Takes the texts of the values that come from `bytes`, where they stay until the feature was used. */
+  useBytes(bytes: Buffer): void {
+    this.bytes = bytes;
+  }
+
+  /** A value whose text is `bytes[from … to]`, of the bytes in use. */
+  range(source: number, name: string, from: number, to: number): void {
+    const at = this.entry(source, name, Form.bytes);
+    this.from[at] = from;
+    this.to[at] = to;
   }
 
   text(source: number, name: string, text: string): void {

@@ -42,6 +42,14 @@ const isBoundary = (code: number): boolean =>
 const isMode = (code: number): boolean =>
   code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
 
+/** Whether a geometry is told by its elements and coordinates alone, as nearly all are. */
+export const isPlain = (code: number): boolean =>
+  code === Tag.Point ||
+  code === Tag.LineString ||
+  code === Tag.LinearRing ||
+  code === Tag.Polygon ||
+  code === Tag.MultiGeometry;
+
 /** Whether a flag is on: KML has 1 and true. */
 export const isOn = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
 
@@ -149,6 +157,12 @@ export class GeometryReader {
   /** The coordinates of a geometry, where they are all plain. @returns false, with none added, where they are not */
   plainPositions(bytes: Uint8Array, from: number, to: number): boolean {
     return this.coordinates.parsePlain(bytes, from, to);
+  }
+
+  /** The same of the element around them; false, too, where a point has several of them. */
+  plainPositionsOf(parent: number, bytes: Uint8Array, from: number, to: number): boolean {
+    if (!this.coordinates.parsePlain(bytes, from, to)) return false;
+    return parent !== Tag.Point || this.record.shapes.positions.count - this.lineFrom <= 1;
   }
 
   /** The coordinates of a geometry, or a position of a track. */

@@ -2,7 +2,7 @@ import type { Batch, Crs, Dataset, Field, Layer, LayerSummary, Split } from "../
 import { typesIn } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { XmlReader } from "../shared/xml.js";
+import { XmlReader, type XmlTuning } from "../shared/xml.js";
 import { DocumentReader } from "./document-reader.js";
 import { FeatureBatches, fieldsOf } from "./feature-batches.js";
 import { FeatureReader } from "./feature-reader.js";
@@ -25,13 +25,17 @@ export async function openWith(
   options: Options,
   context: ReadContext,
   splitSize: number | undefined,
+  tuning: XmlTuning = {},
 ): Promise<Dataset> {
   const file = await source.open();
   try {
     const plan =
-      (context.blueprint as DocumentPlan | undefined) ?? (await survey(file, source, options, context, splitSize));
+      (context.blueprint as DocumentPlan | undefined) ??
+      (await survey(file, source, options, context, splitSize, tuning));
     const styles = new StyleTable(plan.styles);
-    const layers = plan.layers.map((layer) => new KmlLayer(file, source, layer, plan, styles, options, context));
+    const layers = plan.layers.map(
+      (layer) => new KmlLayer(file, source, layer, plan, styles, options, context, tuning),
+    );
     return { layers, blueprint: plan, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
     await file.close();
@@ -45,6 +49,7 @@ function survey(
   options: Options,
   context: ReadContext,
   splitSize: number | undefined,
+  tuning: XmlTuning = {},
 ): Promise<DocumentPlan> {
   const settings = {
     source: source.name,
@@ -52,6 +57,7 @@ function survey(
     byFolder: options.layers === "folders",
     withStyles: options.styles,
     ...(splitSize === undefined ? {} : { splitSize }),
+    tuning,
   };
   return new Survey(file, settings, context).run();
 }
@@ -82,6 +88,7 @@ class KmlLayer implements Layer {
     private readonly styles: StyleTable,
     private readonly options: Options,
     private readonly context: ReadContext,
+    private readonly tuning: XmlTuning,
   ) {
     const { summary } = plan;
     this.name = plan.name;
@@ -123,6 +130,7 @@ class KmlLayer implements Layer {
         this.styles,
         this.options,
         this.context,
+        this.tuning,
       );
       reader.number = passed;
       yield* reader.batches();
@@ -151,9 +159,10 @@ class SplitReader {
     styles: StyleTable,
     options: Options,
     private readonly context: ReadContext,
+    tuning: XmlTuning,
   ) {
     const range = split.start ? { start: split.start, to: split.to, leaves: true } : {};
-    this.xml = new XmlReader(file, { source, context, vocabulary, ...range });
+    this.xml = new XmlReader(file, { source, context, vocabulary, ...tuning, ...range });
     const { typed } = document;
     const surroundings = {
       style: (id: string) => styles.get(id),
@@ -173,7 +182,8 @@ class SplitReader {
   async *batches(): AsyncGenerator<Batch> {
     for (;;) {
       const event = this.document.next();
-      if (event === "feature") {
+      if (event === "feature" || event === "whole") {
+        if (event === "whole") this.byte = this.xml.byte;
         this.feature();
         if (!this.rows.isFull) continue;
         const batch = this.rows.finish();

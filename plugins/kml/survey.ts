@@ -2,7 +2,7 @@ import type { GeoferryError, Place } from "../../src/errors.js";
 import { uniqueName } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { splitBytes } from "../shared/split-size.js";
-import { XmlReader, type XmlStart } from "../shared/xml.js";
+import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source } from "./feature-record.js";
@@ -34,6 +34,7 @@ export interface SurveySettings {
   readonly byFolder: boolean;
   readonly withStyles: boolean;
   readonly splitSize?: number;
+  readonly tuning: XmlTuning;
 }
 
 /** Reads a document once and finds out what its layers are. */
@@ -81,7 +82,13 @@ export class Survey implements DocumentFindings {
   /** Readers that begin where `start` says, within the containers. */
   private openAt(start: XmlStart | undefined, containers: Container[]): [XmlReader, DocumentReader] {
     const { file, settings, context } = this;
-    const xml = new XmlReader(file, { source: settings.source, context, vocabulary, ...(start ? { start } : {}) });
+    const xml = new XmlReader(file, {
+      source: settings.source,
+      context,
+      vocabulary,
+      ...settings.tuning,
+      ...(start ? { start } : {}),
+    });
     const document = new DocumentReader(xml, this.features, {
       isTyped: (name) => [...this.schemas.values()].some((schema) => schema.typed === name),
       findings: this,
@@ -111,7 +118,10 @@ export class Survey implements DocumentFindings {
       const event = this.document.next();
       if (event === "more") await this.xml.fill();
       else if (event === "begins") this.begins();
-      else if (event === "feature") this.feature();
+      else if (event === "whole") {
+        this.begins();
+        this.feature();
+      } else if (event === "feature") this.feature();
       else if (event === "container") this.container();
       else if (event === "end") return;
     }
@@ -178,8 +188,7 @@ export class Survey implements DocumentFindings {
       return;
     }
     this.endSplit(byte);
-    const inside = this.xml.childStart();
-    this.current = { layer, start: { ...inside, byte, open: inside.open.slice(0, -1) }, from: byte };
+    this.current = { layer, start: this.document.featureStart(), from: byte };
     this.currentContainers = containers.map((container) => ({ ...container }));
   }
 

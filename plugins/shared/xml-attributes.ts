@@ -127,6 +127,16 @@ export class XmlAttributes {
     return -1;
   }
 
+  /** Where the value of the attribute at `index` begins in the window. */
+  fromOf(index: number): number {
+    return this.from[index]!;
+  }
+
+  /** Where it ends. */
+  toOf(index: number): number {
+    return this.to[index]!;
+  }
+
   /** The value of the attribute with this local name, resolved; null where there is none. */
   get(local: string): string | null {
     for (let a = 0; a < this.count; a++) if (this.names[a]!.local === local) return this.value(a);

@@ -71,6 +71,11 @@ export class XmlElements {
     return this.namespaces.of(this.name);
   }
 
+  /** Changes whenever a prefix begins or ends to stand for a namespace. */
+  get generation(): number {
+    return this.namespaces.generation;
+  }
+
   /** What is open, for a reader that begins here. */
   list(): { readonly open: readonly string[]; readonly namespaces: readonly (readonly [string, string])[] } {
     return { open: this.stack.map((name) => name.text), namespaces: this.namespaces.list() };

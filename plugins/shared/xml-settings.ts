@@ -29,4 +29,9 @@ export interface XmlSettings {
   readonly leaves?: boolean;
   /** Bytes asked of the file at once; absent: a MiB. */
   readonly pieceSize?: number;
+  /** False: no stencils, every unit is read tag by tag. */
+  readonly stencils?: boolean;
 }
+
+/** How a document is read, whatever is in it. */
+export type XmlTuning = Pick<XmlSettings, "pieceSize" | "stencils">;

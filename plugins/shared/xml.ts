@@ -56,13 +56,14 @@ import { type XmlName, XmlNames } from "./xml-names.js";
 import { XmlPassage } from "./xml-passage.js";
 import { XmlResolver } from "./xml-resolver.js";
 import type { XmlSettings, XmlStart } from "./xml-settings.js";
+import type { XmlStencil } from "./xml-stencil.js";
 import { XmlTags } from "./xml-tags.js";
 import { XmlTextToken } from "./xml-text-token.js";
 import { XmlWindow } from "./xml-window.js";
 
 export { XmlContent } from "./xml-content.js";
 export { type Vocabulary, XmlName } from "./xml-names.js";
-export type { XmlSettings, XmlStart } from "./xml-settings.js";
+export type { XmlSettings, XmlStart, XmlTuning } from "./xml-settings.js";
 
 /** What `next` found; `more` asks for `fill`. */
 export const Token = { end: 0, open: 1, close: 2, text: 3, more: 4 } as const;
@@ -72,6 +73,8 @@ const mostMarkup = 1 << 24;
 const mostDoctype = 1 << 16;
 /** What a construct that begins with `<!` has to have before it can be told from the others. */
 const longestOpening = 9;
+/** Units of stencils have room for their own elements below the most that may be open. */
+const deepestUnit = 256;
 
 export class XmlReader {
   /** Those of the element opened last. */
@@ -175,6 +178,42 @@ export class XmlReader {
       const token = second === question ? this.instruction() : this.declaration();
       if (token !== -1) return token;
     }
+  }
+
+  /**
+   * Passes over the unit that comes next, where the stencil fits it: `byte` and `byteAfter` are then those of the whole
+   * unit, and its element is not open.
+   */
+  fits(stencil: XmlStencil<unknown>): boolean {
+    const { window, elements } = this;
+    const { bytes, end, valid } = window;
+    if (this.closing || this.isWithin || this.finished || window.isDamaged) return false;
+    if (this.settings.stencils === false || !valid || elements.depth === 0 || elements.depth > deepestUnit)
+      return false;
+    if (!stencil.isReady(elements.generation)) return false;
+    let { at } = window;
+    if (this.afterTag) while (at < end && isSpace(bytes[at]!)) at++;
+    const to = stencil.match(bytes, at, end);
+    if (to < 0) return false;
+    window.tokenAt = at;
+    window.at = to;
+    this.afterTag = true;
+    return true;
+  }
+
+  /** Goes back to before the unit that a stencil fitted. */
+  back(): void {
+    this.window.at = this.window.tokenAt;
+  }
+
+  /** Where the token given last begins in `bytes`. */
+  get tokenFrom(): number {
+    return this.window.tokenAt;
+  }
+
+  /** Where the token given last ends in `bytes`. */
+  get tokenTo(): number {
+    return this.window.at;
   }
 
   /** Passes over what is not wanted, and reads what a CDATA section has; -1 where that is done. */

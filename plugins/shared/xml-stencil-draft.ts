@@ -1,0 +1,195 @@
+import { lessThan, sameBytes } from "./xml-bytes.js";
+import type { Run, Slot } from "./xml-stencil.js";
+
+/** Bounds of what one unit is learned with, and all together. */
+const mostSteps = 512;
+const mostBytes = 1 << 14;
+const mostDepth = 64;
+const mostRunsOfSlot = 32;
+const mostRuns = 2048;
+const mostLearned = 1 << 19;
+/** So many units are learned from: with more, no two are alike. */
+const mostUnits = 512;
+
+const slotMark = "\0";
+/** What stands for more than itself, or is not the same each time it is met: references, other markup, declarations. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const unfit = /[&\u0000-\u0008\u000b\u000c\u000e-\u001f]|<[!?]|\bxmlns\b/;
+
+interface Step<Deed> {
+  readonly deed: Deed;
+  /** The text, −1 for what tags do. */
+  readonly from: number;
+  readonly to: number;
+  readonly isChecked: boolean;
+}
+
+/** Takes down what a unit does while it is read tag by tag, and adds it to what is known. */
+export class StencilDraft<Deed> {
+  /** What leads to the first run of any unit. */
+  root: Slot<Deed> = rootSlot();
+  private readonly slots = new Map<string, Slot<Deed>>();
+  private readonly steps: Step<Deed>[] = [];
+  private isSpoiled = false;
+  private start = 0;
+  private units = 0;
+  private runs = 0;
+  private bytes = 0;
+
+  /** Begins a unit at `at`; false where nothing more is to be learned. */
+  begin(at: number): boolean {
+    if (this.units >= mostUnits || this.runs >= mostRuns || this.bytes >= mostLearned) return false;
+    this.units++;
+    this.start = at;
+    this.steps.length = 0;
+    this.isSpoiled = false;
+    return true;
+  }
+
+  forget(): void {
+    this.root = rootSlot();
+    this.slots.clear();
+    this.units = this.runs = this.bytes = 0;
+    this.isSpoiled = true;
+  }
+
+  /** The unit is none for a stencil: it does what only its reader can tell, or the window has moved. */
+  spoil(): void {
+    this.isSpoiled = true;
+  }
+
+  /** Takes down what a tag does. */
+  tag(deed: Deed): void {
+    this.steps.push({ deed, from: -1, to: -1, isChecked: false });
+  }
+
+  /**
+   * Takes down what is done with the text between `from` and `to`, the tags around it.
+   * @param isChecked whoever takes the text refuses it where something in it has to be resolved
+   */
+  text(deed: Deed, from: number, to: number, isChecked = false): void {
+    // An empty element's tag has no place for a text.
+    if (to < from) this.tag(deed);
+    else this.steps.push({ deed, from, to, isChecked });
+  }
+
+  /** Adds what was taken down of the unit, which ends at `to`. */
+  learn(bytes: Buffer, to: number): void {
+    const { steps } = this;
+    if (this.isSpoiled || steps.length > mostSteps) return;
+    const tags = new OpenTags();
+    const found: { run: Buffer; deeds: Deed[]; key: string; end: number; slot: Step<Deed> | null }[] = [];
+    let at = this.start;
+    let deeds: Deed[] = [];
+    let length = 0;
+    for (const step of [...steps, null]) {
+      if (step && step.from < 0) {
+        deeds.push(step.deed);
+        continue;
+      }
+      const run = bytes.subarray(at, step ? step.from : to);
+      length += run.length;
+      if ((step && step.from < at) || length > mostBytes || !tags.read(run.toString("latin1"))) return;
+      if (step && bytes.subarray(step.from, step.to).includes(lessThan)) return;
+      found.push({ run, deeds, key: tags.key, end: tags.end, slot: step });
+      if (step) at = step.to;
+      deeds = [];
+    }
+    let slot = this.root;
+    for (const each of found) {
+      const run = this.runOf(slot, each.run) ?? this.add(slot, each);
+      if (run?.next == null) return;
+      slot = run.next;
+    }
+  }
+
+  private runOf(slot: Slot<Deed>, bytes: Buffer): Run<Deed> | undefined {
+    return slot.runs.find((run) => run.bytes.length === bytes.length && sameBytes(run.bytes, bytes, 0));
+  }
+
+  private add(
+    slot: Slot<Deed>,
+    found: { run: Buffer; deeds: readonly Deed[]; key: string; end: number; slot: Step<Deed> | null },
+  ): Run<Deed> | null {
+    if (slot.runs.length >= mostRunsOfSlot) return null;
+    const bytes = Uint8Array.prototype.slice.call(found.run);
+    let next: Slot<Deed> | null = null;
+    if (found.slot) {
+      next = this.slots.get(found.key) ?? null;
+      if (!next) {
+        const { deed, isChecked } = found.slot;
+        next = { deed, end: found.end, isChecked, runs: [], last: undefined };
+        this.slots.set(found.key, next);
+      }
+    }
+    const run = { bytes, deeds: found.deeds, next };
+    slot.runs.push(run);
+    slot.last = run;
+    this.runs++;
+    this.bytes += bytes.length;
+    return run;
+  }
+}
+
+// The root leads nowhere by itself: its deed is never done.
+const rootSlot = <Deed>(): Slot<Deed> => ({
+  deed: undefined as Deed,
+  end: lessThan,
+  isChecked: false,
+  runs: [],
+  last: undefined,
+});
+
+/** The tags that are open, as they are written, with marks for texts in them. */
+class OpenTags {
+  private readonly open: string[] = [];
+  /** The tag in which the last run ended. */
+  private partial = "";
+
+  /** What the slot behind the last run is told by. */
+  get key(): string {
+    return `${this.open.join("")}${slotMark}${this.partial}`;
+  }
+
+  /** The byte that ends the slot behind the last run. */
+  get end(): number {
+    return this.partial === "" ? lessThan : this.partial.charCodeAt(this.partial.length - 1);
+  }
+
+  /** Reads a run that begins behind a slot; false where it is none for a stencil. */
+  read(run: string): boolean {
+    if (unfit.test(run)) return false;
+    let rest = run;
+    if (this.partial !== "") {
+      rest = this.partial + slotMark + run;
+      this.partial = "";
+    }
+    for (let at = rest.indexOf("<"); at >= 0; at = rest.indexOf("<", at + 1)) {
+      const tag = wholeTag.exec(rest.slice(at))?.[0];
+      if (tag === undefined) {
+        this.partial = rest.slice(at);
+        // A slot in a tag stands behind the quote that begins a value.
+        return /=\s*["']$/.test(this.partial) && fits(this.partial);
+      }
+      if (tag.startsWith("</")) this.open.pop();
+      else if (!fits(tag)) return false;
+      else if (!tag.endsWith("/>")) this.open.push(tag);
+      if (this.open.length > mostDepth) return false;
+      at += tag.length - 1;
+    }
+    return true;
+  }
+}
+
+const wholeTag = /^<[^\s"'>]+(?:[^"'>]|"[^"]*"|'[^']*')*>/;
+const attribute = /([^\s=<"']+)\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$))/g;
+
+/** Whether no attribute is there twice, and none has white space that is to become blanks. */
+function fits(tag: string): boolean {
+  const names = new Set<string>();
+  for (const [, name, double, single] of tag.matchAll(attribute)) {
+    if (names.has(name!) || /[\t\r\n]/.test(double ?? single ?? "")) return false;
+    names.add(name!);
+  }
+  return true;
+}

@@ -1,0 +1,152 @@
+import { inText, inValue, isSpace, lessThan, Meaning, sameBytes } from "./xml-bytes.js";
+import { StencilDraft } from "./xml-stencil-draft.js";
+
+/** A place in a unit where the text differs from unit to unit. */
+export interface Slot<Deed> {
+  readonly deed: Deed;
+  /** What ends the text: `<`, or the quote of an attribute's value. */
+  readonly end: number;
+  /** Whoever takes the text looks at each of its bytes. */
+  readonly isChecked: boolean;
+  readonly runs: Run<Deed>[];
+  /** The run that followed the last time. */
+  last: Run<Deed> | undefined;
+}
+
+/** Bytes that are the same in many units, between two slots. */
+export interface Run<Deed> {
+  readonly bytes: Uint8Array;
+  /** What its tags do. */
+  readonly deeds: readonly Deed[];
+  /** The slot behind it, null where the unit ends. */
+  readonly next: Slot<Deed> | null;
+}
+
+/** A unit of more deeds, and one nested deeper, is read tag by tag. */
+const mostDeeds = 1024;
+/** A text that is no longer is read byte by byte; the end of another is searched for. */
+const mostRead = 64;
+/** What a unit that fits counts, and one that does not, up to how much; below nothing, stencils are left for a while. */
+const worth = { fit: 4, miss: -1, most: 64 } as const;
+const leastPause = 64;
+const mostPause = 1 << 14;
+
+/**
+ * Units of a document, as a program writes one like the other: features, or points of a line. What was met in the
+ * earlier ones between their texts is compared as a whole with what comes next, so that nobody has to look at its tags.
+ *
+ * Runs of bytes lead from slot to slot, by all ways that were met. A slot is told by the tags that are open there, as
+ * they are written, and so are the deeds of the runs that follow it: those that depend on anything else are not for a
+ * stencil.
+ */
+export class XmlStencil<Deed> {
+  /** Of the unit that fitted last: what it does, in order, and the text for it, empty for tags that do something. */
+  count = 0;
+  readonly deeds: Deed[] = [];
+  readonly from = new Uint32Array(mostDeeds);
+  readonly to = new Uint32Array(mostDeeds);
+  /** The unit that is read tag by tag, to be learned from; null where none is. */
+  draft: StencilDraft<Deed> | null = null;
+  private readonly drafts = new StencilDraft<Deed>();
+  private score: number = worth.most;
+  private pause = leastPause;
+  /** Units to be read before stencils are tried again. */
+  private resting = 0;
+  /** The state of the declared namespaces that it holds for. */
+  private generation = -1;
+
+  /** Where the unit at `at` ends, −1 where it does not fit. Texts have no white space around them. */
+  match(bytes: Uint8Array, at: number, end: number): number {
+    const { from, to, deeds } = this;
+    let count = 0;
+    let i = at;
+    let run = runAt(this.drafts.root, bytes, i, end);
+    for (;;) {
+      if (run === null) return -1;
+      i += run.bytes.length;
+      const { next, deeds: own } = run;
+      if (count + own.length >= mostDeeds) return -1;
+      for (let d = 0; d < own.length; d++) {
+        from[count] = to[count] = 0;
+        deeds[count++] = own[d]!;
+      }
+      if (next === null) break;
+      const start = next.end === lessThan ? spaceEnd(bytes, i, end) : i;
+      i = textEnd(next, bytes, start, end);
+      if (i < 0) return -1;
+      let last = i;
+      if (next.end === lessThan) while (last > start && isSpace(bytes[last - 1]!)) last--;
+      deeds[count] = next.deed;
+      from[count] = start;
+      to[count++] = last;
+      run = runAt(next, bytes, i, end);
+    }
+    this.count = count;
+    if (this.score < worth.most) this.score += worth.fit;
+    this.pause = leastPause;
+    return i;
+  }
+
+  /** Whether stencils are of use here. What was learned holds as long as prefixes stand for the same namespaces. */
+  isReady(generation: number): boolean {
+    if (this.generation !== generation) {
+      this.generation = generation;
+      this.drafts.forget();
+    }
+    return this.resting === 0;
+  }
+
+  /** A unit is read tag by tag, whose first tag begins at `at`. */
+  begin(at: number): void {
+    this.draft = null;
+    if (this.resting > 0) {
+      this.resting--;
+      return;
+    }
+    this.score += worth.miss;
+    if (this.score < 0) {
+      this.score = worth.most;
+      this.resting = this.pause;
+      this.pause = Math.min(this.pause * 2, mostPause);
+    }
+    if (this.drafts.begin(at)) this.draft = this.drafts;
+  }
+
+  /** The unit ends at `to`. */
+  end(bytes: Buffer, to: number): void {
+    this.draft?.learn(bytes, to);
+    this.draft = null;
+  }
+}
+
+function runAt<Deed>(slot: Slot<Deed>, bytes: Uint8Array, at: number, end: number): Run<Deed> | null {
+  const { last } = slot;
+  if (last === undefined) return null;
+  if (at + last.bytes.length <= end && sameBytes(last.bytes, bytes, at)) return last;
+  for (const run of slot.runs) {
+    if (run === last || at + run.bytes.length > end || !sameBytes(run.bytes, bytes, at)) continue;
+    slot.last = run;
+    return run;
+  }
+  return null;
+}
+
+function spaceEnd(bytes: Uint8Array, from: number, end: number): number {
+  let i = from;
+  while (i < end && isSpace(bytes[i]!)) i++;
+  return i;
+}
+
+/** Where the text at `from` ends, −1 where it has to be resolved, or does not end. */
+function textEnd<Deed>(slot: Slot<Deed>, bytes: Uint8Array, from: number, end: number): number {
+  let i = from;
+  if (slot.isChecked) {
+    const near = Math.min(end, from + mostRead);
+    while (i < near && bytes[i] !== lessThan) i++;
+    if (i === near) i = bytes.indexOf(lessThan, i);
+    return i < end ? i : -1;
+  }
+  const meanings = slot.end === lessThan ? inText : inValue;
+  while (i < end && meanings[bytes[i]!] === Meaning.none) i++;
+  return i < end && bytes[i] === slot.end ? i : -1;
+}
