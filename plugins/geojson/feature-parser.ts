@@ -79,7 +79,7 @@ export class FeatureParser {
     this.records++;
     this.problem = null;
     this.hasGeometry = this.hasProperties = this.hasGeometryMember = false;
-    this.properties.repeated.length = 0;
+    this.properties.forgetRepeated();
     try {
       if (this.cursor.bytes[start] === 123) {
         if (!this.stencilled(start)) {
@@ -103,7 +103,7 @@ export class FeatureParser {
     if (!stencils.read(this.rows)) {
       if (this.cursor.at !== start) this.takeBack();
       this.cursor.at = start;
-      this.properties.repeated.length = 0;
+      this.properties.forgetRepeated();
       return false;
     }
     this.hasIds ||= stencils.hasId;

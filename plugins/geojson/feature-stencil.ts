@@ -1,10 +1,10 @@
 import { Kind } from "../../src/model/index.js";
+import { ByteRun } from "./byte-run.js";
 import type { Coordinates } from "./coordinates.js";
 import { Damage, type JsonCursor, Token } from "./json-cursor.js";
 import { featureType, readName, readType } from "./member.js";
 import { isIdToken, type Properties } from "./properties.js";
 import type { RawColumn } from "./raw-column.js";
-import { matches } from "./words.js";
 
 /** Values of a feature that differ from one to the next. */
 const Slot = { id: 0, properties: 1, type: 2, coordinates: 3, passed: 4 } as const;
@@ -12,7 +12,7 @@ const Slot = { id: 0, properties: 1, type: 2, coordinates: 3, passed: 4 } as con
 /** How a program writes its features: the bytes before each of the values that differ, and those behind the last. */
 interface Stencil {
   readonly slots: readonly number[];
-  readonly runs: readonly Uint8Array[];
+  readonly runs: readonly ByteRun[];
 }
 
 /** So many ways of writing are remembered. */
@@ -32,7 +32,7 @@ export class Stencils {
   private rest = 0;
   private nextRest = 1;
   /** The type met last, as it is written, and its number. */
-  private typeBytes: Uint8Array = Uint8Array.of(0);
+  private typeRun = new ByteRun(Uint8Array.of(0));
   private typeKind = 0;
   /** Of the feature read last: the kind of its geometry, and whether it has an id. */
   kind = 0;
@@ -52,10 +52,10 @@ export class Stencils {
   read(row: number): boolean {
     if (this.rest > 0) return false;
     const { stencils, cursor } = this;
-    const { bytes, at, end } = cursor;
+    const { view, at, end } = cursor;
     for (let s = 0; s < stencils.length; s++) {
       const stencil = stencils[s]!;
-      if (!matches(bytes, at, end, stencil.runs[0]!)) continue;
+      if (!stencil.runs[0]!.isAt(view, at, end)) continue;
       if (!this.fill(stencil, row)) return false;
       if (this.nextRest > 1) this.nextRest >>= 1;
       return true;
@@ -68,23 +68,16 @@ export class Stencils {
     this.hasId = false;
     try {
       for (let s = 0; s < slots.length; s++) {
-        if (!this.pass(runs[s]!)) return false;
+        if (!cursor.pass(runs[s]!)) return false;
         let byte = cursor.bytes[cursor.at]!;
         if (byte <= 32) byte = cursor.space();
         if (!this.slot(slots[s]!, byte, row)) return false;
       }
-      return this.pass(runs[slots.length]!);
+      return cursor.pass(runs[slots.length]!);
     } catch (error) {
       if (error instanceof Damage) return false;
       throw error;
     }
-  }
-
-  private pass(run: Uint8Array): boolean {
-    const { cursor } = this;
-    if (!matches(cursor.bytes, cursor.at, cursor.end, run)) return false;
-    cursor.at += run.length;
-    return true;
   }
 
   private slot(slot: number, byte: number, row: number): boolean {
@@ -109,12 +102,12 @@ export class Stencils {
   private type(): boolean {
     const { cursor } = this;
     const { at } = cursor;
-    if (this.pass(this.typeBytes)) this.kind = this.typeKind;
+    if (cursor.pass(this.typeRun)) this.kind = this.typeKind;
     else {
       this.kind = readType(cursor);
       if (this.kind < Kind.GeometryCollection) {
         this.typeKind = this.kind;
-        this.typeBytes = copied(cursor, at, cursor.at);
+        this.typeRun = cursor.run(at, cursor.at);
       }
     }
     return this.kind < Kind.GeometryCollection;
@@ -149,19 +142,15 @@ export class Stencils {
   }
 }
 
-function copied({ bytes }: JsonCursor, from: number, to: number): Uint8Array {
-  return Uint8Array.prototype.slice.call(bytes, from, to);
-}
-
 const isSame = (a: Stencil, b: Stencil): boolean =>
   a.runs.length === b.runs.length &&
   a.slots.every((slot, s) => slot === b.slots[s]) &&
-  a.runs.every((run, r) => run.length === b.runs[r]!.length && matches(run, 0, run.length, b.runs[r]!));
+  a.runs.every((run, r) => run.equals(b.runs[r]!));
 
 /** Takes a feature apart into what stays the same and what does not. */
 class Learner {
   private readonly slots: number[] = [];
-  private readonly runs: Uint8Array[] = [];
+  private readonly runs: ByteRun[] = [];
   /** Where the run under way begins. */
   private from: number;
   private size = 0;
@@ -224,6 +213,6 @@ class Learner {
 
   private run(to: number): void {
     this.size += to - this.from;
-    this.runs.push(copied(this.cursor, this.from, Math.min(to, this.from + mostBytes)));
+    this.runs.push(this.cursor.run(this.from, Math.min(to, this.from + mostBytes)));
   }
 }

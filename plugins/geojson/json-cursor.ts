@@ -1,3 +1,5 @@
+import { ByteRun } from "./byte-run.js";
+
 /** Where a text stops being JSON. `at` is a place in the cursor's bytes; `ended` tells that they were too few. */
 export class Damage extends Error {
   constructor(
@@ -68,6 +70,8 @@ function isHex(byte: number | undefined): boolean {
  */
 export class JsonCursor {
   bytes: Buffer = Buffer.alloc(0);
+  /** The same bytes. */
+  view: DataView = new DataView(new ArrayBuffer(0));
   at = 0;
   end = 0;
   /** What the last string holds: `bytes[from … to]`, without the quotes. */
@@ -80,8 +84,21 @@ export class JsonCursor {
 
   load(bytes: Buffer): void {
     this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.at = 0;
     this.end = bytes.length;
+  }
+
+  /** Moves past `run` if it stands here; says whether it did. */
+  pass(run: ByteRun): boolean {
+    if (!run.isAt(this.view, this.at, this.end)) return false;
+    this.at += run.length;
+    return true;
+  }
+
+  /** A copy of the bytes `from … to`. */
+  run(from: number, to: number): ByteRun {
+    return new ByteRun(Uint8Array.prototype.slice.call(this.bytes, from, to));
   }
 
   fail(expected: string): never {

@@ -2,7 +2,6 @@ import type { Column, Field } from "../../src/model/index.js";
 import { type JsonCursor, Token } from "./json-cursor.js";
 import { StringDecoder } from "./json-text.js";
 import { RawColumn, type Remark } from "./raw-column.js";
-import { matches } from "./words.js";
 
 /** Names are forgotten beyond so many: a file that uses values as names would fill the memory. */
 const mostNames = 4096;
@@ -18,6 +17,11 @@ export class Properties {
   /** Names that occurred again in the object read last, once for each time. */
   readonly repeated: string[] = [];
 
+  forgetRepeated(): void {
+    // Setting the length costs even where it stays the same.
+    if (this.repeated.length > 0) this.repeated.length = 0;
+  }
+
   /** Columns of the batch under way. */
   get count(): number {
     return this.active.length;
@@ -25,14 +29,13 @@ export class Properties {
 
   /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
   read(cursor: JsonCursor, row: number): void {
-    const { bytes, end } = cursor;
+    const { bytes } = cursor;
     let previous = this.first;
     cursor.at++;
     for (;;) {
       let column = previous.next;
       const lead = column && (previous === this.first ? column.opening : column.lead);
-      if (lead && matches(bytes, cursor.at, end, lead)) cursor.at += lead.length;
-      else column = this.name(cursor, previous);
+      if (!lead || !cursor.pass(lead)) column = this.name(cursor, previous);
       if (!column) return;
       if (!column.active) this.activate(column);
       if (bytes[cursor.at]! <= 32) cursor.space();
@@ -65,7 +68,7 @@ export class Properties {
     const column = this.column(cursor, previous);
     cursor.colon();
     if (cursor.at - from <= mostLead) {
-      const lead = Uint8Array.prototype.slice.call(cursor.bytes, from, cursor.at);
+      const lead = cursor.run(from, cursor.at);
       if (opens) column.opening = lead;
       else column.lead = lead;
     }
@@ -85,8 +88,12 @@ export class Properties {
     return column;
   }
 
-  private matches({ bytes, at, end }: JsonCursor, key: Uint8Array): boolean {
-    return matches(bytes, at + 1, end, key) && bytes[at + 1 + key.length] === 34;
+  private matches(cursor: JsonCursor, key: Uint8Array): boolean {
+    const { bytes } = cursor;
+    const start = cursor.at + 1;
+    if (bytes[start + key.length] !== 34) return false;
+    for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
+    return true;
   }
 
   private find(cursor: JsonCursor): RawColumn {

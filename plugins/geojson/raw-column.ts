@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type BytesColumn, type Column, type FieldType, Presence } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
+import { ByteRun } from "./byte-run.js";
 import { Token } from "./json-cursor.js";
 import { mendJson, StringDecoder } from "./json-text.js";
 
@@ -16,15 +17,15 @@ const least = -(2n ** 63n);
 const greatest = 2n ** 63n - 1n;
 
 /** What no JSON matches: a name has its quotes. */
-const unknown = Uint8Array.of(0);
+const unknown = new ByteRun(Uint8Array.of(0));
 
 /** The JSON values of one property in the rows of a batch: what they are and where they stand, not yet decoded. */
 export class RawColumn {
   /** The column that followed this one last time: the next one probably does so too. */
   next: RawColumn | null = null;
   /** What stood before its last value: from the brace that opens the properties on, and from another value on. */
-  opening: Uint8Array = unknown;
-  lead: Uint8Array = unknown;
+  opening = unknown;
+  lead = unknown;
   /** Whether the batch under way has this property. */
   active = false;
   private tokens = new Uint8Array(32);

@@ -24,14 +24,6 @@ export class Words<W extends string> {
   }
 }
 
-/** Whether `known` stands at `bytes[at]`, before `end`. */
-export function matches(bytes: Uint8Array, at: number, end: number, known: Uint8Array): boolean {
-  const { length } = known;
-  if (at + length > end) return false;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== known[i]) return false;
-  return true;
-}
-
 /** The names that mean something in GeoJSON objects (RFC 7946, sections 3 and 5). */
 export const memberNames = new Words([
   "type",
