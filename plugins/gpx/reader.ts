@@ -2,7 +2,7 @@ import type { Batch, Crs, Dataset, Field, GeometryType, Layer, Split } from "../
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { splitBytes } from "../shared/split-size.js";
-import { Token, XmlReader } from "../shared/xml.js";
+import { Token, XmlReader, type XmlTuning } from "../shared/xml.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
 import { FeatureBuilder } from "./feature-builder.js";
 import type { readOptions } from "./options.js";
@@ -39,17 +39,18 @@ export async function openGpx(
   options: Options,
   context: ReadContext,
   wanted: number,
+  tuning: XmlTuning = {},
 ): Promise<Dataset & { readonly layers: readonly Layer[] }> {
   const file = await source.open();
   try {
     const known = context.blueprint as Survey | undefined;
-    const blueprint = known ?? (await survey(file, source.name, context, wanted));
+    const blueprint = known ?? (await survey(file, source.name, context, wanted, tuning));
     const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
       // What is told of the file is told with its first layer.
       const facts = i === 0 ? blueprint : { ...blueprint, metadata: [] };
-      return new GpxLayer(source, file, options, context, facts, part);
+      return new GpxLayer(source, file, options, context, facts, part, tuning);
     });
     return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
@@ -82,6 +83,7 @@ class GpxLayer implements Layer {
     private readonly context: ReadContext,
     private readonly blueprint: Survey,
     private readonly part: Part,
+    private readonly tuning: XmlTuning,
   ) {
     const { kinds } = part;
     this.name = part.name;
@@ -128,7 +130,7 @@ class GpxLayer implements Layer {
   private async *read(split: GpxSplit, before: number): AsyncGenerator<Batch, number> {
     const { context, source } = this;
     const start = { ...this.blueprint.start!, byte: split.from };
-    const settings = { source: source.name, context, vocabulary, start, to: split.to };
+    const settings = { source: source.name, context, vocabulary, start, to: split.to, ...this.tuning };
     const reader = new XmlReader(this.file, settings);
     const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));
     const builder = new FeatureBuilder(reader, this.gpxFields, kinds, this.shortLines, context, before);

@@ -30,4 +30,6 @@ export const Use = {
   extension: 6,
   metadata: 7,
   geometry: 8,
+  /** Of a standard element of which only counts that it is there. */
+  unwanted: 9,
 } as const;

@@ -1,7 +1,7 @@
 import { fault, type GeoferryError, type Place } from "../../src/errors.js";
 import { type Field, type FieldType, fieldTypes, type Gap } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
-import { Token, type XmlName, XmlReader, type XmlStart } from "../shared/xml.js";
+import { Token, type XmlName, XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
 import { findFeature } from "./find-feature.js";
 import type { Path } from "./paths.js";
@@ -59,6 +59,7 @@ export async function survey(
   source: string,
   context: ReadContext,
   splitSize: number,
+  tuning: XmlTuning = {},
 ): Promise<Survey> {
   const surveyor = new Surveyor(splitSize, context.skipErrors);
   const notGpx = (name: string) =>
@@ -66,7 +67,7 @@ export async function survey(
   const quiet = { ...pick(context), notice: () => {} };
   let start: XmlStart | undefined;
   for (;;) {
-    const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...(start ? { start } : {}) });
+    const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });
     surveyor.reader = reader;
     const walker = new GpxWalker(reader, surveyor, { notGpx });
     for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {

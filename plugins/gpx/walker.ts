@@ -1,8 +1,10 @@
 import { parseNumber } from "../shared/numbers.js";
 import { Token, type XmlReader } from "../shared/xml.js";
+import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
 import { Code, fieldsNamespace, Gpx, standardFields, standardIndex, structureNamespace } from "./elements.js";
 import { type Path, PathTree } from "./paths.js";
+import { Does, deedOf, type PointDeed, PointStencil } from "./point-deeds.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
 
@@ -27,12 +29,20 @@ export class GpxWalker {
   private openLink: Link | null = null;
   /** The depth of the element that was opened last, where nothing was closed since. */
   private leafDepth = -1;
+  private readonly waypoints: PointStencil;
+  private readonly points: PointStencil;
+  /** Takes down what the point at hand does, for those that are like it; null where nobody wants to know. */
+  private draft: StencilDraft<PointDeed> | null = null;
+  /** Where the text of the element opened last begins in the reader's bytes. */
+  private textFrom = 0;
 
   constructor(
     private readonly reader: XmlReader,
     private readonly visitor: Visitor,
     private readonly source: { notGpx(name: string): Error },
   ) {
+    this.waypoints = new PointStencil(reader);
+    this.points = new PointStencil(reader);
     // A reader that begins in the middle is inside of the root element.
     if (reader.depth === 1) {
       this.scopes[1] = Scope.root;
@@ -44,6 +54,18 @@ export class GpxWalker {
   walk(): number {
     const { reader } = this;
     for (;;) {
+      const scope = this.scopes[reader.depth];
+      if (scope === Scope.root) {
+        if (this.waypoints.meets()) {
+          if (this.repeatWaypoint()) return Token.close;
+          continue;
+        }
+      } else if (scope === Scope.segment || (scope === Scope.feature && this.kind === Gpx.rte)) {
+        if (this.points.meets()) {
+          this.repeatPoint();
+          continue;
+        }
+      }
       switch (reader.next()) {
         case Token.open:
           this.open();
@@ -57,6 +79,7 @@ export class GpxWalker {
           if (this.close()) return Token.close;
           break;
         case Token.more:
+          this.draft?.spoil();
           return Token.more;
         default:
           return Token.end;
@@ -64,9 +87,59 @@ export class GpxWalker {
     }
   }
 
+  /** A waypoint that is as one before; false where it is of no interest. */
+  private repeatWaypoint(): boolean {
+    const { waypoints, visitor } = this;
+    if (!visitor.begin(Gpx.wpt)) return false;
+    this.kind = Gpx.wpt;
+    this.inPoint = false;
+    this.openLink = null;
+    this.height = Number.NaN;
+    this.repeatValues(waypoints);
+    visitor.end(waypoints.longitude, waypoints.latitude, this.height);
+    return true;
+  }
+
+  /** A point of a line that is as one before. */
+  private repeatPoint(): void {
+    const { points, visitor } = this;
+    this.giveLink();
+    if (!visitor.beginPoint(points.longitude, points.latitude)) return;
+    this.inPoint = true;
+    this.height = Number.NaN;
+    this.repeatValues(points);
+    this.inPoint = false;
+    visitor.endPoint(this.height);
+  }
+
+  private repeatValues({ stencil }: PointStencil): void {
+    const { reader, visitor, inPoint } = this;
+    const { bytes, content } = reader;
+    const { count, deeds, from, to } = stencil;
+    for (let at = 0; at < count; at++) {
+      const { does, index, path } = deeds[at]!;
+      if (does <= Does.latitude) continue;
+      if (does === Does.unwanted) {
+        visitor.standard(index);
+        continue;
+      }
+      content.begin();
+      content.add(bytes, from[at]!, to[at]!, true, "");
+      if (does === Does.height) this.takeHeight();
+      else if (does === Does.standard) {
+        if (inPoint) visitor.pointStandard(index);
+        else visitor.standard(index);
+      } else if (inPoint) visitor.pointExtension(path!);
+      else visitor.extension(path!);
+      content.drop();
+    }
+  }
+
   private open(): void {
     const { reader, scopes } = this;
     const { depth } = reader;
+    this.uses[depth] = Use.none;
+    this.textFrom = reader.tokenTo;
     switch (scopes[depth - 1]) {
       case Scope.document:
         scopes[depth] = this.openRoot();
@@ -146,7 +219,11 @@ export class GpxWalker {
     this.kind = kind;
     this.inPoint = false;
     this.openLink = null;
-    if (kind === Gpx.wpt) this.readPlace();
+    this.draft = null;
+    if (kind === Gpx.wpt) {
+      this.readPlace();
+      this.draft = this.waypoints.begin();
+    }
     return Scope.feature;
   }
 
@@ -182,6 +259,7 @@ export class GpxWalker {
     this.readPlace();
     if (!this.visitor.beginPoint(this.longitude, this.latitude)) return Scope.skip;
     this.inPoint = true;
+    this.draft = this.points.begin();
     return Scope.point;
   }
 
@@ -200,6 +278,8 @@ export class GpxWalker {
     if (index >= 0) {
       if (!this.inPoint && !this.visitor.wanted[index]) {
         this.visitor.standard(index);
+        this.indices[depth] = index;
+        this.uses[depth] = Use.unwanted;
         return Scope.skip;
       }
       this.indices[depth] = index;
@@ -212,6 +292,7 @@ export class GpxWalker {
         return Scope.extensions;
       case Code.link: {
         this.giveLink();
+        this.draft?.spoil();
         const href = this.reader.attributes.indexOf(Code.href);
         this.openLink = { href: href < 0 ? null : this.reader.attributes.value(href), text: null, type: null };
         return Scope.link;
@@ -250,8 +331,10 @@ export class GpxWalker {
     const path = parent ? tree.child(parent, reader.name) : this.topPath(tree);
     if (!path) {
       this.surplus++;
+      this.draft?.spoil();
       return Scope.skip;
     }
+    if (reader.attributes.count > 0) this.draft?.spoil();
     paths[depth] = path;
     for (let a = 0; a < reader.attributes.count; a++) {
       const name = reader.attributes.names[a]!;
@@ -276,7 +359,10 @@ export class GpxWalker {
   /** Gives the text of an element in extensions that has elements in it, too. */
   private flush(depth: number): void {
     const { content } = this.reader;
-    if (content.end > content.start) this.giveExtension(depth);
+    if (content.end > content.start) {
+      this.draft?.spoil();
+      this.giveExtension(depth);
+    }
     content.drop();
     this.uses[depth] = Use.none;
   }
@@ -311,6 +397,8 @@ export class GpxWalker {
         this.giveLink();
         this.inPoint = false;
         visitor.endPoint(this.height);
+        this.points.end();
+        this.draft = null;
         break;
       case Scope.link:
         this.giveLink();
@@ -318,15 +406,27 @@ export class GpxWalker {
       case Scope.feature:
         this.giveLink();
         visitor.end(this.longitude, this.latitude, this.height);
+        if (this.kind === Gpx.wpt) this.waypoints.end();
+        this.draft = null;
         return true;
+      case Scope.skip:
+        if (this.draft && this.uses[depth] === Use.unwanted) this.take(deedOf(Does.unwanted, this.indices[depth]!));
+        break;
       default:
     }
     return false;
   }
 
+  /** Takes down what the text of the element that was closed last does. */
+  private take(deed: PointDeed): void {
+    this.draft?.text(deed, this.textFrom, this.reader.tokenFrom);
+  }
+
   private closeExtension(depth: number): void {
     const { content } = this.reader;
     const isLeaf = this.leafDepth === depth;
+    if (isLeaf && this.draft) this.take(deedOf(Does.extension, -1, this.paths[depth]!));
+    else if (content.end > content.start) this.draft?.spoil();
     if (content.end > content.start || (isLeaf && this.uses[depth] === Use.extension)) this.giveExtension(depth);
     content.drop();
   }
@@ -336,12 +436,13 @@ export class GpxWalker {
     const { content } = reader;
     switch (this.uses[depth]) {
       case Use.standard:
+        if (this.draft) this.take(deedOf(Does.standard, this.indices[depth]!));
         if (this.inPoint) visitor.pointStandard(this.indices[depth]!);
         else visitor.standard(this.indices[depth]!);
         break;
       case Use.height:
-        this.height = this.numberAtHand();
-        if (Number.isNaN(this.height) && content.end > content.start) visitor.badHeight();
+        if (this.draft) this.take(deedOf(Does.height));
+        this.takeHeight();
         break;
       case Use.linkText:
         this.link().text = content.text();
@@ -359,16 +460,18 @@ export class GpxWalker {
         visitor.geometryType();
         break;
       default:
+        this.draft?.spoil();
         return;
     }
+    if (this.uses[depth] !== Use.standard && this.uses[depth] !== Use.height) this.draft?.spoil();
     // What the visitor keeps, it has begun anew.
     content.drop();
   }
 
-  /** NaN where it is none. */
-  private numberAtHand(): number {
+  private takeHeight(): void {
     const { bytes, start, end } = this.reader.content;
-    return parseNumber(bytes, start, end);
+    this.height = parseNumber(bytes, start, end);
+    if (Number.isNaN(this.height) && end > start) this.visitor.badHeight();
   }
 
   private link(): Link {

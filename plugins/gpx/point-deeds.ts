@@ -1,0 +1,70 @@
+import { parseNumber } from "../shared/numbers.js";
+import type { XmlReader } from "../shared/xml.js";
+import { XmlStencil } from "../shared/xml-stencil.js";
+import type { StencilDraft } from "../shared/xml-stencil-draft.js";
+import { Code } from "./elements.js";
+import type { Path } from "./paths.js";
+
+/** What a text of a waypoint, or of a point of a line, does, where nothing else than the tags around it tells. */
+export interface PointDeed {
+  readonly does: number;
+  /** Of standard elements. */
+  readonly index: number;
+  readonly path: Path | null;
+}
+
+export const Does = { longitude: 0, latitude: 1, height: 2, standard: 3, unwanted: 4, extension: 5 } as const;
+
+export const deedOf = (does: number, index = -1, path: Path | null = null): PointDeed => ({ does, index, path });
+
+const longitude = deedOf(Does.longitude);
+const latitude = deedOf(Does.latitude);
+
+/** Points that are written one like the other, and what is taken down of the one that is read tag by tag. */
+export class PointStencil {
+  readonly stencil = new XmlStencil<PointDeed>();
+  /** The place of the point that was met last. */
+  longitude = Number.NaN;
+  latitude = Number.NaN;
+
+  constructor(private readonly reader: XmlReader) {}
+
+  /** Whether a point comes next that is as one before, with a place that needs no second look. */
+  meets(): boolean {
+    const { reader, stencil } = this;
+    if (!reader.fits(stencil)) return false;
+    const { count, deeds, from, to } = stencil;
+    this.longitude = this.latitude = Number.NaN;
+    // Attributes stand first.
+    for (let at = 0; at < count && deeds[at]!.does <= Does.latitude; at++) {
+      const number = parseNumber(reader.bytes, from[at]!, to[at]!);
+      if (deeds[at]!.does === Does.longitude) this.longitude = number;
+      else this.latitude = number;
+    }
+    if (!Number.isNaN(this.longitude) && !Number.isNaN(this.latitude)) return true;
+    reader.back();
+    return false;
+  }
+
+  /** Right after a point's tag: what is taken down of it, null where nobody wants to know. */
+  begin(): StencilDraft<PointDeed> | null {
+    const { attributes, tokenFrom } = this.reader;
+    this.stencil.begin(tokenFrom);
+    const { draft } = this.stencil;
+    if (!draft) return null;
+    const x = attributes.indexOf(Code.lon);
+    const y = attributes.indexOf(Code.lat);
+    const places = [[x, longitude] as const, [y, latitude] as const];
+    if (x < 0 || y < 0) draft.spoil();
+    else
+      for (const [index, deed] of x < y ? places : places.reverse()) {
+        draft.text(deed, attributes.fromOf(index), attributes.toOf(index));
+      }
+    return draft;
+  }
+
+  /** Right after a point's end. */
+  end(): void {
+    this.stencil.end(this.reader.bytes, this.reader.tokenTo);
+  }
+}
