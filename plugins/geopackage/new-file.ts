@@ -5,6 +5,7 @@ import type { GeoPackageChunk } from "./encoder.js";
 import { designOf, type LayerDesign, type WriteOptions } from "./layer-design.js";
 import { widenBy } from "./layer-facts.js";
 import { PageWriter } from "./page-writer.js";
+import { halvesOf } from "./record-encoder.js";
 import { type LayerFacts, Registrar } from "./registrar.js";
 import { RtreeBuilder } from "./rtree-builder.js";
 import { rtreeName } from "./rtree-sql.js";
@@ -154,8 +155,10 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     const pages = await this.openPages();
     if (!layer.started) this.start(layer, pages);
     const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const halves = ids && halvesOf(ids);
     for (let row = 0; row < rows; row++) {
-      if (!this.nextId(layer, ids && asks![row] === 1 ? ids[row]! : null)) return row;
+      const asked = halves !== null && asks![row] === 1;
+      if (!(asked ? this.askedId(layer, halves[2 * row + 1]!, halves[2 * row]! >>> 0) : this.nextId(layer))) return row;
       const { high, low } = layer;
       layer.rows!.add(high, low, records, offsets[row]!, offsets[row + 1]!);
       const box = 4 * row;
@@ -186,16 +189,16 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     layer.rtree = new RtreeBuilder(tables, layer.design.extent);
   }
 
-  /** Moves on to the id that is asked for, or to the next one. @returns false where it is not beyond the last */
-  private nextId(layer: LayerState, asked: bigint | null): boolean {
-    if (asked === null) {
-      layer.low = (layer.low + 1) >>> 0;
-      if (layer.low === 0) layer.high++;
-      layer.any = true;
-      return true;
-    }
-    const high = Number(asked >> 32n);
-    const low = Number(asked & 0xffffffffn);
+  /** Moves on to the next id. */
+  private nextId(layer: LayerState): true {
+    layer.low = (layer.low + 1) >>> 0;
+    if (layer.low === 0) layer.high++;
+    layer.any = true;
+    return true;
+  }
+
+  /** Moves on to the id that is asked for, in two halves. @returns false where it is not beyond the last */
+  private askedId(layer: LayerState, high: number, low: number): boolean {
     if (layer.any && (high < layer.high || (high === layer.high && low <= layer.low))) return false;
     layer.high = high;
     layer.low = low;
@@ -204,7 +207,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
   }
 
   /** Completes the trees of every layer so far. */
-  private endPages(): void {
+  private async endPages(): Promise<void> {
     const { pages } = this;
     if (!pages) return;
     for (const layer of this.layers) {
@@ -216,12 +219,12 @@ export class NewFile implements Assembler<GeoPackageChunk> {
       layer.rtree = null;
     }
     this.pages = null;
-    pages.close();
+    await pages.close();
   }
 
   /** Rows whose ids are in no order go in one by one. */
   private async addOthers(layer: LayerState, chunk: GeoPackageChunk, first: number): Promise<void> {
-    this.endPages();
+    await this.endPages();
     const database = this.database ?? (await this.openDatabase());
     this.putRoots();
     if (!database.inTransaction) database.exec("BEGIN");
@@ -254,7 +257,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
 
   finish(): Promise<void> {
     return attempt(this.output, async () => {
-      this.endPages();
+      await this.endPages();
       const database = this.database ?? (await this.openDatabase());
       if (!database.inTransaction) database.exec("BEGIN");
       this.putRoots();
@@ -263,11 +266,12 @@ export class NewFile implements Assembler<GeoPackageChunk> {
         const { table, fid } = layer.design;
         registrar.note(table, layer, true);
         if (this.options.index) registrar.addTriggers(layer.design);
-        // AUTOINCREMENT goes on from here (file format, 2.6.2).
+        const id = quoted(fid);
+        // AUTOINCREMENT goes on from here (file format, 2.6.2). In this order only the last page is read, not all.
         database.prepare("DELETE FROM sqlite_sequence WHERE name = ?").run(table);
         database
           .prepare(
-            `INSERT INTO sqlite_sequence SELECT ?, max(${quoted(fid)}) FROM ${quoted(table)} HAVING max(${quoted(fid)}) > 0`,
+            `INSERT INTO sqlite_sequence SELECT ?, ${id} FROM ${quoted(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
           )
           .run(table);
         layer.inserts = null;
@@ -281,7 +285,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     const { pages } = this;
     this.pages = null;
     for (const { rtree } of this.layers) rtree?.abandon();
-    pages?.abandon();
+    await pages?.abandon();
     this.closeDatabase();
   }
 }

@@ -4,16 +4,13 @@ import type { Pages } from "./sqlite-pages.js";
 const blockBytes = 1 << 19;
 const blocksKept = 6;
 
-/** A block that is being read before it is asked for. */
-interface Ahead {
-  readonly block: number;
-  readonly bytes: Promise<Buffer>;
-}
+/** Blocks that are read before they are asked for: to look at one can take less time than to read it. */
+const blocksAhead = 2;
 
 /**
  * Goes from page to page of a database, which it reads in blocks of many. The last few blocks are kept, in memory that
- * is used again: what it stands on is good until it moves on. Where one block was followed by the next, the one behind
- * is read while the pages of this one are worked on.
+ * is used again: what it stands on is good until it moves on. Where one block was followed by the next, those behind
+ * are read while the pages of this one are worked on.
  */
 export class PageCursor {
   /** The page that it stands on is `bytes[start … start + pageSize]`. */
@@ -25,9 +22,9 @@ export class PageCursor {
   private readonly blocks = new Map<number, Buffer>();
   /** Which block `bytes` is; -1 where it is none. */
   private block = -1;
-  /** The block that was read last, and the one that is read ahead. */
+  /** The block that was read last, and those that are read ahead, by their numbers. */
   private loaded = -1;
-  private ahead: Ahead | null = null;
+  private readonly ahead = new Map<number, Promise<Buffer>>();
 
   constructor(private readonly pages: Pages) {
     this.perBlock = Math.max(1, blockBytes / pages.header.pageSize);
@@ -75,13 +72,13 @@ export class PageCursor {
   private async load(block: number, page: number): Promise<void> {
     this.at = 0;
     this.block = -1;
-    const early = this.ahead;
-    this.ahead = null;
-    if (early && early.block !== block) this.keep(early.block, await early.bytes);
-    this.bytes = await (early?.block === block ? early.bytes : this.read(block));
+    const early = this.ahead.get(block);
+    this.ahead.delete(block);
+    if (!early) for (const [other, bytes] of await this.readEarly()) this.keep(other, bytes);
+    this.bytes = await (early ?? this.read(block));
     this.keep(block, this.bytes);
     this.block = block;
-    if (block === this.loaded + 1) this.readAhead(block + 1);
+    if (block === this.loaded + 1) for (let n = 1; n <= blocksAhead; n++) this.readAhead(block + n);
     this.loaded = block;
     this.stand(page);
   }
@@ -95,11 +92,24 @@ export class PageCursor {
 
   private readAhead(block: number): void {
     const { file, header } = this.pages;
-    if (this.blocks.has(block) || block * this.perBlock * header.pageSize >= file.size) return;
+    if (this.blocks.has(block) || this.ahead.has(block)) return;
+    if (block * this.perBlock * header.pageSize >= file.size) return;
     const bytes = this.read(block);
     // Whether it can be read is for whoever asks for it.
     bytes.catch(() => undefined);
-    this.ahead = { block, bytes };
+    this.ahead.set(block, bytes);
+  }
+
+  /** The blocks that were read ahead and not asked for yet; none is then. */
+  private async readEarly(): Promise<[number, Buffer][]> {
+    const early = [...this.ahead];
+    this.ahead.clear();
+    const read: [number, Buffer][] = [];
+    for (const [block, reading] of early) {
+      const bytes = await reading.catch(() => null);
+      if (bytes) read.push([block, bytes]);
+    }
+    return read;
   }
 
   private keep(block: number, bytes: Buffer): void {
@@ -115,13 +125,10 @@ export class PageCursor {
 
   /** Gives the memory back, once nothing is read into it any more. */
   async close(): Promise<void> {
-    const { ahead } = this;
-    this.ahead = null;
     for (const [block, bytes] of [...this.blocks]) this.drop(block, bytes);
     this.bytes = Buffer.alloc(0);
     this.block = -1;
     this.at = 0;
-    const unused = await ahead?.bytes.catch(() => null);
-    if (unused) giveBack(unused.buffer);
+    for (const [, unused] of await this.readEarly()) giveBack(unused.buffer);
   }
 }

@@ -1,30 +1,53 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, openSync, write, writeSync } from "node:fs";
+import { promisify } from "node:util";
 
-/** Bytes that go to the disk at once. */
+const datasync = promisify(fdatasync);
+const writeBehind = promisify(write);
+
+/** Bytes that are written at once. */
 const bufferBytes = 1 << 20;
+/** So much is sent on its way to the disk while more is being made: the host's sync then finds little left to do. */
+const syncEvery = 1 << 24;
 /** The page with this byte is never used (file format, 1.5): programs lock it. */
 const lockByte = 2 ** 30;
 const pageCountAt = 28;
 
-/** A buffer of a file that is closed: many small files one after the other share it. */
-let free: Buffer | null = null;
+/** So many buffers are written while others are filled. */
+const mostUnderWay = 4;
 
-function takeBuffer(): Buffer {
-  const buffer = free ?? Buffer.allocUnsafeSlow(bufferBytes);
-  free = null;
-  return buffer;
+/** Buffers that are written: they serve again, also for the files that follow. */
+const free: Buffer[] = [];
+
+const takeBuffer = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+
+function giveBuffer(buffer: Buffer): void {
+  if (free.length <= mostUnderWay) free.push(buffer);
+}
+
+async function writeWhole(file: number, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await writeBehind(file, bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
 }
 
 /**
- * Appends pages to a database that nobody else has open. It writes without waiting: the trees of a run of features come
- * all at once, and would have to be kept otherwise.
+ * Appends pages to a database that nobody else has open. Buffers are written while others are filled; where too many
+ * are under way it writes without waiting for its turn: the trees of a run of features come all at once, and would have
+ * to be kept otherwise.
  */
 export class PageWriter {
   private readonly file: number;
-  private readonly buffer = takeBuffer();
+  private buffer = takeBuffer();
   private filled = 0;
   private position: number;
   private readonly lockPage: number;
+  private readonly underWay = new Set<Promise<void>>();
+  /** A sync under way, and how much was written when it began. */
+  private syncing: Promise<void> | null = null;
+  private synced: number;
+  /** The first failure of what nobody waited for: every later call meets it. */
+  private failure: unknown = null;
 
   /** @param count pages so far */
   constructor(
@@ -34,6 +57,7 @@ export class PageWriter {
   ) {
     this.file = openSync(path, "r+");
     this.position = count * pageSize;
+    this.synced = this.position;
     this.lockPage = lockByte / pageSize + 1;
   }
 
@@ -67,9 +91,40 @@ export class PageWriter {
   }
 
   private flush(): void {
-    this.write(this.buffer.subarray(0, this.filled), this.position);
+    if (this.failure) throw this.failure;
+    const full = this.buffer.subarray(0, this.filled);
+    if (this.underWay.size >= mostUnderWay) this.write(full, this.position);
+    else this.send(full);
     this.position += this.filled;
     this.filled = 0;
+    if (this.syncing === null && this.position - this.synced >= syncEvery) this.syncBehind();
+  }
+
+  /** Writes the buffer while the next one is filled. */
+  private send(full: Buffer): void {
+    const { buffer } = this;
+    this.buffer = takeBuffer();
+    const writing: Promise<void> = writeWhole(this.file, full, this.position)
+      .catch((error: unknown) => {
+        this.failure ??= error;
+      })
+      .finally(() => {
+        this.underWay.delete(writing);
+        giveBuffer(buffer);
+      });
+    this.underWay.add(writing);
+  }
+
+  private syncBehind(): void {
+    this.synced = this.position;
+    // The system tells a failure once: it is kept, since a later sync would find nothing wrong.
+    this.syncing = datasync(this.file)
+      .catch((error: unknown) => {
+        this.failure ??= error;
+      })
+      .finally(() => {
+        this.syncing = null;
+      });
   }
 
   /** Overwrites a page that was there before the first one that was appended. */
@@ -78,20 +133,23 @@ export class PageWriter {
   }
 
   /** Writes what waits, says how many pages there are, and closes the file. */
-  close(): void {
+  async close(): Promise<void> {
     try {
       this.flush();
       const count = Buffer.alloc(4);
       count.writeUInt32BE(this.count);
       this.write(count, pageCountAt);
     } finally {
-      this.abandon();
+      await this.abandon();
     }
+    if (this.failure) throw this.failure;
   }
 
-  /** Closes the file as it is. */
-  abandon(): void {
+  /** Closes the file as it is, once nothing of it is under way. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.underWay);
+    await this.syncing;
     closeSync(this.file);
-    free = this.buffer;
+    giveBuffer(this.buffer);
   }
 }

@@ -75,20 +75,23 @@ interface ReadSplit {
   readonly contents: Contents;
 }
 
-/** The contents of the splits, one being read while the one before it is looked at. */
+/** Reading takes longer than looking: so many splits are under way. */
+const splitsAhead = 3;
+
+/** The contents of the splits, some being read while the one before them is looked at. */
 async function* readAhead(
   splits: AsyncIterable<ShapeSplit>,
   shp: SourceFile,
   shx: SourceFile | null,
 ): AsyncGenerator<ReadSplit> {
-  let before: Promise<ReadSplit> | null = null;
+  const ahead: Promise<ReadSplit>[] = [];
   for await (const split of splits) {
     const next = readContents(split, shp, shx).then((contents) => ({ lost: split.lost, contents }));
     next.catch(() => undefined);
-    if (before) yield await before;
-    before = next;
+    ahead.push(next);
+    if (ahead.length > splitsAhead) yield await ahead.shift()!;
   }
-  if (before) yield await before;
+  for (const next of ahead) yield await next;
 }
 
 /**

@@ -76,6 +76,9 @@ export interface WorkResult extends Findings {
   readonly located: number;
 }
 
+/** One round of the event loop. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 export type FindFormat = (ref: FormatRef) => Promise<Format>;
 
 /** A task once opened: it keeps its source open from piece to piece. */
@@ -217,6 +220,8 @@ class OpenedTask implements Task {
       const encoded = spec.end.kind === "encode" ? this.encode(shaped, spec.end.fit) : [];
       chunks.push(...encoded);
       giveBackBatch(batch, encoded);
+      // What was written of the results before goes on meanwhile.
+      await turn();
     }
     const found = this.context.take(lastRecord);
     read += found.rejects.length - stageContext.rejected;

@@ -45,7 +45,7 @@ async function treeOf(boxes: readonly Box[], most: number, extent: Extent | null
   }
   const root = builder.finish();
   for (const table of [node, rowid, parent]) table.finish();
-  pages.close();
+  await pages.close();
   const database = new Sqlite(path);
   database.unsafeMode(true);
   if (root) database.prepare("UPDATE tree_node SET data = ? WHERE nodeno = 1").run(root);
