@@ -103,7 +103,7 @@ export class FeatureBuilder implements Visitor {
     this.records++;
     this.former = "";
     this.lines = this.segments = this.linePoints = this.lones = 0;
-    this.links.length = 0;
+    if (this.links.length > 0) this.links.length = 0;
     this.values.clear();
     this.reader.content.clear();
     if (kind !== Gpx.wpt) this.geometry.begin(Kind.LineString);

@@ -107,7 +107,7 @@ export class Rows {
         return;
       }
       cell.others.push([cell.from, cell.to]);
-    } else cell.others.length = 0;
+    } else if (cell.others.length > 0) cell.others.length = 0;
     cell.row = this.length;
     cell.made = false;
     cell.from = from;
@@ -213,7 +213,8 @@ export class Rows {
   }
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The numbers that XML Schema has words for (XML Schema 2, 3.2.5). */
 function nonFinite(word: string): number {

@@ -5,7 +5,7 @@ import { Token, type XmlName, XmlReader, type XmlStart, type XmlTuning } from ".
 import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
 import { findFeature } from "./find-feature.js";
 import type { Path } from "./paths.js";
-import { fittingType, formOf, guessedType } from "./value-forms.js";
+import { Form, fittingType, formOf, guessedType } from "./value-forms.js";
 import type { Visitor } from "./visitor.js";
 import { GpxWalker } from "./walker.js";
 
@@ -197,7 +197,8 @@ class Surveyor implements Visitor {
   private value(facts: Facts): void {
     const { content } = this.reader;
     const { start, end } = content;
-    if (end > start) facts.forms |= formOf(content.bytes, start, end);
+    // What is a text once is one, whatever follows.
+    if (end > start && (facts.forms & Form.text) === 0) facts.forms |= formOf(content.bytes, start, end);
     if (facts.seen === this.features) facts.repeated = true;
     facts.seen = this.features;
   }

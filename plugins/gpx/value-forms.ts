@@ -39,7 +39,7 @@ export function formOf(bytes: Buffer, from: number, to: number): number {
   if (digits > 9 && to - at === 2 && bytes[at] === 46 && bytes[at + 1] === zero) {
     return integerForm(bytes, from, at, digits) === Form.beyond ? Form.double : Form.wide;
   }
-  return isDecimal(bytes, start, to) ? Form.double : Form.text;
+  return isPlainDecimal(bytes, at, digits, to) || isDecimal(bytes, start, to) ? Form.double : Form.text;
 }
 
 const isDigit = (byte: number): boolean => byte >= zero && byte <= 57;
@@ -58,6 +58,15 @@ function longForm(text: string): number {
   if (text.length > 20) return Form.beyond;
   const value = BigInt(text);
   return BigInt.asIntN(64, value) === value ? Form.int64 : Form.beyond;
+}
+
+/** Whether a point stands at `at`, behind `before` digits, and only digits follow: as nearly all decimals are. */
+function isPlainDecimal(bytes: Buffer, at: number, before: number, to: number): boolean {
+  const decimals = to - at - 1;
+  if (bytes[at] !== 46 || before === 0 || before + decimals > safeDigits) return false;
+  let i = at + 1;
+  while (i < to && isDigit(bytes[i]!)) i++;
+  return i === to;
 }
 
 /** More digits than a double holds are an identifier rather than a measure. */

@@ -54,8 +54,9 @@ export class FieldSurvey {
   private readonly uses = new Map<string, FieldUse>();
   /** What the values of the last feature belonged to. */
   private readonly lastUses: FieldUse[] = [];
-  /** The Schema that was looked up last. */
+  /** The Schema that was looked up last, and by which id: comparing a string with itself takes no time. */
   private lastSchema: DocumentSchema | undefined;
+  private lastSchemaId = "";
   private readonly usedSchemas = new Set<string>();
   private feature = 0;
   private withId = 0;
@@ -136,7 +137,10 @@ export class FieldSurvey {
 
   /** The type that geoferry says of a Schema's field. */
   private ownType(schema: string, field: string): FieldType | undefined {
-    if (this.lastSchema?.id !== schema) this.lastSchema = this.schemas.get(schema);
+    if (this.lastSchemaId !== schema || !this.lastSchema) {
+      this.lastSchema = this.schemas.get(schema);
+      this.lastSchemaId = schema;
+    }
     const own = this.lastSchema?.own;
     return own && own.size > 0 ? own.get(field) : undefined;
   }

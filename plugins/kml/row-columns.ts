@@ -18,6 +18,9 @@ export class FieldColumn {
   /** Where the record at hand has the value, -1 where nowhere. */
   private at = -1;
   private source = -1;
+  /** The text that was added last, and its bytes: some are the same in many rows. */
+  private lastText = "";
+  private lastBytes: Uint8Array = new Uint8Array();
   /** What a row has that no value was offered for. */
   otherwise: number = Presence.absent;
 
@@ -61,8 +64,13 @@ export class FieldColumn {
   }
 
   private pushText(builder: BytesBuilder, text: string): void {
-    if (this.type !== "binary") builder.push(text);
-    else {
+    if (this.type !== "binary") {
+      if (text !== this.lastText) {
+        this.lastText = text;
+        this.lastBytes = Buffer.from(text);
+      }
+      builder.pushBytes(this.lastBytes, 0, this.lastBytes.length);
+    } else {
       const bytes = Buffer.from(text, "base64");
       builder.pushBytes(bytes, 0, bytes.length);
     }

@@ -1,5 +1,5 @@
 import { lessThan, sameBytes } from "./xml-bytes.js";
-import type { Run, Slot } from "./xml-stencil.js";
+import { type Run, type Slot, wordsOf } from "./xml-stencil.js";
 
 /** Bounds of what one unit is learned with, and all together. */
 const mostSteps = 512;
@@ -122,7 +122,7 @@ export class StencilDraft<Deed> {
         this.slots.set(found.key, next);
       }
     }
-    const run = { bytes, deeds: found.deeds, next };
+    const run = { bytes, words: wordsOf(bytes), deeds: found.deeds, next };
     slot.runs.push(run);
     slot.last = run;
     this.runs++;

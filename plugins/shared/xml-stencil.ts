@@ -1,4 +1,4 @@
-import { inText, inValue, isSpace, lessThan, Meaning, sameBytes } from "./xml-bytes.js";
+import { inText, inValue, isSpace, lessThan, Meaning } from "./xml-bytes.js";
 import { StencilDraft } from "./xml-stencil-draft.js";
 
 /** A place in a unit where the text differs from unit to unit. */
@@ -16,6 +16,8 @@ export interface Slot<Deed> {
 /** Bytes that are the same in many units, between two slots. */
 export interface Run<Deed> {
   readonly bytes: Uint8Array;
+  /** The same, eight at a time, without those that are left over. */
+  readonly words: Float64Array;
   /** What its tags do. */
   readonly deeds: readonly Deed[];
   /** The slot behind it, null where the unit ends. */
@@ -52,15 +54,23 @@ export class XmlStencil<Deed> {
   private pause = leastPause;
   /** Units to be read before stencils are tried again. */
   private resting = 0;
+  /** The window that was matched last, eight bytes at a time. */
+  private window: Uint8Array = new Uint8Array();
+  private words = new DataView(this.window.buffer);
   /** The state of the declared namespaces that it holds for. */
   private generation = -1;
 
   /** Where the unit at `at` ends, −1 where it does not fit. Texts have no white space around them. */
   match(bytes: Uint8Array, at: number, end: number): number {
     const { from, to, deeds } = this;
+    if (this.window !== bytes) {
+      this.window = bytes;
+      this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    const { words } = this;
     let count = 0;
     let i = at;
-    let run = runAt(this.drafts.root, bytes, i, end);
+    let run = runAt(this.drafts.root, words, bytes, i, end);
     for (;;) {
       if (run === null) return -1;
       i += run.bytes.length;
@@ -79,7 +89,7 @@ export class XmlStencil<Deed> {
       deeds[count] = next.deed;
       from[count] = start;
       to[count++] = last;
-      run = runAt(next, bytes, i, end);
+      run = runAt(next, words, bytes, i, end);
     }
     this.count = count;
     if (this.score < worth.most) this.score += worth.fit;
@@ -119,16 +129,34 @@ export class XmlStencil<Deed> {
   }
 }
 
-function runAt<Deed>(slot: Slot<Deed>, bytes: Uint8Array, at: number, end: number): Run<Deed> | null {
+function runAt<Deed>(slot: Slot<Deed>, words: DataView, bytes: Uint8Array, at: number, end: number): Run<Deed> | null {
   const { last } = slot;
   if (last === undefined) return null;
-  if (at + last.bytes.length <= end && sameBytes(last.bytes, bytes, at)) return last;
+  if (at + last.bytes.length <= end && isAt(last, words, bytes, at)) return last;
   for (const run of slot.runs) {
-    if (run === last || at + run.bytes.length > end || !sameBytes(run.bytes, bytes, at)) continue;
+    if (run === last || at + run.bytes.length > end || !isAt(run, words, bytes, at)) continue;
     slot.last = run;
     return run;
   }
   return null;
+}
+
+/**
+ * Whether the run stands at `at`. Eight bytes are compared as a double: two that are equal have the same bits, as zero
+ * is none of them, and what is no number equals nothing.
+ */
+function isAt<Deed>(run: Run<Deed>, view: DataView, bytes: Uint8Array, at: number): boolean {
+  const { words, bytes: wanted } = run;
+  const { length } = words;
+  for (let w = 0; w < length; w++) if (view.getFloat64(at + 8 * w, true) !== words[w]!) return false;
+  for (let i = 8 * length; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
+  return true;
+}
+
+/** Bytes eight at a time. */
+export function wordsOf(bytes: Uint8Array): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Float64Array.from({ length: bytes.length >> 3 }, (_, w) => view.getFloat64(8 * w, true));
 }
 
 function spaceEnd(bytes: Uint8Array, from: number, end: number): number {
