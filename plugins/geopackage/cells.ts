@@ -13,6 +13,7 @@ import {
 import type { SqliteHeader } from "./sqlite-header.js";
 import { isBlob, isInteger, isText, readInteger, Serial, type SqliteValue, textOf } from "./sqlite-values.js";
 import { dateOf, datetimeOf, isCanonical, timeOf } from "./temporal.js";
+import { isUtf8Text } from "./utf8.js";
 
 /** What became of a value that is not of its column's type: SQLite takes any value in any column. */
 export type TellUnfit = (code: "value-unreadable" | "text-undecodable" | "rounded", example: string) => void;
@@ -250,7 +251,7 @@ class BytesCells extends Cells {
 class TextCells extends BytesCells {
   override take(bytes: Buffer, at: number, serial: number, size: number): void {
     if (!isText(serial) || this.encoding !== "utf8") super.take(bytes, at, serial, size);
-    else if (isPlain(bytes, at, at + size) || isUtf8(bytes.subarray(at, at + size))) {
+    else if (isUtf8Text(bytes, at, at + size)) {
       this.builder.pushBytes(bytes, at, at + size);
     } else {
       const text = bytes.toString("utf8", at, at + size);
@@ -274,12 +275,6 @@ class TemporalCells extends BytesCells {
     if (asIs) this.builder.pushBytes(bytes, at, at + size);
     else super.take(bytes, at, serial, size);
   }
-}
-
-/** Whether all bytes are ASCII. */
-function isPlain(bytes: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return false;
-  return true;
 }
 
 class BinaryCells extends BytesCells {

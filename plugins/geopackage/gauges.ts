@@ -1,9 +1,9 @@
-import { isUtf8 } from "node:buffer";
 import { type FieldType, Kind } from "../../src/model/index.js";
 import { WkbReader } from "../shared/wkb.js";
 import { wkbStart } from "./geometry-blob.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
 import { isCanonical } from "./temporal.js";
+import { isUtf8Text } from "./utf8.js";
 
 /** Measures the values of a column where they stand, as long as they are what the column should hold. */
 export abstract class Gauge {
@@ -78,12 +78,6 @@ class TextGauge extends Gauge {
   }
 }
 
-/** Whether it is valid UTF-8; what is all ASCII is found so without a call. */
-function isValid(bytes: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return isUtf8(bytes.subarray(at, to));
-  return true;
-}
-
 /** The widest serial types whose numbers take 32 bits, and 48, as a double has them exactly. */
 const [serial32, serial48] = [4, 5];
 /** The longest that the text of a double and of a boolean can be. */
@@ -105,7 +99,7 @@ export function gaugeOf(type: FieldType): Gauge | null {
     case "double":
       return new FixedGauge(doubleBytes, isNumber);
     case "text":
-      return new TextGauge(isValid);
+      return new TextGauge(isUtf8Text);
     case "date":
     case "time":
     case "datetime":

@@ -14,6 +14,8 @@ const usualFields = new Set<ElementField>([
   "coordinateProperties",
 ]);
 
+const modeFields = ["extrude", "tessellate", "altitudeMode"] as const satisfies ElementField[];
+
 /** The values of the feature that is being written, and which of them an element has said already. */
 export class FeatureValues {
   batch!: Batch;
@@ -26,6 +28,8 @@ export class FeatureValues {
   private readonly columns = new Map<ElementField, Column>();
   /** Whether there are fields with an element of their own, which hardly any data has. */
   hasRareFields = false;
+  /** Whether there are fields that stand in geometries. */
+  hasModes = false;
 
   begin(batch: Batch): void {
     this.batch = batch;
@@ -35,6 +39,7 @@ export class FeatureValues {
         this.columns.set(name, batch.columns[f]!);
       }
     });
+    this.hasModes = modeFields.some((name) => this.columns.has(name));
     this.hasRareFields = [...this.columns.keys()].some((name) => !usualFields.has(name));
   }
 

@@ -2,7 +2,7 @@ import { type Batch, type Column, Presence, valueAt } from "../../src/model/inde
 import type { Encoder, WriteContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { allowed, attributeText } from "../shared/xml-text.js";
-import { altitudeModes } from "./element-fields.js";
+import { altitudeModes, isElementField } from "./element-fields.js";
 import { type ElementSettings, FeatureElements } from "./feature-elements.js";
 import { FeatureValues, writeValue } from "./feature-values.js";
 import { isFolderPath } from "./folder-path.js";
@@ -41,9 +41,12 @@ interface DataField {
   readonly column: Column;
   readonly name: string;
   readonly opening: Buffer;
+  /** Whether an element can have said its value. */
+  readonly isElement: boolean;
 }
 
 const closing = Buffer.from("</SimpleData>");
+const dataClosing = Buffer.from("</SchemaData></ExtendedData>");
 /** Names of XML without colons, as far as ASCII goes: what xs:ID takes for sure. */
 const ncName = /^[A-Za-z_][\w.-]*$/;
 
@@ -75,7 +78,9 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   encode(batch: Batch): PlacemarkChunk {
     const { out, settings, said } = this;
     said.begin(batch);
-    this.data = batch.fields.map(({ name }, f) => ({ column: batch.columns[f]!, name, opening: this.opening(name) }));
+    this.data = batch.fields.map(({ name }, f) => {
+      return { column: batch.columns[f]!, name, opening: this.opening(name), isElement: isElementField(name) };
+    });
     const folders: { at: number; path: string | null }[] = [];
     const ids: number[] = [];
     let unfaithful = 0;
@@ -137,7 +142,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   /** What stands in every geometry of the feature. */
   private modes(facts: GeometryFacts): GeometryModes {
     const located = facts.finite && (facts.points || facts.others);
-    if (!located) return noModes;
+    if (!located || !(facts.elevated || this.said.hasModes)) return noModes;
     const extrude = this.said.valueOf("extrude");
     const tessellate = facts.others ? this.said.valueOf("tessellate") : undefined;
     if (typeof extrude === "boolean") this.said.carried.add("extrude");
@@ -179,8 +184,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const { fields, idField } = this.settings.schema;
     if (fields.length === 0 && !idField) return;
     out.bytes(this.dataOpening, 0, this.dataOpening.length);
-    for (const { column, name, opening } of this.data) {
-      if (column.presence[row] !== Presence.value || (carried.size > 0 && carried.has(name))) continue;
+    for (const { column, name, opening, isElement } of this.data) {
+      if (column.presence[row] !== Presence.value || (isElement && carried.has(name))) continue;
       out.bytes(opening, 0, opening.length);
       if (writeValue(out, column, row) > 0) this.said.removes(name);
       out.bytes(closing, 0, closing.length);
@@ -191,7 +196,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       if (writeValue(out, batch.ids, row) > 0) this.said.removes(undefined);
       out.bytes(closing, 0, closing.length);
     }
-    out.ascii("</SchemaData></ExtendedData>");
+    out.bytes(dataClosing, 0, dataClosing.length);
   }
 
   private report(unfaithful: number, infinite: number): void {
