@@ -19,6 +19,9 @@ const remarks: Record<Parameters<Remark>[0], string> = {
   "non-finite": "NaN or an infinity, which JSON does not have, became null",
 };
 
+/** Who is told what was lost and what was odd. */
+export type Teller = Pick<ReadContext, "lose" | "notice">;
+
 /** One feature could not be made of valid JSON. */
 export type Refuse = (reason: string, from: number, to: number) => void;
 
@@ -50,7 +53,7 @@ export class FeatureParser {
   private untyped = 0;
 
   constructor(
-    private readonly context: ReadContext,
+    private readonly context: Teller,
     private readonly refuse: Refuse,
     /** The name of a field that shows the ids, or undefined. */
     private readonly idField: string | undefined,

@@ -1,14 +1,15 @@
 import { GeoferryError, type Place } from "../../src/errors.js";
-import type { Batch, Crs, Dataset, Gap, Layer, Split } from "../../src/model/index.js";
+import type { Batch, Crs, Dataset, Gap, Glance, Layer, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { splitBytes } from "../shared/split-size.js";
 import { crsOf } from "./crs-member.js";
 import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
-import { type Members, Scanner } from "./scanner.js";
-import { SplitReader } from "./split-reader.js";
+import { type Members, Scanner, type ScanSettings } from "./scanner.js";
+import { type Listener, SplitReader, type SplitSettings } from "./split-reader.js";
 import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
+import { Walker } from "./walk.js";
 
 type Options = OptionValues<typeof readOptions>;
 
@@ -121,7 +122,12 @@ class GeoJsonLayer implements Layer {
     this.bytes = file.size;
   }
 
-  async *splits(): AsyncGenerator<FeatureSplit> {
+  splits(): AsyncGenerator<FeatureSplit> {
+    return this.split();
+  }
+
+  /** @param ends who may know where splits end */
+  private async *split(ends?: ScanSettings["ends"]): AsyncGenerator<FeatureSplit> {
     if (this.known) {
       yield* this.known.splits;
       this.noticeForeign(this.known.foreign);
@@ -130,7 +136,7 @@ class GeoJsonLayer implements Layer {
     const { start, layout, mark } = this.blueprint.survey;
     const { skipErrors } = this.context;
     const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
-    const scanner = new Scanner(this.file, settings);
+    const scanner = new Scanner(this.file, ends ? { ...settings, ends } : settings);
     const splits: FeatureSplit[] = [];
     const found =
       layout === "documents"
@@ -166,16 +172,37 @@ class GeoJsonLayer implements Layer {
 
   async *batches(split?: Split): AsyncGenerator<Batch> {
     const passed = { records: 0, lines: 0 };
-    const { mark, layout, members } = this.blueprint.survey;
-    // In a FeatureCollection it is the collection's member that counts.
-    const crs = layout === "documents" ? undefined : members.crs;
-    const settings = { source: this.source.name, mark, idField: this.options.fid, crs };
     for await (const piece of split ? [split as FeatureSplit] : this.splits()) {
-      const reader = new SplitReader(this.file, piece, { ...settings, before: { ...passed } }, this.context);
+      const reader = this.reader(piece, passed, this.context);
       yield* reader.batches();
       passed.records = reader.records;
       passed.lines = reader.lines;
     }
     this.context.passed(passed.records, passed.lines);
+  }
+
+  async *glance(): AsyncGenerator<Glance> {
+    const { signal, skipErrors } = this.context;
+    const deaf = { signal, skipErrors, lose: () => undefined, notice: () => undefined, reject: () => undefined };
+    const walker = new Walker(this.file, this.splitSize, this.options.fid, deaf);
+    // Damage that is to be skipped may hide where a split ends.
+    const splits = skipErrors ? this.split() : this.split((start, opens) => walker.end(start, opens));
+    for await (const piece of splits) {
+      signal.throwIfAborted();
+      let { bytes } = piece;
+      const found = walker.batchesOf(piece) ?? this.reader(piece, { records: 0, lines: 0 }, deaf).batches();
+      for await (const batch of found) {
+        yield { batch, bytes };
+        bytes = 0;
+      }
+    }
+  }
+
+  private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: Listener): SplitReader {
+    const { mark, layout, members } = this.blueprint.survey;
+    // In a FeatureCollection it is the collection's member that counts.
+    const crs = layout === "documents" ? undefined : members.crs;
+    const settings = { source: this.source.name, mark, idField: this.options.fid, crs, before: { ...passed } };
+    return new SplitReader(this.file, piece, settings, listener);
   }
 }

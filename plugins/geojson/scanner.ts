@@ -23,6 +23,8 @@ export interface ScanSettings {
   readonly skipErrors: boolean;
   /** What features of this file begin with. */
   readonly mark: FeatureMark;
+  /** Who may know where a split of an array ends without counting brackets; not with `skipErrors`. */
+  readonly ends?: (start: number, opens: boolean) => Promise<number | null>;
 }
 
 type Found = "end of block" | "boundary" | "closing";
@@ -262,15 +264,20 @@ export class Scanner {
   private async *array(): AsyncGenerator<FeatureSplit> {
     let start = this.offset;
     let opens = true;
+    let begins = true;
     this.depth = 0;
     this.inString = false;
     for (;;) {
-      const found = this.descend(start + this.settings.splitSize - this.base - 1);
+      const end = begins ? ((await this.settings.ends?.(start, opens)) ?? null) : null;
+      begins = false;
+      if (end !== null) this.jump(end);
+      const found = end === null ? this.descend(start + this.settings.splitSize - this.base - 1) : "boundary";
       if (found === "boundary") {
         if (!this.followed()) continue;
         yield this.split(start, this.offset, "array", opens);
         start = this.offset;
         opens = false;
+        begins = true;
       } else if (found === "closing") {
         const end = this.offset - 1;
         const proper = this.block[this.at - 1] === 93;
@@ -291,6 +298,13 @@ export class Scanner {
         }
       }
     }
+  }
+
+  private jump(to: number): void {
+    this.base = to;
+    this.block = Buffer.alloc(0);
+    this.words = new Int32Array(0);
+    this.at = 0;
   }
 
   private unfinished(start: number): never {

@@ -1,7 +1,7 @@
 import { fault } from "../../src/errors.js";
 import type { Batch } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
-import { FeatureParser } from "./feature-parser.js";
+import { FeatureParser, type Teller } from "./feature-parser.js";
 import type { FeatureSplit } from "./feature-split.js";
 import { Damage } from "./json-cursor.js";
 import { type FeatureMark, findFeature } from "./resync.js";
@@ -10,6 +10,9 @@ import { type FeatureMark, findFeature } from "./resync.js";
 const pieceSize = 1 << 24;
 /** Of a damaged or unfit feature, so much of its text goes to the rejects. */
 const mostText = 1 << 20;
+
+/** What a reader of splits needs of its host. */
+export type Listener = Teller & Pick<ReadContext, "signal" | "skipErrors" | "reject">;
 
 export interface SplitSettings {
   readonly source: string;
@@ -38,7 +41,7 @@ export class SplitReader {
     private readonly file: SourceFile,
     private readonly split: FeatureSplit,
     private readonly settings: SplitSettings,
-    private readonly context: ReadContext,
+    private readonly context: Listener,
   ) {
     this.opens = split.opens;
     this.parser = new FeatureParser(

@@ -38,6 +38,12 @@ export interface LayerInfo {
   readonly aside?: boolean;
 }
 
+/** A batch, and its share of the input in bytes, for progress. */
+export interface Glance {
+  readonly batch: Batch;
+  readonly bytes: number;
+}
+
 export interface Layer extends LayerInfo {
   /** Bytes of input that reading it takes, for progress; 0 where unknown. */
   readonly bytes: number;
@@ -54,6 +60,11 @@ export interface Layer extends LayerInfo {
   summary?(): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
+  /**
+   * All batches, for a first look on one thread: what is said of features will be said again when they are read for
+   * good, and is left out. Present where that costs less than looking for splits and reading each of them.
+   */
+  glance?(): AsyncIterable<Glance>;
   /**
    * Reads the bytes of a split while the one before it is worked on, for `batches`. It tells the context nothing: what
    * is wrong with the bytes is for `batches` to say.

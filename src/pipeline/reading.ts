@@ -61,6 +61,12 @@ export async function* pieces(open: OpenLayer): AsyncGenerator<Work> {
   }
 }
 
+/** The features of a layer for a first reading on this thread, batch after batch where the reader has a short way. */
+export async function* glances(open: OpenLayer): AsyncGenerator<Work> {
+  if (!open.layer.glance) yield* pieces(open);
+  else for await (const { batch, bytes } of open.layer.glance()) yield { batch: batch.data(), bytes };
+}
+
 /** The stages that change which fields there are. */
 const fieldStages = new Set(["select", "rename", "cast"]);
 

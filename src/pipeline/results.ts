@@ -1,7 +1,7 @@
 import type { Conversion } from "./conversion.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
-import { pieces } from "./reading.js";
+import { glances, pieces } from "./reading.js";
 import { type Shape, wantedFields } from "./shape.js";
 import type { TaskSpec, WorkResult } from "./task.js";
 
@@ -38,11 +38,12 @@ export async function* results(
     return;
   }
   const task = await executor.open(spec);
+  const works = end.kind === "summary" && executor.width === 1 ? glances(open) : pieces(open);
   try {
-    yield* inOrder(pieces(open), piecesAtOnce(executor, open.layer), async (work) => {
+    yield* inOrder(works, piecesAtOnce(executor, open.layer), async (work) => {
       host.signal.throwIfAborted();
       const result = await task.run(work);
-      meter.done += work.split?.bytes ?? 0;
+      meter.done += work.split?.bytes ?? work.bytes ?? 0;
       return result;
     });
   } finally {

@@ -57,6 +57,8 @@ export interface EncodeSpec {
 export interface Work {
   readonly split?: Split;
   readonly batch?: BatchData;
+  /** The share of the input that a batch is. */
+  readonly bytes?: number;
 }
 
 export interface EncodedChunk {
