@@ -4,6 +4,7 @@ import { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { Code } from "./elements.js";
 import type { Path } from "./paths.js";
+import type { Visitor } from "./visitor.js";
 
 /** What a text of a waypoint, or of a point of a line, does, where nothing else than the tags around it tells. */
 export interface PointDeed {
@@ -26,8 +27,15 @@ export class PointStencil {
   /** The place of the point that was met last. */
   longitude = Number.NaN;
   latitude = Number.NaN;
+  /** Its height, once it was repeated. */
+  height = Number.NaN;
 
-  constructor(private readonly reader: XmlReader) {}
+  constructor(
+    private readonly reader: XmlReader,
+    private readonly visitor: Visitor,
+    /** Whether these are points of lines, not waypoints. */
+    private readonly ofLines: boolean,
+  ) {}
 
   /** Whether a point comes next that is as one before, with a place that needs no second look. */
   meets(): boolean {
@@ -44,6 +52,34 @@ export class PointStencil {
     if (!Number.isNaN(this.longitude) && !Number.isNaN(this.latitude)) return true;
     reader.back();
     return false;
+  }
+
+  /** Gives the values of the point that was met to the visitor. */
+  repeat(): void {
+    const { visitor, ofLines, stencil } = this;
+    const { bytes, content } = this.reader;
+    const { count, deeds, from, to } = stencil;
+    this.height = Number.NaN;
+    for (let at = 0; at < count; at++) {
+      const { does, index, path } = deeds[at]!;
+      const start = from[at]!;
+      const end = to[at]!;
+      if (does <= Does.latitude) continue;
+      if (does === Does.unwanted) visitor.standard(index);
+      else if (does === Does.height) {
+        this.height = parseNumber(bytes, start, end);
+        if (Number.isNaN(this.height) && end > start) visitor.badHeight();
+      } else {
+        content.begin();
+        content.add(bytes, start, end, true, "");
+        if (does === Does.extension) {
+          if (ofLines) visitor.pointExtension(path!);
+          else visitor.extension(path!);
+        } else if (ofLines) visitor.pointStandard(index);
+        else visitor.standard(index);
+        content.drop();
+      }
+    }
   }
 
   /** Right after a point's tag: what is taken down of it, null where nobody wants to know. */

@@ -30,7 +30,8 @@ export class GpxWalker {
   /** The depth of the element that was opened last, where nothing was closed since. */
   private leafDepth = -1;
   private readonly waypoints: PointStencil;
-  private readonly points: PointStencil;
+  private readonly routePoints: PointStencil;
+  private readonly trackPoints: PointStencil;
   /** Takes down what the point at hand does, for those that are like it; null where nobody wants to know. */
   private draft: StencilDraft<PointDeed> | null = null;
   /** Where the text of the element opened last begins in the reader's bytes. */
@@ -41,8 +42,9 @@ export class GpxWalker {
     private readonly visitor: Visitor,
     private readonly source: { notGpx(name: string): Error },
   ) {
-    this.waypoints = new PointStencil(reader);
-    this.points = new PointStencil(reader);
+    this.waypoints = new PointStencil(reader, visitor, false);
+    this.routePoints = new PointStencil(reader, visitor, true);
+    this.trackPoints = new PointStencil(reader, visitor, true);
     // A reader that begins in the middle is inside of the root element.
     if (reader.depth === 1) {
       this.scopes[1] = Scope.root;
@@ -94,10 +96,14 @@ export class GpxWalker {
     this.kind = Gpx.wpt;
     this.inPoint = false;
     this.openLink = null;
-    this.height = Number.NaN;
-    this.repeatValues(waypoints);
-    visitor.end(waypoints.longitude, waypoints.latitude, this.height);
+    waypoints.repeat();
+    visitor.end(waypoints.longitude, waypoints.latitude, waypoints.height);
     return true;
+  }
+
+  /** Points of the lines at hand: those of a route are none in a track. */
+  private get points(): PointStencil {
+    return this.kind === Gpx.rte ? this.routePoints : this.trackPoints;
   }
 
   /** A point of a line that is as one before. */
@@ -105,34 +111,8 @@ export class GpxWalker {
     const { points, visitor } = this;
     this.giveLink();
     if (!visitor.beginPoint(points.longitude, points.latitude)) return;
-    this.inPoint = true;
-    this.height = Number.NaN;
-    this.repeatValues(points);
-    this.inPoint = false;
-    visitor.endPoint(this.height);
-  }
-
-  private repeatValues({ stencil }: PointStencil): void {
-    const { reader, visitor, inPoint } = this;
-    const { bytes, content } = reader;
-    const { count, deeds, from, to } = stencil;
-    for (let at = 0; at < count; at++) {
-      const { does, index, path } = deeds[at]!;
-      if (does <= Does.latitude) continue;
-      if (does === Does.unwanted) {
-        visitor.standard(index);
-        continue;
-      }
-      content.begin();
-      content.add(bytes, from[at]!, to[at]!, true, "");
-      if (does === Does.height) this.takeHeight();
-      else if (does === Does.standard) {
-        if (inPoint) visitor.pointStandard(index);
-        else visitor.standard(index);
-      } else if (inPoint) visitor.pointExtension(path!);
-      else visitor.extension(path!);
-      content.drop();
-    }
+    points.repeat();
+    visitor.endPoint(points.height);
   }
 
   private open(): void {

@@ -92,13 +92,22 @@ const points = (name: string) =>
         );
       return fc.array(point, { minLength: 1, maxLength: 40 }).map((all) => all.join(""));
     });
-const route = fc.tuple(mostly("", "<url>u</url>"), points("rtept")).map((parts) => `<rte>${parts.join("")}</rte>`);
-const track = fc
-  .array(inside("trkseg", points("trkpt")), { minLength: 1, maxLength: 3 })
-  .map((segments) => `<trk><name>t</name>${segments.join("")}</trk>`);
+/** Points of lines, now and then of those of the other kind. */
+const linePoints = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(["rtept", "trkpt"]) },
+  { weight: 1, arbitrary: fc.constant(["trkpt", "rtept"]) },
+);
+const route = linePoints.chain(([own]) =>
+  fc.tuple(mostly("", "<url>u</url>"), points(own!)).map((parts) => `<rte>${parts.join("")}</rte>`),
+);
+const track = linePoints.chain(([, own]) =>
+  fc
+    .array(inside("trkseg", points(own!)), { minLength: 1, maxLength: 3 })
+    .map((segments) => `<trk><name>t</name>${segments.join("")}</trk>`),
+);
 const documents = damaged(
   fc
-    .array(fc.oneof({ weight: 3, arbitrary: points("wpt") }, route, track), { minLength: 1, maxLength: 3 })
+    .array(fc.oneof({ weight: 3, arbitrary: points("wpt") }, route, track), { minLength: 1, maxLength: 5 })
     .map((parts) => {
       const spaces = 'xmlns="http://www.topografix.com/GPX/1/1" xmlns:ogr="http://osgeo.org/gdal" xmlns:gpxtpx="urn:g"';
       return `<?xml version="1.0"?>\n<gpx version="1.1" creator="x" ${spaces}>${parts.join("")}</gpx>\n`;
