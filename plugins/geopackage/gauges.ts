@@ -1,6 +1,6 @@
-import { type FieldType, Kind } from "../../src/model/index.js";
+import { type Extent, type FieldType, Kind } from "../../src/model/index.js";
 import { WkbReader } from "../shared/wkb.js";
-import { wkbStart } from "./geometry-blob.js";
+import { fixedBytes, letterG, letterP, wkbStart } from "./geometry-blob.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
 import { isCanonical } from "./temporal.js";
 import { isUtf8Text } from "./utf8.js";
@@ -109,21 +109,63 @@ export function gaugeOf(type: FieldType): Gauge | null {
   }
 }
 
+/** What a blob takes that is a point of two numbers, without an envelope. */
+const pointBytes = fixedBytes + 21;
+
 /** Counts the kinds of geometries by their heads. */
 export class KindGauge {
   readonly counts: number[] = Array.from({ length: 8 }, () => 0);
   gaveUp = false;
   private readonly wkb = new WkbReader();
+  private west = Number.POSITIVE_INFINITY;
+  private south = Number.POSITIVE_INFINITY;
+  private east = Number.NEGATIVE_INFINITY;
+  private north = Number.NEGATIVE_INFINITY;
+
+  /** @param within where points may be that are counted, too, where there is nothing else; null for none */
+  constructor(private readonly within: Extent | null) {}
 
   take(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === Serial.null) {
       this.counts[Kind.none]!++;
       return;
     }
+    if (this.within && isBlob(serial) && size === pointBytes && this.point(bytes, at)) return;
     const start = isBlob(serial) ? wkbStart(bytes, at, at + size) : "";
     const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, at + size);
     // Points are decoded as soon as their kind is found out.
-    if (kind === null || kind === Kind.Point) this.gaveUp = true;
+    if (kind === null || kind === Kind.Point || this.counts[Kind.Point]! > 0) this.gaveUp = true;
     else this.counts[kind]!++;
+  }
+
+  /** A little-endian point of two numbers, which is all that most layers of points have; false for anything else. */
+  private point(bytes: Buffer, at: number): boolean {
+    const wkb = at + fixedBytes;
+    const headed = bytes[at] === letterG && bytes[at + 1] === letterP && bytes[at + 2] === 0;
+    // Neither an envelope nor a type of an extension.
+    if (!headed || (bytes[at + 3]! & 0x2e) !== 0) return false;
+    if (bytes[wkb] !== 1 || bytes.readUInt32LE(wkb + 1) !== Kind.Point) return false;
+    const x = bytes.readDoubleLE(wkb + 5);
+    const y = bytes.readDoubleLE(wkb + 13);
+    if (Number.isNaN(x + y)) return false;
+    if (x < this.west) this.west = x;
+    if (x > this.east) this.east = x;
+    if (y < this.south) this.south = y;
+    if (y > this.north) this.north = y;
+    this.counts[Kind.Point]!++;
+    return true;
+  }
+
+  /** Whether all points are where they may be, and without other geometries. */
+  isWithin(): boolean {
+    const { within, west, south, east, north, counts } = this;
+    if (counts[Kind.Point] === 0) return true;
+    if (counts.some((count, kind) => count > 0 && kind !== Kind.Point && kind !== Kind.none)) return false;
+    return within !== null && west >= within[0] && south >= within[1] && east <= within[2] && north <= within[3];
+  }
+
+  /** Least x, least y, greatest x and greatest y of the points. */
+  pointBox(): [number, number, number, number] {
+    return [this.west, this.south, this.east, this.north];
   }
 }

@@ -24,7 +24,7 @@ function tableLayer(
     ...infoOf(plan),
     bytes,
     splits,
-    summary: () => tableSummary(database, plan),
+    summary: (within) => tableSummary(database, plan, within ?? null),
     async *batches(split?: Split) {
       const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
       if (split) {

@@ -1,4 +1,4 @@
-import { type FieldType, type LayerSummary, Summariser } from "../../src/model/index.js";
+import { type Extent, type FieldType, Kind, type LayerSummary, Summariser } from "../../src/model/index.js";
 import { type Gauge, gaugeOf, KindGauge } from "./gauges.js";
 import type { LayerPlan } from "./layer-plan.js";
 import { RecordHead } from "./record-head.js";
@@ -7,7 +7,7 @@ import type { Row } from "./sqlite-rows.js";
 
 /** Measures the rows of a table where they stand, without making columns of them. */
 export class TableGauge {
-  private readonly kinds = new KindGauge();
+  private readonly kinds: KindGauge;
   private readonly head: RecordHead;
   /** By column; null for one that is passed over. */
   private readonly takers: readonly (Gauge | KindGauge | null)[];
@@ -19,14 +19,16 @@ export class TableGauge {
   private constructor(
     private readonly plan: LayerPlan,
     private readonly gauges: ReadonlyMap<number, Gauge>,
+    within: Extent | null,
   ) {
+    this.kinds = new KindGauge(within);
     this.geometryAt = plan.columns.findIndex(({ role }) => role === "geometry");
     this.takers = plan.columns.map((_, c) => (c === this.geometryAt ? this.kinds : (gauges.get(c) ?? null)));
     this.head = new RecordHead(this.takers.length);
   }
 
   /** Null for a table with columns whose values must be converted to be measured. */
-  static of(plan: LayerPlan, encoding: SqliteHeader["encoding"]): TableGauge | null {
+  static of(plan: LayerPlan, encoding: SqliteHeader["encoding"], within: Extent | null): TableGauge | null {
     if (encoding !== "utf8" || plan.ids === "int64") return null;
     const gauges = new Map<number, Gauge>();
     for (const [c, { role, initial }] of plan.columns.entries()) {
@@ -36,7 +38,7 @@ export class TableGauge {
       if (!gauge) return null;
       gauges.set(c, gauge);
     }
-    return new TableGauge(plan, gauges);
+    return new TableGauge(plan, gauges, within);
   }
 
   /** @returns false where the row cannot be measured: the table is to be read otherwise then */
@@ -69,6 +71,8 @@ export class TableGauge {
     this.kinds.counts.forEach((count, kind) => {
       state.kinds[kind]!.count = count;
     });
+    if (!this.kinds.isWithin()) return null;
+    state.kinds[Kind.Point]!.box = this.kinds.pointBox();
     if (plan.ids !== null && rows > 0) {
       state.idType = plan.ids;
       state.idBytes = Math.max(String(this.leastId).length, String(this.greatestId).length);

@@ -1,4 +1,4 @@
-import { type LayerSummary, Summariser } from "../../src/model/index.js";
+import { type Extent, type LayerSummary, Summariser } from "../../src/model/index.js";
 import { BatchBuilder } from "./batch-builder.js";
 import type { Database } from "./database.js";
 import { GeometryHeads } from "./geometry-heads.js";
@@ -17,16 +17,21 @@ type TablePlan = LayerPlan & { root: number };
  * What the features of a table say together, of lines and polygons by their heads alone, which is most of the work
  * spared. Null where that does not tell it: for points, collections, curves, heights and measures, without a reference
  * system (its id follows from the extent), and in a damaged file.
+ * @param within points alone are told, too, with their box, where all are in this; null where they are not to be
  */
-export async function tableSummary(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
+export async function tableSummary(
+  database: Database,
+  plan: TablePlan,
+  within: Extent | null,
+): Promise<LayerSummary | null> {
   if (plan.geometryColumn === null || plan.crs === null) return null;
-  const summary = (await gauged(database, plan)) ?? (await converted(database, plan));
+  const summary = (await gauged(database, plan, within)) ?? (await converted(database, plan));
   return summary && summary.featureCount > 0 ? summary : null;
 }
 
 /** From the values as they stand; null where they must be converted. */
-async function gauged(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
-  const gauge = TableGauge.of(plan, database.encoding);
+async function gauged(database: Database, plan: TablePlan, within: Extent | null): Promise<LayerSummary | null> {
+  const gauge = TableGauge.of(plan, database.encoding, within);
   const all = gauge && (await everyRow(database, plan.root, (row) => gauge.add(row)));
   return gauge && all ? gauge.summary() : null;
 }

@@ -56,8 +56,10 @@ export interface Layer extends LayerInfo {
    * What all features say together, where the reader can tell without decoding them all: from a scan that opening
    * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
    * those it names. Null where it cannot tell.
+   * @param within where points may be for all features to come out of the stages as they are read; null where they may
+   * change or be left out in any case. With it a layer of points alone may be summed up, if exactly and all are there.
    */
-  summary?(): Promise<LayerSummary | null>;
+  summary?(within?: Extent | null): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
   /**

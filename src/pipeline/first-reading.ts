@@ -21,10 +21,13 @@ export interface FirstReading {
 /** What all features that come out of the stages say together: by what the reader knows, or by reading the inputs. */
 export async function readFirst(conversion: Conversion, inputs: readonly ShapedInput[]): Promise<FirstReading> {
   const said = new Map<OpenLayer, Findings>();
-  const told = inputs.length === 1 ? await toldSummary(inputs[0]!.open, inputs[0]!.shape) : null;
+  const { request, executor } = conversion;
+  // Several threads are as soon done with reading points as one with summing them up.
+  const points = request.limit === undefined && executor.width === 1;
+  const told = inputs.length === 1 ? await toldSummary(inputs[0]!.open, inputs[0]!.shape, points) : null;
   if (told) return { summary: told, said };
   const all = new Summariser(false);
-  let left = conversion.request.limit ?? Number.POSITIVE_INFINITY;
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
   for (const { open, shape } of inputs) {
     const refine = open.layer.fields === null;
     const summariser = new Summariser(refine);

@@ -1,5 +1,5 @@
 /** How a layer is read: in which pieces, how often, and what of it is known beforehand. */
-import { Batch, Kind, type LayerSummary, packFeatures } from "../model/index.js";
+import { Batch, type Extent, Kind, type LayerSummary, packFeatures } from "../model/index.js";
 import type { Accepts } from "../plugin/format.js";
 import { buildStage } from "../stages/build.js";
 import { type Findings, HostContext } from "./context.js";
@@ -35,10 +35,27 @@ const transparent = new Set([
   "merge-collections",
 ]);
 
-/** What the reader knows of the layer without a first reading, as long as it holds behind the stages too. */
-export async function toldSummary(open: OpenLayer, shape: Shape): Promise<LayerSummary | null> {
+/** Stages that leave points as they are, as long as they are where coordinates are checked to be. */
+const sparing = new Set(["check-coordinates", "drop-degenerate", "merge-collections"]);
+
+const globe: Extent = [-180, -90, 180, 90];
+const { MAX_VALUE: most } = Number;
+const everywhere: Extent = [-most, -most, most, most];
+
+/** Where points may be for the stages to leave them as they are; null where they may change or be left out anyway. */
+function sparedWithin({ stages }: Shape): Extent | null {
+  if (!stages.every(({ name }) => sparing.has(name))) return null;
+  const onGlobe = stages.some(({ name, settings }) => name === "check-coordinates" && settings.mode !== "finite");
+  return onGlobe ? globe : everywhere;
+}
+
+/**
+ * What the reader knows of the layer without a first reading, as long as it holds behind the stages too.
+ * @param points whether points may be summed up without being read as features
+ */
+export async function toldSummary(open: OpenLayer, shape: Shape, points: boolean): Promise<LayerSummary | null> {
   if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
-  const summary = await open.layer.summary();
+  const summary = await open.layer.summary(points ? sparedWithin(shape) : null);
   if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
   const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
   return moved ? { ...summary, extent: null } : summary;

@@ -1,8 +1,17 @@
 import Sqlite from "better-sqlite3";
+import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import geopackage from "../../../plugins/geopackage/index.js";
 import { WkbWriter } from "../../../plugins/shared/wkb.js";
-import { type Geometry, GeometryBuilder, Kind } from "../../../src/model/index.js";
+import {
+  type Batch,
+  type Extent,
+  type Geometry,
+  GeometryBuilder,
+  Kind,
+  packFeatures,
+  Summariser,
+} from "../../../src/model/index.js";
 import { openFile, Recording, Scratch } from "../../../src/testing/index.js";
 import { blobOf, newPackage, register } from "./support.js";
 
@@ -32,7 +41,7 @@ function blob(geometry: Geometry): Buffer {
 }
 
 /** What a layer of these geometries tells of itself, each with its number as a name and as a value. */
-async function summaryOf(geometries: readonly (Buffer | null)[]) {
+async function summaryOf(geometries: readonly (Buffer | null)[], within: Extent | null = null) {
   const path = scratch.path(`s${files++}.gpkg`);
   const database = newPackage(path);
   database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, geom GEOMETRY, name TEXT, n MEDIUMINT)");
@@ -42,7 +51,7 @@ async function summaryOf(geometries: readonly (Buffer | null)[]) {
   database.close();
   const context = new Recording(false);
   await using dataset = await openFile(geopackage, path, context);
-  const summary = await dataset.layers[0]!.summary!();
+  const summary = await dataset.layers[0]!.summary!(within);
   expect(context.losses).toEqual([]);
   return summary;
 }
@@ -118,4 +127,74 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
   again.close();
   expected[1] = ["day", 2, 10];
   expect(await told()).toEqual({ idBytes: 6, fields: expected });
+});
+
+const point = (x: number, y: number) => blob({ type: "Point", coordinates: [x, y] });
+const globe: Extent = [-180, -90, 180, 90];
+
+it("of points is told with their box where they may be anywhere in a box, and only then", async () => {
+  const points = [point(-180, 90), null, point(1.5, -2), point(7, 0)];
+  const summary = (await summaryOf(points, globe))!;
+  expect(summary.kinds.map((kind) => kind.count)).toEqual([1, 3, 0, 0, 0, 0, 0, 0]);
+  expect(summary).toMatchObject({ featureCount: 4, extent: [-180, -2, 7, 90] });
+  expect(summary.kinds[Kind.Point]!.box).toEqual([-180, -2, 7, 90]);
+  expect(await summaryOf(points)).toBeNull();
+});
+
+const bigEndian = point(1, 2);
+bigEndian[bigEndian.length - 21] = 0;
+bigEndian.writeUInt32BE(1, bigEndian.length - 20);
+it.each([
+  ["beyond the box", point(180.0000000001, 0)],
+  ["at infinity", point(Number.POSITIVE_INFINITY, 0)],
+  ["without a place", point(Number.NaN, Number.NaN)],
+  ["of heights", blob({ type: "Point", coordinates: [1, 2, 3] })],
+  ["with other bytes", bigEndian],
+  ["beside lines", blob(line)],
+])("nothing is told of points where one is %s", async (_, odd) => {
+  for (const order of [
+    [point(1, 2), odd],
+    [odd, point(1, 2)],
+  ])
+    expect(await summaryOf(order, globe)).toBeNull();
+});
+
+it("of points is what a full reading says", async () => {
+  const text = fc.option(fc.string({ unit: "grapheme", maxLength: 12 }).map((name) => name.replaceAll("\0", "")));
+  const row = fc.record({
+    place: fc.option(
+      fc.tuple(fc.double({ min: -180, max: 180, noNaN: true }), fc.double({ min: -90, max: 90, noNaN: true })),
+    ),
+    name: text,
+    n: fc.option(fc.integer()),
+    share: fc.option(fc.double({ noNaN: true })),
+    day: fc.option(
+      fc
+        .date({ min: new Date(0), max: new Date("9999-12-31"), noInvalidDate: true })
+        .map((date) => date.toISOString().slice(0, 10)),
+    ),
+  });
+  const rows = fc.array(row, { minLength: 1, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(rows, async (all) => {
+      const path = scratch.path(`p${files++}.gpkg`);
+      const database = newPackage(path);
+      database.exec(
+        "CREATE TABLE t (fid INTEGER PRIMARY KEY, geom POINT, name TEXT, n MEDIUMINT, share DOUBLE, day DATE)",
+      );
+      register(database, "t", "geom");
+      const insert = database.prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)");
+      for (const [i, { place, name, n, share, day }] of all.entries())
+        insert.run(7 * i - 40, place && point(...place), name, n, share, day);
+      database.close();
+      await using dataset = await openFile(geopackage, path, new Recording(false));
+      const layer = dataset.layers[0]!;
+      const full = new Summariser(false);
+      full.add(packFeatures([], 1, layer.fields));
+      for await (const batch of layer.batches()) full.add(batch as Batch);
+      const told = await layer.summary!(globe);
+      expect(told ?? "nothing").toEqual(full.summary());
+    }),
+    { numRuns: 60 },
+  );
 });
