@@ -94,18 +94,45 @@ export class Coordinates {
     }
   }
 
-  /** Reads numbers up to the closing bracket. */
+  /** Reads numbers up to and past the closing bracket. */
   private position(cursor: JsonCursor, level: number): boolean {
-    const { bytes } = cursor;
     const { count } = this;
     if (2 * count + 2 > this.xy.length) {
       this.xy = grow(this.xy);
       this.z = grow(this.z);
     }
+    const numbers = this.pair(cursor) ? 2 : this.numbers(cursor);
+    if (numbers === 0) return false;
+    cursor.at++;
+    if (numbers < 2) this.problem ??= "a position has fewer than two numbers";
+    if (numbers > 3) this.surplus++;
+    if (this.hasZ && numbers < 3) this.z[count] = Number.NaN;
+    if (this.positionLevel === 0) this.positionLevel = level;
+    else if (this.positionLevel !== level) this.problem ??= "its positions are nested unevenly";
+    this.count = count + 1;
+    return true;
+  }
+
+  /** Reads two plain decimals with a comma between them up to the bracket: `-71.06,42.36]`. False where it is anything else. */
+  private pair(cursor: JsonCursor): boolean {
+    const { bytes, end } = cursor;
+    const { xy, count } = this;
+    const comma = putDecimal(bytes, cursor.at, end, xy, 2 * count);
+    if (comma === 0 || bytes[comma] !== 44) return false;
+    const bracket = putDecimal(bytes, comma + 1, end, xy, 2 * count + 1);
+    if (bracket === 0 || bytes[bracket] !== 93) return false;
+    cursor.at = bracket;
+    return true;
+  }
+
+  /** Reads numbers up to the bracket and counts them; 0 where something else is met. */
+  private numbers(cursor: JsonCursor): number {
+    const { bytes } = cursor;
+    const { count } = this;
     let numbers = 0;
     for (;;) {
       const first = bytes[cursor.at]!;
-      if (!((first >= 48 && first <= 57) || first === 45)) return false;
+      if (!((first >= 48 && first <= 57) || first === 45)) return 0;
       const into = numbers < 2 ? this.xy : numbers === 2 ? this.z : this.more;
       const slot = numbers < 2 ? 2 * count + numbers : numbers === 2 ? count : 0;
       this.number(cursor, into, slot);
@@ -118,19 +145,11 @@ export class Coordinates {
       if (!(value - value === 0)) this.problem ??= "a coordinate is beyond the range of numbers";
       let separator = bytes[cursor.at]!;
       if (separator !== 44 && separator !== 93) separator = cursor.space();
-      if (separator === 93) break;
+      if (separator === 93) return numbers;
       if (separator !== 44) cursor.fail("',' or ']'");
       cursor.at++;
       if (bytes[cursor.at]! <= 32) cursor.space();
     }
-    cursor.at++;
-    if (numbers < 2) this.problem ??= "a position has fewer than two numbers";
-    if (numbers > 3) this.surplus++;
-    if (this.hasZ && numbers < 3) this.z[count] = Number.NaN;
-    if (this.positionLevel === 0) this.positionLevel = level;
-    else if (this.positionLevel !== level) this.problem ??= "its positions are nested unevenly";
-    this.count = count + 1;
-    return true;
   }
 
   /** Puts the number at the cursor where it belongs; what is no plain decimal is left to `parseNumber`. */

@@ -7,7 +7,7 @@ import { crsOf } from "./crs-member.js";
 import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
 import { type Members, Scanner, type ScanSettings } from "./scanner.js";
-import { type Listener, SplitReader, type SplitSettings } from "./split-reader.js";
+import { type Listener, pieceSize, SplitReader, type SplitSettings } from "./split-reader.js";
 import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
 import { Walker } from "./walk.js";
 
@@ -170,11 +170,16 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async *batches(split?: Split): AsyncGenerator<Batch> {
+  async fetch(split: Split): Promise<Buffer | undefined> {
+    const { start, bytes } = split as FeatureSplit;
+    return bytes > pieceSize ? undefined : this.file.read(start, bytes);
+  }
+
+  async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     const passed = { records: 0, lines: 0 };
     for await (const piece of split ? [split as FeatureSplit] : this.splits()) {
       const reader = this.reader(piece, passed, this.context);
-      yield* reader.batches();
+      yield* reader.batches(fetched as Buffer | undefined);
       passed.records = reader.records;
       passed.lines = reader.lines;
     }

@@ -7,7 +7,7 @@ import { Damage } from "./json-cursor.js";
 import { type FeatureMark, findFeature } from "./resync.js";
 
 /** A split is read in pieces of this size, so that damage which hides where features end does not fill the memory. */
-const pieceSize = 1 << 24;
+export const pieceSize = 1 << 24;
 /** Of a damaged or unfit feature, so much of its text goes to the rejects. */
 const mostText = 1 << 20;
 
@@ -59,14 +59,17 @@ export class SplitReader {
     return this.parser.records;
   }
 
-  async *batches(): AsyncGenerator<Batch> {
+  /** @param fetched the bytes of the split, where they are read already */
+  async *batches(fetched?: Buffer): AsyncGenerator<Batch> {
     const { split, parser, context } = this;
     let from = split.start;
+    let ready = fetched;
     // Skipping damage needs to look ahead, and a FeatureCollection among values is not begun twice.
     let size = context.skipErrors || split.form === "values" ? split.bytes : pieceSize;
     do {
       context.signal.throwIfAborted();
-      this.bytes = await this.file.read(from, Math.min(size, split.end - from));
+      this.bytes = ready ?? (await this.file.read(from, Math.min(size, split.end - from)));
+      ready = undefined;
       this.base = from;
       this.last = from + this.bytes.length >= split.end || this.bytes.length === 0;
       parser.load(this.bytes);

@@ -22,6 +22,8 @@ interface Walked {
  */
 export class Walker {
   private walked: Walked | null = null;
+  /** What is read while the features before it are worked on. */
+  private next: { readonly start: number; readonly bytes: Promise<Buffer> } | null = null;
   private failures = 0;
 
   constructor(
@@ -39,11 +41,23 @@ export class Walker {
   async end(start: number, opens: boolean): Promise<number | null> {
     this.walked = null;
     if (this.failures >= mostFailures) return null;
-    const bytes = await this.file.read(start, this.splitSize + margin);
+    const bytes = await (this.next?.start === start ? this.next.bytes : this.read(start));
     this.walked = this.walk(bytes, start, opens);
-    if (this.walked) return this.walked.end;
+    if (this.walked) {
+      const { end } = this.walked;
+      this.next = { start: end, bytes: this.read(end) };
+      return end;
+    }
+    this.next = null;
     this.failures++;
     return null;
+  }
+
+  private read(start: number): Promise<Buffer> {
+    const bytes = this.file.read(start, this.splitSize + margin);
+    // It is awaited in its turn; until then its failure must not count as unhandled.
+    bytes.catch(() => undefined);
+    return bytes;
   }
 
   private walk(bytes: Buffer, start: number, opens: boolean): Walked | null {

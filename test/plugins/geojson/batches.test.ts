@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import { open } from "../../../plugins/geojson/reader.js";
+import { GeoJsonDataset, open } from "../../../plugins/geojson/reader.js";
 import { FileSource } from "../../../src/io/source.js";
 import { type Batch, Presence } from "../../../src/model/index.js";
 import { batchesOf, featuresOf, Recording, Scratch } from "../../support/recording.js";
@@ -19,6 +19,30 @@ async function batches(features: unknown[]): Promise<Batch[]> {
 }
 
 describe("batches", () => {
+  it("are the same of bytes that were fetched before", async () => {
+    const path = scratch.path("f.geojson");
+    writeFileSync(
+      path,
+      JSON.stringify(collection(...Array.from({ length: 50 }, (_, i) => feature(point(i, 0), { i })))),
+    );
+    const context = new Recording();
+    await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 500);
+    const [layer] = dataset.layers;
+    let splits = 0;
+    for await (const split of layer!.splits!()) {
+      splits++;
+      const fetched = await layer!.fetch!(split);
+      expect((fetched as Buffer).length).toBe(split.bytes);
+      const ahead: unknown[] = [];
+      const own: unknown[] = [];
+      for await (const batch of layer!.batches(split, fetched)) ahead.push(batch);
+      for await (const batch of layer!.batches(split)) own.push(batch);
+      expect(own.length).toBeGreaterThan(0);
+      expect(ahead).toEqual(own);
+    }
+    expect(splits).toBeGreaterThan(5);
+  });
+
   it("hold a thousand features, or those of so many positions", async () => {
     const points = Array.from({ length: 2500 }, (_, i) => feature(point(i % 180, 0), { i }));
     expect((await batches(points)).map((b) => [b.length, b.firstRecord])).toEqual([
