@@ -62,17 +62,13 @@ export class PointStencil {
     this.height = Number.NaN;
     for (let at = 0; at < count; at++) {
       const { does, index, path } = deeds[at]!;
-      const start = from[at]!;
-      const end = to[at]!;
       if (does <= Does.latitude) continue;
       if (does === Does.unwanted) visitor.standard(index);
-      else if (does === Does.height) {
-        this.height = parseNumber(bytes, start, end);
-        if (Number.isNaN(this.height) && end > start) visitor.badHeight();
-      } else {
+      else {
         content.begin();
-        content.add(bytes, start, end, true, "");
-        if (does === Does.extension) {
+        content.add(bytes, from[at]!, to[at]!, true, "");
+        if (does === Does.height) this.takeHeight();
+        else if (does === Does.extension) {
           if (ofLines) visitor.pointExtension(path!);
           else visitor.extension(path!);
         } else if (ofLines) visitor.pointStandard(index);
@@ -80,6 +76,12 @@ export class PointStencil {
         content.drop();
       }
     }
+  }
+
+  private takeHeight(): void {
+    const { bytes, start, end } = this.reader.content;
+    this.height = parseNumber(bytes, start, end);
+    if (Number.isNaN(this.height) && end > start) this.visitor.badHeight();
   }
 
   /** Right after a point's tag: what is taken down of it, null where nobody wants to know. */

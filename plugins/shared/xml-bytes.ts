@@ -11,6 +11,7 @@ export const exclamation = 33;
 export const question = 63;
 export const quotation = 34;
 export const apostrophe = 39;
+export const closingBracket = 93;
 
 /** White space, by section 2.3. */
 export const isSpace = (byte: number): boolean =>
@@ -44,6 +45,10 @@ export const inValue = inText.map((meaning, byte) =>
     : byte === 9 || byte === lineFeed
       ? Meaning.encoded
       : meaning,
+);
+/** The same in a CDATA section, which a bracket may end. */
+export const inCdata = inText.map((meaning, byte) =>
+  byte === closingBracket ? Meaning.tag : byte === lessThan || byte === ampersand ? Meaning.none : meaning,
 );
 /** 1 for bytes that a name can have; what is beyond ASCII is not looked into. */
 export const inName = Uint8Array.from({ length: 256 }, (_, byte) =>

@@ -1,7 +1,15 @@
-import { apostrophe, commentEnd, commentOpening, greaterThan, lessThan, quotation, sameBytes } from "./xml-bytes.js";
+import {
+  apostrophe,
+  closingBracket,
+  commentEnd,
+  commentOpening,
+  greaterThan,
+  lessThan,
+  quotation,
+  sameBytes,
+} from "./xml-bytes.js";
 
 const openingBracket = 91;
-const closingBracket = 93;
 
 /** Where the document type ends, behind its `>`; -1 where it is not there. Brackets in quotes and comments are none. */
 export function doctypeEnd(bytes: Buffer, from: number, end: number): number {

@@ -1,4 +1,4 @@
-import { lessThan, sameBytes } from "./xml-bytes.js";
+import { cdataEnd, cdataOpening, closingBracket, lessThan, sameBytes } from "./xml-bytes.js";
 import { type Run, type Slot, wordsOf } from "./xml-stencil.js";
 
 /** Bounds of what one unit is learned with, and all together. */
@@ -12,6 +12,7 @@ const mostLearned = 1 << 19;
 const mostUnits = 512;
 
 const slotMark = "\0";
+const opening = cdataOpening.toString();
 /** What stands for more than itself, or is not the same each time it is met: references, other markup, declarations. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const unfit = /[&\u0000-\u0008\u000b\u000c\u000e-\u001f]|<[!?]|\bxmlns\b/;
@@ -82,7 +83,8 @@ export class StencilDraft<Deed> {
     let at = this.start;
     let deeds: Deed[] = [];
     let length = 0;
-    for (const step of [...steps, null]) {
+    for (const written of [...steps, null]) {
+      const step = written && withoutCdata(written, bytes);
       if (step && step.from < 0) {
         deeds.push(step.deed);
         continue;
@@ -90,7 +92,7 @@ export class StencilDraft<Deed> {
       const run = bytes.subarray(at, step ? step.from : to);
       length += run.length;
       if ((step && step.from < at) || length > mostBytes || !tags.read(run.toString("latin1"))) return;
-      if (step && bytes.subarray(step.from, step.to).includes(lessThan)) return;
+      if (step && tags.end !== closingBracket && bytes.subarray(step.from, step.to).includes(lessThan)) return;
       found.push({ run, deeds, key: tags.key, end: tags.end, slot: step });
       if (step) at = step.to;
       deeds = [];
@@ -131,6 +133,15 @@ export class StencilDraft<Deed> {
   }
 }
 
+/** A text that is one CDATA section is what is in it. */
+function withoutCdata<Deed>(step: Step<Deed>, bytes: Buffer): Step<Deed> {
+  const { from, to, isChecked } = step;
+  const start = from + cdataOpening.length;
+  const end = to - cdataEnd.length;
+  if (isChecked || from < 0 || end < start || !sameBytes(cdataOpening, bytes, from)) return step;
+  return bytes.indexOf(cdataEnd, start) === end ? { ...step, from: start, to: end } : step;
+}
+
 // The root leads nowhere by itself: its deed is never done.
 const rootSlot = <Deed>(): Slot<Deed> => ({
   deed: undefined as Deed,
@@ -143,7 +154,7 @@ const rootSlot = <Deed>(): Slot<Deed> => ({
 /** The tags that are open, as they are written, with marks for texts in them. */
 class OpenTags {
   private readonly open: string[] = [];
-  /** The tag in which the last run ended. */
+  /** The tag in which the last run ended, or the CDATA section. */
   private partial = "";
 
   /** What the slot behind the last run is told by. */
@@ -153,20 +164,25 @@ class OpenTags {
 
   /** The byte that ends the slot behind the last run. */
   get end(): number {
+    if (this.partial === opening) return closingBracket;
     return this.partial === "" ? lessThan : this.partial.charCodeAt(this.partial.length - 1);
   }
 
   /** Reads a run that begins behind a slot; false where it is none for a stencil. */
   read(run: string): boolean {
-    if (unfit.test(run)) return false;
-    let rest = run;
+    const opensCdata = run.endsWith(opening);
+    let rest = opensCdata ? run.slice(0, -opening.length) : run;
+    if (unfit.test(rest)) return false;
+    if (this.partial === opening) this.partial = "";
     if (this.partial !== "") {
+      if (opensCdata) return false;
       rest = this.partial + slotMark + run;
       this.partial = "";
     }
     for (let at = rest.indexOf("<"); at >= 0; at = rest.indexOf("<", at + 1)) {
       const tag = wholeTag.exec(rest.slice(at))?.[0];
       if (tag === undefined) {
+        if (opensCdata) return false;
         this.partial = rest.slice(at);
         // A slot in a tag stands behind the quote that begins a value.
         return /=\s*["']$/.test(this.partial) && fits(this.partial);
@@ -177,6 +193,7 @@ class OpenTags {
       if (this.open.length > mostDepth) return false;
       at += tag.length - 1;
     }
+    if (opensCdata) this.partial = opening;
     return true;
   }
 }

@@ -1,10 +1,20 @@
-import { inText, inValue, isSpace, lessThan, Meaning } from "./xml-bytes.js";
+import {
+  closingBracket,
+  exclamation,
+  greaterThan,
+  inCdata,
+  inText,
+  inValue,
+  isSpace,
+  lessThan,
+  Meaning,
+} from "./xml-bytes.js";
 import { StencilDraft } from "./xml-stencil-draft.js";
 
 /** A place in a unit where the text differs from unit to unit. */
 export interface Slot<Deed> {
   readonly deed: Deed;
-  /** What ends the text: `<`, or the quote of an attribute's value. */
+  /** What ends the text: `<`, the quote of an attribute's value, or the bracket that ends a CDATA section. */
   readonly end: number;
   /** Whoever takes the text looks at each of its bytes. */
   readonly isChecked: boolean;
@@ -60,7 +70,7 @@ export class XmlStencil<Deed> {
   /** The state of the declared namespaces that it holds for. */
   private generation = -1;
 
-  /** Where the unit at `at` ends, −1 where it does not fit. Texts have no white space around them. */
+  /** Where the unit at `at` ends, −1 where it does not fit. Texts have no white space around them, but in CDATA. */
   match(bytes: Uint8Array, at: number, end: number): number {
     const { from, to, deeds } = this;
     if (this.window !== bytes) {
@@ -150,7 +160,9 @@ function isAt<Deed>(run: Run<Deed>, view: DataView, bytes: Uint8Array, at: numbe
   const { length } = words;
   for (let w = 0; w < length; w++) if (view.getFloat64(at + 8 * w, true) !== words[w]!) return false;
   for (let i = 8 * length; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
-  return true;
+  // Where a CDATA section follows, the run is one that goes on with it.
+  const after = at + wanted.length;
+  return bytes[after] !== lessThan || bytes[after + 1] !== exclamation || run.next === null;
 }
 
 /** Bytes eight at a time. */
@@ -174,7 +186,17 @@ function textEnd<Deed>(slot: Slot<Deed>, bytes: Uint8Array, from: number, end: n
     if (i === near) i = bytes.indexOf(lessThan, i);
     return i < end ? i : -1;
   }
+  if (slot.end === closingBracket) return cdataEndAt(bytes, from, end);
   const meanings = slot.end === lessThan ? inText : inValue;
   while (i < end && meanings[bytes[i]!] === Meaning.none) i++;
   return i < end && bytes[i] === slot.end ? i : -1;
+}
+
+/** The same of a text in a CDATA section. */
+function cdataEndAt(bytes: Uint8Array, from: number, end: number): number {
+  for (let i = from; ; i++) {
+    while (i < end && inCdata[bytes[i]!] === Meaning.none) i++;
+    if (i + 2 >= end || bytes[i] !== closingBracket) return -1;
+    if (bytes[i + 1] === closingBracket && bytes[i + 2] === greaterThan) return i;
+  }
 }

@@ -48,6 +48,7 @@ const extensions = inside(
   ),
 );
 const time = mostly("2024-05-06T07:08:09Z", "", "yesterday", "2024-05-06T07:08:09+02:00");
+const html = textArbitrary.map((value) => `<cmt><![CDATA[${value}]]></cmt>`);
 const rare = fc.oneof(
   fc.constantFrom(
     '<link href="http://x/"><text>t</text></link>',
@@ -76,10 +77,11 @@ const points = (name: string) =>
         extensions,
         inside("extensions", joined(element("ogr:kind"), element("ogr:count"))),
       ),
+      named: fc.constantFrom(element("name"), joined(element("name"), html)),
       space: fc.constantFrom("\n  ", "", "\r\n"),
     })
-    .chain(({ isReversed, head, data, space }) => {
-      const parts = [head, element("name"), data];
+    .chain(({ isReversed, head, data, named, space }) => {
+      const parts = [head, named, data];
       const content = fc.oneof(
         { weight: 12, arbitrary: joined(...parts) },
         { weight: 1, arbitrary: joined(...parts, rare) },

@@ -98,6 +98,7 @@ const extended = inside(
 const inlineStyle =
   "<Style><LineStyle><color>ff0000ff</color></LineStyle><PolyStyle><fill>0</fill></PolyStyle></Style>";
 const style = fc.constantFrom(inlineStyle, '<Style id="own"><IconStyle><scale>2</scale></IconStyle></Style>');
+const html = textArbitrary.map((value) => `<description><![CDATA[${value}]]></description>`);
 const rare = fc.oneof(
   element("styleUrl"),
   fc.constantFrom(
@@ -136,10 +137,11 @@ const kindOfFeatures = fc
     shape: fc.constantFrom(point, point, line, polygon, multi, geometry),
     data: fc.constantFrom(schemaData, joined(data("kind"), data("other")), fc.constant("")),
     space: spaces,
+    named: fc.constantFrom(element("name"), joined(element("name"), html)),
     isReversed: fc.boolean(),
   })
-  .chain(({ tag, style, shape, data, space, isReversed }) => {
-    const parts = [element("name"), inside("ExtendedData", data), style, shape];
+  .chain(({ tag, style, shape, data, space, named, isReversed }) => {
+    const parts = [named, inside("ExtendedData", data), style, shape];
     if (isReversed) parts.reverse();
     const others = [extended, rare, geometry];
     const content = fc.oneof(

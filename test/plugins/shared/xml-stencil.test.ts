@@ -87,6 +87,30 @@ describe("a stencil", () => {
     expect(texts(stencil, '<f id="2"><x>y</x></f>')).toBeNull();
   });
 
+  test("has texts in CDATA sections, with the white space in them", () => {
+    const of = (text: string) => `<f><x>${text}</x><y>1</y></f>`;
+    const stencil = new XmlStencil<string>();
+    for (const text of ["<![CDATA[<b>a</b>]]>", "plain"]) {
+      const bytes = Buffer.from(of(text));
+      stencil.begin(0);
+      stencil.draft!.text("x", 6, 6 + text.length);
+      stencil.draft!.text("y", 13 + text.length, 14 + text.length);
+      stencil.end(bytes, bytes.length);
+    }
+    expect(texts(stencil, of("<![CDATA[ <i>&amp; ]]]]>"))).toEqual(["x= <i>&amp; ]]", "y=1"]);
+    expect(texts(stencil, of("<![CDATA[]]>"))).toEqual(["x=", "y=1"]);
+    expect(texts(stencil, of(" plain ]]> "))).toEqual(["x=plain ]]>", "y=1"]);
+    for (const odd of [
+      "<![CDATA[a\rb]]>",
+      "<![CDATA[a\u0001]]>",
+      "<![CDATA[a]]>b",
+      "a<![CDATA[b]]>",
+      " <![CDATA[a]]>",
+    ]) {
+      expect(texts(stencil, of(odd))).toBeNull();
+    }
+  });
+
   test.each([
     ["references in tags", '<f a="&amp;"><x>1</x></f>'],
     ["white space in a value", '<f a="b\nc"><x>1</x></f>'],
