@@ -8,8 +8,9 @@ const mostDepth = 64;
 const mostRunsOfSlot = 32;
 const mostRuns = 2048;
 const mostLearned = 1 << 19;
-/** So many units are learned from: with more, no two are alike. */
-const mostUnits = 512;
+/** After so many units that had nothing new, only one of some is looked at. */
+const mostStale = 32;
+const oneOf = 64;
 
 const slotMark = "\0";
 const opening = cdataOpening.toString();
@@ -33,14 +34,15 @@ export class StencilDraft<Deed> {
   private readonly steps: Step<Deed>[] = [];
   private isSpoiled = false;
   private start = 0;
-  private units = 0;
+  /** Units since the last one that had something new. */
+  private stale = 0;
   private runs = 0;
   private bytes = 0;
 
   /** Begins a unit at `at`; false where nothing more is to be learned. */
   begin(at: number): boolean {
-    if (this.units >= mostUnits || this.runs >= mostRuns || this.bytes >= mostLearned) return false;
-    this.units++;
+    if (this.runs >= mostRuns || this.bytes >= mostLearned) return false;
+    if (++this.stale > mostStale && this.stale % oneOf !== 0) return false;
     this.start = at;
     this.steps.length = 0;
     this.isSpoiled = false;
@@ -50,7 +52,7 @@ export class StencilDraft<Deed> {
   forget(): void {
     this.root = rootSlot();
     this.slots.clear();
-    this.units = this.runs = this.bytes = 0;
+    this.stale = this.runs = this.bytes = 0;
     this.isSpoiled = true;
   }
 
@@ -127,6 +129,7 @@ export class StencilDraft<Deed> {
     const run = { bytes, words: wordsOf(bytes), deeds: found.deeds, next };
     slot.runs.push(run);
     slot.last = run;
+    this.stale = 0;
     this.runs++;
     this.bytes += bytes.length;
     return run;
