@@ -60,15 +60,19 @@ function likelyReaders({ inputs, from }: ConvertRequest, { registry }: Host): Fo
 /**
  * A pool whose threads begin while the inputs are looked through, where it is clear before that threads will do the
  * work; null where that is to be seen.
- * @param writer loaded by the threads, as are the readers that the inputs' names stand for
+ * @param writer loaded by the threads, as are the readers that the inputs' names stand for; null where nothing is written
  */
-export async function startEarly(request: ConvertRequest, host: Host, writer: FormatRef): Promise<Executor | null> {
+export async function startEarly(
+  request: ConvertRequest,
+  host: Host,
+  writer: FormatRef | null,
+): Promise<Executor | null> {
   const wanted = threads(request);
   if (wanted < 2 || request.limit !== undefined) return null;
   const bytes = () => request.inputs.reduce((sum, input) => sum + (fileBytes(input) ?? 0), 0);
   if (request.workers === undefined && isSmall(bytes(), wanted)) return null;
   const { PoolExecutor } = await import("./pool-executor.js");
   const pool = new PoolExecutor(wanted);
-  pool.start({ readers: likelyReaders(request, host), writers: [writer] });
+  pool.start({ readers: likelyReaders(request, host), writers: writer ? [writer] : [] });
   return pool;
 }

@@ -6,7 +6,7 @@ import { Tally } from "../model/report.js";
 import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
-import { chooseExecutor } from "./choose-executor.js";
+import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
 import { pieces } from "./reading.js";
@@ -64,18 +64,16 @@ type InspectRequest = Pick<
  * @throws what opening and reading the inputs throws
  */
 export async function inspect(request: InspectRequest, host: Host, thorough: boolean): Promise<InspectReport> {
+  const whole = { ...request, output: "" };
+  await using early = await startEarly(whole, host, null);
   await using spool = new Spool();
-  await using inputs = await openInputs(request.inputs, request, host, spool);
+  await using inputs = await openInputs(request.inputs, { ...request, executor: early ?? undefined }, host, spool);
   const gathered = new Gathered();
   for (const found of inputs.findings) gathered.add(found);
   const layers: LayerReport[] = [];
-  const executor = await chooseExecutor({ ...request, output: "" }, host, inputs.layers);
-  try {
-    for (const open of inputs.layers)
-      layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
-  } finally {
-    await executor[Symbol.asyncDispose]();
-  }
+  await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers);
+  const executor = early ?? owned!;
+  for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
   return { layers, losses: gathered.losses.list(), notices: gathered.notices.list(), gaps: gathered.gaps };
 }
 
