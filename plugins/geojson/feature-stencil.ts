@@ -161,15 +161,20 @@ class Learner {
 
   /** The stencil of the feature at the cursor, sound JSON; null where it has other members than most features have. */
   stencil(): Stencil | null {
+    let isFeature = false;
     const usual = this.members((name, byte) => {
-      if (name === "type") return readType(this.cursor) === featureType;
+      if (name === "type") {
+        isFeature = readType(this.cursor) === featureType;
+        return isFeature;
+      }
       if (name === "id") return this.slot(Slot.id);
       if (name === "bbox") return this.slot(Slot.passed);
       if (name === "properties") return byte === 123 && this.slot(Slot.properties);
       return name === "geometry" && byte === 123 && this.geometry();
     });
     const once = [Slot.properties, Slot.type, Slot.coordinates].every((slot) => this.slots.includes(slot));
-    if (!usual || !once) return null;
+    // What lacks its type is counted by who reads it.
+    if (!usual || !once || !isFeature) return null;
     this.run(this.cursor.at);
     return this.size > mostBytes ? null : { slots: this.slots, runs: this.runs };
   }

@@ -16,10 +16,8 @@ export async function* results(
   end: TaskSpec["end"],
   limit: number,
 ): AsyncGenerator<WorkResult> {
-  const stages =
-    Number.isFinite(limit) && !open.existing
-      ? [...shape.stages, { name: "limit", settings: { count: limit } }]
-      : shape.stages;
+  const isLimited = Number.isFinite(limit) && !open.existing;
+  const stages = isLimited ? [...shape.stages, { name: "limit", settings: { count: limit } }] : shape.stages;
   const spec: TaskSpec = {
     source: open.source.spec,
     reader: open.reader,
@@ -39,8 +37,10 @@ export async function* results(
   }
   const task = await executor.open(spec);
   const works = end.kind === "summary" && executor.width === 1 ? glances(open) : pieces(open);
+  // What stands beyond a limit is told of as little as can be: readers tell what they meet on the way to the next piece.
+  const atOnce = isLimited ? executor.width + 1 : piecesAtOnce(executor, open.layer);
   try {
-    yield* inOrder(works, piecesAtOnce(executor, open.layer), async (work) => {
+    yield* inOrder(works, atOnce, async (work) => {
       host.signal.throwIfAborted();
       const result = await task.run(work);
       meter.done += work.split?.bytes ?? work.bytes ?? 0;

@@ -3,7 +3,6 @@
  * type they have. The plan is made once from what is known of the layer; any thread applies it.
  */
 
-import { describePlace } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
 import { cutToBytes } from "../model/cut-to-bytes.js";
@@ -291,14 +290,13 @@ function route(plan: FitPlan, batch: Batch, context: StageContext): Fitted[] {
 
 function rejectKind(plan: FitPlan, batch: Batch, row: number, context: StageContext): void {
   const type = geometryTypes[batch.geometry.kinds[row]!];
-  const place = { record: batch.recordAt(row) };
   const reason = type
     ? `${plan.target} cannot hold a ${type}`
     : `${plan.target} cannot hold a feature without geometry`;
   context.reject({
     code: "geometry-not-held",
-    reason: `${reason} (${describePlace(place)})`,
-    place,
+    reason,
+    place: { record: batch.recordAt(row) },
     feature: batch.featureAt(row),
   });
 }

@@ -63,6 +63,12 @@ describe("features that fit a stencil", () => {
     for (let end = whole.indexOf("features"); end < whole.length; end += 3) await compared(whole.slice(0, end));
   });
 
+  test("are not those without a type, each of which counts", async () => {
+    const feature = '{"properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}';
+    const { context } = await read(scratch, collectionOf(new Array(50).fill(feature)), {});
+    expect(context.notices).toMatchObject([{ code: "type-missing", count: 50 }]);
+  });
+
   test("may hold bytes that are not UTF-8", async () => {
     const alike = Array.from({ length: 5 }, (_, i) => styles[0]!(`{"name":"n${i}ÿ"}`, "Point", `[${i},5]`, ""));
     expect(await compared(Buffer.from(collectionOf(alike), "latin1"))).toBeGreaterThan(0);

@@ -19,6 +19,7 @@ export const styles: readonly Style[] = [
   (p, t, c) => `{"type":"Feature","properties":${p},"properties":${p},"geometry":{"type":"${t}","coordinates":${c}}}`,
   (p, t, c) => `{"properties":${p},"geometry":{"type":"${t}","coordinates":${c},"type":"${t}"}}`,
   (p, t, c) => `{"type":"Feature","properties":${p},"geometry":{"type":"${t}","coordinates":${c},"properties":{}}}`,
+  (p, t, c) => `{"properties":${p},"geometry":{"type":"${t}","coordinates":${c}}}`,
 ];
 /**
  * Features as a program writes them, all in one style but for a few.

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { splitBytes } from "../../plugins/shared/split-size.js";
+import { convert } from "../../src/pipeline/convert.js";
+import { testHost } from "../support/host.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+const host = testHost();
+
+/** A collection of `count` points that are a quarter of a split each, with a member behind the features. */
+function collection(count: number): string {
+  const filling = "x".repeat(splitBytes / 4);
+  const feature = `{"type":"Feature","properties":{"text":"${filling}"},"geometry":{"type":"Point","coordinates":[1,2]}}`;
+  return `{"type":"FeatureCollection","features":[${new Array(count).fill(feature).join(",")}],"extra":{"a":1}}`;
+}
+
+describe("what stands far on in an input", () => {
+  test("is told of where all is read, and not where a limit leaves it out", async () => {
+    const input = scratch.path("far.geojson");
+    writeFileSync(input, collection(7));
+    const noticesOf = async (name: string, limit: { limit?: number }) => {
+      const output = scratch.path(name);
+      const { notices } = await convert({ inputs: [input], output, workers: 1, ...limit }, host);
+      return notices.map(({ code }) => code);
+    };
+    expect(await noticesOf("all.geojson", {})).toEqual(["foreign-member"]);
+    expect(await noticesOf("some.geojson", { limit: 2 })).toEqual([]);
+  });
+
+  test("is rejected with its own number, whatever piece it stands in", async () => {
+    const input = scratch.path("far.csv");
+    const row = `1,2,${"x".repeat(splitBytes / 4)}\n`;
+    writeFileSync(input, `lon,lat,text\n${row.repeat(7)},,last\n`);
+    await convert({ inputs: [input], output: scratch.path("far.gpx"), workers: 1 }, host);
+    const lines = readFileSync(scratch.path("far.gpx.rejects.geojsonl"), "utf8").trimEnd().split("\n");
+    const rejects = lines.map((line) => (JSON.parse(line) as { reject: unknown }).reject);
+    const reason = "GPS Exchange Format (GPX) cannot hold a feature without geometry";
+    expect(rejects).toEqual([{ code: "geometry-not-held", reason, input, layer: "far", record: 8 }]);
+  });
+});
