@@ -48,9 +48,9 @@ interface Surveyed {
   readonly splits: CsvSplit[] | null;
 }
 
-/** Splits that a piece has, about. */
+/** Splits that a piece has, unless line ends in quoted cells mislead. */
 const splitsInPiece = 4;
-/** A line end is looked for in so many bytes from where a piece shall begin; where it has none, the piece grows. */
+/** The last line end of a block is looked for in so many bytes before its end; where they have none, in a longer block. */
 const lineBytes = 1 << 16;
 const lineFeed = 10;
 
@@ -63,19 +63,29 @@ function surveyOf(source: Source, settings: SurveySettings, context: ReadContext
   return survey;
 }
 
+/**
+ * Where the records end of a block that is read from `from` on, as far as line ends tell, so that blocks are the same
+ * whether or not somebody looked at what stands before them.
+ */
+async function recordsEnd(file: SourceFile, from: number, length: number): Promise<number> {
+  for (let wanted = length; from + wanted < file.size; wanted *= 2) {
+    const start = from + Math.max(0, wanted - lineBytes);
+    const found = (await file.read(start, from + wanted - start)).lastIndexOf(lineFeed);
+    if (found >= 0) return start + found + 1;
+  }
+  return file.size;
+}
+
 /** Pieces of UTF-8 behind line ends. In other encodings a byte is not a character, and the file is one piece. */
 async function* pieces(file: SourceFile, { encoding, length }: SurveySettings): AsyncGenerator<Piece> {
-  const wanted = encoding.name === "utf-8" ? splitsInPiece * length : Number.POSITIVE_INFINITY;
+  const splits = encoding.name === "utf-8" ? splitsInPiece : 0;
   let from = encoding.mark;
-  for (let next = from + wanted; next < file.size; next += wanted) {
-    const found = (await file.read(next, lineBytes)).indexOf(lineFeed);
-    const to = next + found + 1;
-    if (found < 0 || to >= file.size) continue;
+  do {
+    let to = splits === 0 ? file.size : from;
+    for (let s = 0; s < splits && to < file.size; s++) to = await recordsEnd(file, to, length);
     yield { from, to };
     from = to;
-    next = to;
-  }
-  yield { from, to: file.size };
+  } while (from < file.size);
 }
 
 async function* tasks(file: SourceFile, settings: SurveySettings): AsyncGenerator<PieceTask> {

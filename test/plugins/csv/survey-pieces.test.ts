@@ -118,6 +118,30 @@ describe("a CSV in pieces", () => {
     expect(counts.again).toBeGreaterThan(100);
   });
 
+  it("is cut where blocks of that length are, one after the other", async () => {
+    const rows = Array.from({ length: 99 }, (_, n) => `${100 + n},texts`);
+    writeFileSync(path, `${["ids,notes", ...rows].join("\n")}\n`);
+    // Records of ten bytes, of which two fit into a block.
+    const from = Array.from({ length: 50 }, (_, n) => 20 * n);
+    for (const counts of [null, { taken: 0, again: 0 }]) {
+      const { plan } = await planOf(path, 25, false, counts);
+      expect(plan?.splits?.map((split) => split.from)).toEqual(from);
+    }
+  });
+
+  it("takes a damaged letter behind a piece for damage where others of its block are UTF-8", async () => {
+    // Ten bytes each: four in a block, sixteen in a piece.
+    const plain = Buffer.from("1234,text\n");
+    const damaged = Buffer.from("12345,ab\xe9\n", "latin1");
+    const beyondAscii = Buffer.from("12,äöü\n");
+    const rows = Array.from({ length: 60 }, (_, n) => (n === 16 ? damaged : n < 18 ? plain : beyondAscii));
+    writeFileSync(path, Buffer.concat([Buffer.from("ids,notes\n"), ...rows]));
+    for (const counts of [null, { taken: 0, again: 0 }]) {
+      const { plan } = await planOf(path, 45, false, counts);
+      expect(plan?.encoding.name).toBe("utf-8");
+    }
+  });
+
   it("ends when it is interrupted, though other threads go on", async () => {
     writeFileSync(path, ["id,note", ...Array.from({ length: 200 }, (_, n) => `${n},text`)].join("\n"));
     const source = FileSource.at(path);
