@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { Executor } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { LocalExecutor } from "./local-executor.js";
+import type { ChosenWriter } from "./outputs.js";
 import type { ConvertRequest, Host } from "./request.js";
 import type { FormatRef } from "./task.js";
 
@@ -10,10 +11,15 @@ const mebibyte = 1024 * 1024;
 
 /**
  * Whether one thread is as soon done with an input as so many are. Each compiles for itself what it runs, half a second
- * of a processor: two have it back at some 128 MiB (docs/decisions/2026-11-22-two-threads.md); more of them, with as many
- * processors, sooner.
+ * of a processor: two have it back at some 128 MiB (docs/decisions/2026-11-22-two-threads.md), or four times as much where
+ * no text is written; more of them, with as many processors, sooner.
  */
-export const isSmall = (bytes: number, count: number): boolean => bytes < (count > 2 ? 16 : 128) * mebibyte;
+export function isSmall(bytes: number, count: number, writesText = true): boolean {
+  return bytes < (count > 2 ? 16 : writesText ? 128 : 512) * mebibyte;
+}
+
+/** Text is what can be written to a stream: the other formats have numbers as programs keep them. */
+const writesText = (writer: ChosenWriter | null): boolean => writer?.accepts.stream ?? true;
 
 /** Threads asked for, or as many as there are cores. */
 export function threads(request: Pick<ConvertRequest, "workers">): number {
@@ -34,9 +40,11 @@ export async function chooseExecutor(
   request: ConvertRequest,
   host: Host,
   layers: readonly OpenLayer[],
+  writer: ChosenWriter | null,
 ): Promise<Executor> {
   const bytes = layers.reduce((sum, open) => sum + open.layer.bytes, 0);
-  return openExecutor(request, host, request.workers === undefined && isSmall(bytes, threads(request)));
+  const small = request.workers === undefined && isSmall(bytes, threads(request), writesText(writer));
+  return openExecutor(request, host, small);
 }
 
 /** Bytes of an input that is a file; null where it comes by an address or is a folder: they are not known yet. */
@@ -65,14 +73,14 @@ function likelyReaders({ inputs, from }: ConvertRequest, { registry }: Host): Fo
 export async function startEarly(
   request: ConvertRequest,
   host: Host,
-  writer: FormatRef | null,
+  writer: ChosenWriter | null,
 ): Promise<Executor | null> {
   const wanted = threads(request);
   if (wanted < 2 || request.limit !== undefined) return null;
   const bytes = () => request.inputs.reduce((sum, input) => sum + (fileBytes(input) ?? 0), 0);
-  if (request.workers === undefined && isSmall(bytes(), wanted)) return null;
+  if (request.workers === undefined && isSmall(bytes(), wanted, writesText(writer))) return null;
   const { PoolExecutor } = await import("./pool-executor.js");
   const pool = new PoolExecutor(wanted);
-  pool.start({ readers: likelyReaders(request, host), writers: writer ? [writer] : [] });
+  pool.start({ readers: likelyReaders(request, host), writers: writer ? [writer.ref] : [] });
   return pool;
 }

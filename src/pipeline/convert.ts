@@ -65,7 +65,7 @@ async function convertWhole(
   });
   if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
 
-  await using early = shared ? null : await startEarly(request, host, writer.ref);
+  await using early = shared ? null : await startEarly(request, host, writer);
   await using spool = new Spool();
   const update = await openUpdate(request, writer, host, spool);
   await using existing = await openExisting(request, writer, host, spool);
@@ -83,7 +83,7 @@ async function convertWhole(
   const files = planOutputs(layers, request, writer);
   for (const file of files) paths.addPart(file.path);
 
-  const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers);
+  const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
   const rejects = new RejectsFile(paths.rejects, parseRejectLimit(request.maxRejects), outputs);

@@ -71,7 +71,7 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   const gathered = new Gathered();
   for (const found of inputs.findings) gathered.add(found);
   const layers: LayerReport[] = [];
-  await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers);
+  await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers, null);
   const executor = early ?? owned!;
   for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
   return { layers, losses: gathered.losses.list(), notices: gathered.notices.list(), gaps: gathered.gaps };

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, existsSync, mkdirSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { formats, ogrArguments } from "./ogr2ogr.mjs";
 
@@ -146,6 +146,17 @@ async function generate(stem, shape, count) {
   await Promise.all([once(csv.end(), "finish"), once(geojson.end(), "finish")]);
 }
 
+/** Has files made in a folder of their own and moves them to `folder` when they are whole: a bench may be interrupted. */
+async function whole(folder, make) {
+  const making = mkdtempSync(join(folder, "making-"));
+  try {
+    await make(making);
+    for (const name of readdirSync(making)) renameSync(join(making, name), join(folder, name));
+  } finally {
+    rmSync(making, { recursive: true });
+  }
+}
+
 /**
  * `<folder>/<shape>-<count>.<format>`, made where it is not there yet: CSV and GeoJSON here, the others by ogr2ogr from
  * the GeoJSON.
@@ -153,15 +164,19 @@ async function generate(stem, shape, count) {
  */
 export async function makeData(folder, shape, count, format) {
   mkdirSync(folder, { recursive: true });
-  const stem = join(folder, `${shape}-${count}`);
+  const stem = `${shape}-${count}`;
   const { extension, drivers } = formats[format];
-  const path = `${stem}.${extension}`;
-  if (!existsSync(`${stem}.geojson`)) await generate(stem, shape, count);
+  const path = join(folder, `${stem}.${extension}`);
+  const geojson = join(folder, `${stem}.geojson`);
+  if (!existsSync(geojson)) await whole(folder, (making) => generate(join(making, stem), shape, count));
   if (existsSync(path)) return path;
-  // LIBKML, the first of two, takes minutes to write what the other writes in seconds.
-  const args = ogrArguments({ name: "GeoJSON" }, drivers.at(-1), shapes[shape].geometry, `${stem}.geojson`, path);
-  const made = spawnSync("ogr2ogr", args, { stdio: ["ignore", "ignore", "inherit"] });
-  if (made.status !== 0)
-    throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its data and to compare with");
+  await whole(folder, (making) => {
+    const made = join(making, `${stem}.${extension}`);
+    // LIBKML, the first of two, takes minutes to write what the other writes in seconds.
+    const args = ogrArguments({ name: "GeoJSON" }, drivers.at(-1), shapes[shape].geometry, geojson, made);
+    const { status } = spawnSync("ogr2ogr", args, { stdio: ["ignore", "ignore", "inherit"] });
+    if (status !== 0)
+      throw new Error("the bench needs ogr2ogr (Debian's gdal-bin) to make its data and to compare with");
+  });
   return path;
 }

@@ -23,7 +23,7 @@ truncateSync(large, 128 * 1024 * 1024);
 /** How many threads begin before the input is opened. */
 async function begun(request: Partial<ConvertRequest>): Promise<number> {
   const whole = { inputs: [small], output: scratch.path("out.geojson"), ...request };
-  await using pool = await startEarly(whole, host, chooseWriter(whole, host).ref);
+  await using pool = await startEarly(whole, host, chooseWriter(whole, host));
   return pool?.width ?? 0;
 }
 
@@ -36,12 +36,16 @@ describe("threads begin before the inputs are opened", () => {
   test("for large files, as many as there are cores", async () => {
     expect(await begun({ inputs: [large] })).toBe(availableParallelism() > 1 ? availableParallelism() : 0);
     expect(await begun({ inputs: [small] })).toBe(0);
+    if (availableParallelism() === 2)
+      expect(await begun({ inputs: [large], output: scratch.path("out.gpkg") })).toBe(0);
   });
 
   test("sooner for many than for two", () => {
     const mebibyte = 1024 * 1024;
     expect([15, 16].map((size) => isSmall(size * mebibyte, 8))).toEqual([true, false]);
     expect([127, 128].map((size) => isSmall(size * mebibyte, 2))).toEqual([true, false]);
+    // Numbers that are not made to text leave less to be shared.
+    expect([511, 512].map((size) => isSmall(size * mebibyte, 2, false))).toEqual([true, false]);
   });
 
   test("not where features are counted in order, nor for what has no size yet", async () => {
