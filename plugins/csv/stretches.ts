@@ -23,8 +23,7 @@ export interface Range {
 
 /**
  * Cuts a range of a source into stretches of whole records while `visit` looks at them; only the record that a block
- * cuts off is read again. A block without a whole record is shown again, longer. What it returns is where the last whole
- * record ends.
+ * cuts off is read again. A block without a whole record is shown again, longer.
  * @throws input-corrupt
  */
 export async function* stretches(
@@ -32,7 +31,7 @@ export async function* stretches(
   source: string,
   { from, to, size, length }: Range,
   visit: Visit,
-): AsyncGenerator<CsvSplit, number> {
+): AsyncGenerator<CsvSplit> {
   let position = from;
   let wanted = length;
   while (position < to) {
@@ -52,7 +51,6 @@ export async function* stretches(
     position += bytes;
     wanted = length;
   }
-  return position;
 }
 
 const tooLong = (source: string, byte: number) =>

@@ -101,13 +101,11 @@ export class Survey {
   async run(blocks: TextBlocks, range: Range, verify: boolean): Promise<{ splits: CsvSplit[]; end: number }> {
     const splits: CsvSplit[] = [];
     const scanner = new Scanner(this.dialect.delimiter);
-    const found = stretches(blocks, this.source, range, this.visitor(scanner, verify));
-    for (;;) {
-      const { value, done } = await found.next();
-      if (done) return { splits, end: value };
-      splits.push(value);
-      if (this.hasStopped) return { splits, end: value.to };
+    for await (const split of stretches(blocks, this.source, range, this.visitor(scanner, verify))) {
+      splits.push(split);
+      if (this.hasStopped) break;
     }
+    return { splits, end: splits.at(-1)?.to ?? range.from };
   }
 
   /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */

@@ -10,9 +10,10 @@ import {
   Presence,
   temporalType,
 } from "../../src/model/index.js";
+import { temporalTypeAt } from "../../src/model/temporal.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 import { isBlob, isInteger, isText, readInteger, Serial, type SqliteValue, textOf } from "./sqlite-values.js";
-import { dateOf, datetimeOf, isCanonical, timeOf } from "./temporal.js";
+import { dateOf, datetimeOf, timeOf } from "./temporal.js";
 import { isUtf8Text } from "./utf8.js";
 
 /** What became of a value that is not of its column's type: SQLite takes any value in any column. */
@@ -271,7 +272,7 @@ class TemporalCells extends BytesCells {
   }
 
   override take(bytes: Buffer, at: number, serial: number, size: number): void {
-    const asIs = isText(serial) && this.encoding === "utf8" && isCanonical(this.canonical, bytes, at, at + size);
+    const asIs = isText(serial) && this.encoding === "utf8" && temporalTypeAt(bytes, at, at + size) === this.canonical;
     if (asIs) this.builder.pushBytes(bytes, at, at + size);
     else super.take(bytes, at, serial, size);
   }

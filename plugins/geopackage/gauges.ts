@@ -1,8 +1,8 @@
 import { type Extent, type FieldType, Kind } from "../../src/model/index.js";
+import { temporalTypeAt } from "../../src/model/temporal.js";
 import { WkbReader } from "../shared/wkb.js";
 import { fixedBytes, letterG, letterP, wkbStart } from "./geometry-blob.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
-import { isCanonical } from "./temporal.js";
 import { isUtf8Text } from "./utf8.js";
 
 /** Measures the values of a column where they stand, as long as they are what the column should hold. */
@@ -103,7 +103,7 @@ export function gaugeOf(type: FieldType): Gauge | null {
     case "date":
     case "time":
     case "datetime":
-      return new TextGauge((bytes, from, to) => isCanonical(type, bytes, from, to));
+      return new TextGauge((bytes, from, to) => temporalTypeAt(bytes, from, to) === type);
     default:
       return null;
   }

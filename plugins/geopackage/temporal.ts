@@ -37,17 +37,3 @@ export function timeOf(text: string): string | null {
   const canonical = `${two(hour!)}:${minute}:${second}${fraction}`;
   return temporalType(canonical) === "time" ? canonical : null;
 }
-
-const [digit0, digit9, hyphen] = [0x30, 0x39, 0x2d];
-
-/** Whether `bytes[from … to]` is a date, time or datetime as the type's canonical text has it (ISO 8601). */
-export function isCanonical(type: "date" | "time" | "datetime", bytes: Buffer, from: number, to: number): boolean {
-  if (type !== "date") return temporalType(bytes.toString("latin1", from, to)) === type;
-  if (to - from !== 10 || bytes[from + 4] !== hyphen || bytes[from + 7] !== hyphen) return false;
-  for (let at = from; at < to; at++) {
-    if (at !== from + 4 && at !== from + 7 && (bytes[at]! < digit0 || bytes[at]! > digit9)) return false;
-  }
-  const month = 10 * bytes[from + 5]! + bytes[from + 6]! - 11 * digit0;
-  const day = 10 * bytes[from + 8]! + bytes[from + 9]! - 11 * digit0;
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}

@@ -21,6 +21,13 @@ export const deedOf = (does: number, index = -1, path: Path | null = null): Poin
 const longitude = deedOf(Does.longitude);
 const latitude = deedOf(Does.latitude);
 
+/** The height that the reader's content says, NaN where it says none; what is no number is told. */
+export function heightIn({ content: { bytes, start, end } }: XmlReader, visitor: Visitor): number {
+  const height = parseNumber(bytes, start, end);
+  if (Number.isNaN(height) && end > start) visitor.badHeight();
+  return height;
+}
+
 /** Points that are written one like the other, and what is taken down of the one that is read tag by tag. */
 export class PointStencil {
   readonly stencil = new XmlStencil<PointDeed>();
@@ -67,7 +74,7 @@ export class PointStencil {
       else {
         content.begin();
         content.add(bytes, from[at]!, to[at]!, true, "");
-        if (does === Does.height) this.takeHeight();
+        if (does === Does.height) this.height = heightIn(this.reader, visitor);
         else if (does === Does.extension) {
           if (ofLines) visitor.pointExtension(path!);
           else visitor.extension(path!);
@@ -76,12 +83,6 @@ export class PointStencil {
         content.drop();
       }
     }
-  }
-
-  private takeHeight(): void {
-    const { bytes, start, end } = this.reader.content;
-    this.height = parseNumber(bytes, start, end);
-    if (Number.isNaN(this.height) && end > start) this.visitor.badHeight();
   }
 
   /** Right after a point's tag: what is taken down of it, null where nobody wants to know. */

@@ -1,10 +1,9 @@
-import { parseNumber } from "../shared/numbers.js";
 import { Token, type XmlReader } from "../shared/xml.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
 import { Code, fieldsNamespace, Gpx, standardFields, standardIndex, structureNamespace } from "./elements.js";
 import { type Path, PathTree } from "./paths.js";
-import { Does, deedOf, type PointDeed, PointStencil } from "./point-deeds.js";
+import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
 
@@ -422,7 +421,7 @@ export class GpxWalker {
         break;
       case Use.height:
         if (this.draft) this.take(deedOf(Does.height));
-        this.takeHeight();
+        this.height = heightIn(reader, visitor);
         break;
       case Use.linkText:
         this.link().text = content.text();
@@ -446,12 +445,6 @@ export class GpxWalker {
     if (this.uses[depth] !== Use.standard && this.uses[depth] !== Use.height) this.draft?.spoil();
     // What the visitor keeps, it has begun anew.
     content.drop();
-  }
-
-  private takeHeight(): void {
-    const { bytes, start, end } = this.reader.content;
-    this.height = parseNumber(bytes, start, end);
-    if (Number.isNaN(this.height) && end > start) this.visitor.badHeight();
   }
 
   private link(): Link {
