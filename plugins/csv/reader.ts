@@ -10,7 +10,7 @@ import { Scanner } from "./scanner.js";
 import { stretches } from "./stretches.js";
 import { Survey } from "./survey.js";
 import { prescan } from "./survey-pieces.js";
-import { TextBlocks } from "./text-blocks.js";
+import { type TextBlock, TextBlocks } from "./text-blocks.js";
 
 /** `length` is the size of splits in bytes, for tests. */
 export async function open(
@@ -47,6 +47,7 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
     if (plan.splits) yield* plan.splits;
     else yield* cut(blocks, source, plan, context, length);
   }
+  const read = ({ from, to }: CsvSplit): Promise<TextBlock> => blocks.read(from, to - from);
   return {
     name: layerName(source),
     crs: plan.crs,
@@ -57,10 +58,11 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
     bytes: source.size,
     splits,
     summary: async () => plan.summary,
-    async *batches(split?: Split) {
+    fetch: (split: Split) => read(split as CsvSplit),
+    async *batches(split?: Split, fetched?: unknown) {
       const rows = new Rows(plan, source.name, context);
       for await (const piece of split ? [split as CsvSplit] : splits()) {
-        yield* rows.read(await blocks.read(piece.from, piece.to - piece.from), piece);
+        yield* rows.read((fetched as TextBlock | undefined) ?? (await read(piece)), piece);
       }
       rows.finish();
     },

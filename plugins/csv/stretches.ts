@@ -5,6 +5,7 @@ import type { TextBlock, TextBlocks } from "./text-blocks.js";
 
 /** A record beyond this is taken for a quote that is never closed. */
 const recordBytes = 64 * 1024 * 1024;
+const lineFeed = 10;
 
 /** Where a block stands: the file goes on behind it, ends with it, or goes on though its first record has no end. */
 export type BlockEnd = "more" | "file" | "limit";
@@ -21,6 +22,35 @@ export interface Range {
   readonly length: number;
 }
 
+/** Blocks one after the other, each read while the one before it is looked at, if it begins where it was expected to. */
+class BlocksAhead {
+  private next: { readonly position: number; readonly length: number; readonly block: Promise<TextBlock> } | null = null;
+
+  constructor(
+    private readonly blocks: TextBlocks,
+    private readonly range: Range,
+  ) {}
+
+  async read(position: number, length: number): Promise<TextBlock> {
+    const { next } = this;
+    this.next = null;
+    if (next?.position === position && next.length === length) return next.block;
+    return this.blocks.read(position, length);
+  }
+
+  /** Expects the block behind the last line end of one. */
+  expect(position: number, { bytes, direct }: TextBlock): void {
+    const { to, length } = this.range;
+    const expected = position + bytes.lastIndexOf(lineFeed) + 1;
+    if (!direct || expected === position || expected >= to) return;
+    const wanted = Math.min(length, to - expected);
+    const block = this.blocks.read(expected, wanted);
+    // It may never be asked for.
+    block.catch(() => undefined);
+    this.next = { position: expected, length: wanted, block };
+  }
+}
+
 /**
  * Cuts a range of a source into stretches of whole records while `visit` looks at them; only the record that a block
  * cuts off is read again. A block without a whole record is shown again, longer.
@@ -29,14 +59,17 @@ export interface Range {
 export async function* stretches(
   blocks: TextBlocks,
   source: string,
-  { from, to, size, length }: Range,
+  range: Range,
   visit: Visit,
 ): AsyncGenerator<CsvSplit> {
+  const { from, to, size, length } = range;
+  const ahead = new BlocksAhead(blocks, range);
   let position = from;
   let wanted = length;
   while (position < to) {
     const asked = Math.min(wanted, to - position);
-    const block = await blocks.read(position, asked);
+    const block = await ahead.read(position, asked);
+    ahead.expect(position, block);
     const read = block.sourceBytes(block.bytes.length);
     const isLong = asked >= recordBytes;
     const end = visit(block, position, position + read >= size ? "file" : isLong ? "limit" : "more");

@@ -2,6 +2,8 @@ import type { Decode, SourceFile } from "../../src/plugin/format.js";
 
 /** Bytes of the first piece: what reading does at the end of a piece is to be seen before it is compiled. */
 const firstPiece = 1 << 13;
+/** What is left of a piece is seldom longer: less than a tag, or the characters up to one. */
+const headroom = 1 << 16;
 
 /** How the bytes of a document are to be taken. Plain data. */
 export interface XmlEncoding {
@@ -40,16 +42,42 @@ export function encodingOf(head: Buffer): XmlEncoding {
   };
 }
 
+/** A place for a piece, with room before it for what is left of the one before. */
+class Room {
+  private readonly bytes: Buffer;
+
+  constructor(size: number) {
+    this.bytes = Buffer.allocUnsafeSlow(headroom + size);
+  }
+
+  async read(file: SourceFile, position: number, length: number): Promise<Buffer> {
+    const place = this.bytes.subarray(headroom, headroom + length);
+    const bytes = await file.read(position, length, place);
+    if (bytes.buffer === place.buffer) return bytes;
+    bytes.copy(place);
+    return place.subarray(0, bytes.length);
+  }
+
+  /** The piece that was read into the room, behind `rest`. */
+  behind(rest: Buffer, piece: Buffer): Buffer {
+    if (rest.length > headroom) return Buffer.concat([rest, piece]);
+    rest.copy(this.bytes, headroom - rest.length);
+    return this.bytes.subarray(headroom - rest.length, headroom + piece.length);
+  }
+}
+
 /**
- * The bytes of a file from `from` to `to` as UTF-8, piece by piece. Where the file has another encoding, places in the
- * UTF-8 are turned back into those in the file.
+ * The bytes of a file from `from` to `to` as UTF-8, piece by piece, each of which is read while the one before it is
+ * worked on. Where the file has another encoding, places in the UTF-8 are turned back into those in the file.
  */
 export class XmlInput {
   private position: number;
-  private window: Buffer = Buffer.alloc(0);
   private readonly decode: Decode | null;
   private readonly unit: number;
   private pieceSize: number;
+  /** One holds the piece at hand, the other takes the one after it. */
+  private rooms: readonly [Room, Room] | null = null;
+  private next: Promise<Buffer> | null = null;
 
   constructor(
     private readonly file: SourceFile,
@@ -67,29 +95,44 @@ export class XmlInput {
     return this.position >= this.range.to;
   }
 
-  /** `rest` with the next piece behind it, in a buffer that serves again at the next call. */
+  /** `rest` with the next piece behind it, in a buffer that holds until the next call. */
   async after(rest: Buffer): Promise<Buffer> {
     if (this.ended) return rest;
-    const { to, pieceSize } = this.range;
-    const wanted = Math.min(this.pieceSize, to - this.position);
-    this.pieceSize = pieceSize;
-    if (this.decode) return this.decoded(rest, wanted, this.decode);
-    if (rest.length + wanted > this.window.length) {
-      const larger = Buffer.allocUnsafeSlow((rest.length + wanted) * 2);
-      rest.copy(larger);
-      this.window = larger;
-    } else this.window.set(rest);
-    const bytes = await this.file.read(this.position, wanted, this.window.subarray(rest.length, rest.length + wanted));
-    if (bytes.buffer !== this.window.buffer) this.window.set(bytes, rest.length);
-    this.position = bytes.length === 0 ? to : this.position + bytes.length;
-    return this.window.subarray(0, rest.length + bytes.length);
+    if (this.decode) return this.decoded(rest, this.decode);
+    const piece = await (this.next ?? this.read());
+    this.next = null;
+    this.passed(piece);
+    const [room, other] = this.rooms!;
+    this.rooms = [other, room];
+    const window = room.behind(rest, piece);
+    if (!this.ended) {
+      this.next = this.read();
+      // It may never be asked for.
+      this.next.catch(() => undefined);
+    }
+    return window;
   }
 
-  private async decoded(rest: Buffer, wanted: number, decode: Decode): Promise<Buffer> {
-    const { to } = this.range;
-    let bytes = await this.file.read(this.position, wanted);
-    if (this.position + bytes.length < to) bytes = bytes.subarray(0, cutOf(bytes, this.encoding));
-    this.position = bytes.length === 0 ? to : this.position + bytes.length;
+  private read(): Promise<Buffer> {
+    const { from, to, pieceSize } = this.range;
+    const size = Math.min(pieceSize, to - from);
+    this.rooms ??= [new Room(size), new Room(size)];
+    return this.rooms[0].read(this.file, this.position, this.wanted);
+  }
+
+  private get wanted(): number {
+    return Math.min(this.pieceSize, this.range.to - this.position);
+  }
+
+  private passed(bytes: Buffer): void {
+    this.position = bytes.length === 0 ? this.range.to : this.position + bytes.length;
+    this.pieceSize = this.range.pieceSize;
+  }
+
+  private async decoded(rest: Buffer, decode: Decode): Promise<Buffer> {
+    let bytes = await this.file.read(this.position, this.wanted);
+    if (this.position + bytes.length < this.range.to) bytes = bytes.subarray(0, cutOf(bytes, this.encoding));
+    this.passed(bytes);
     return Buffer.concat([rest, Buffer.from(decode(bytes), "utf8")]);
   }
 
