@@ -24,7 +24,8 @@ export interface Range {
 
 /** Blocks one after the other, each read while the one before it is looked at, if it begins where it was expected to. */
 class BlocksAhead {
-  private next: { readonly position: number; readonly length: number; readonly block: Promise<TextBlock> } | null = null;
+  private next: { readonly position: number; readonly length: number; readonly block: Promise<TextBlock> } | null =
+    null;
 
   constructor(
     private readonly blocks: TextBlocks,
