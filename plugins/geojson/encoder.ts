@@ -1,5 +1,6 @@
 import { type Batch, type BytesColumn, type Column, Kind, Presence } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
+import { Literal } from "../shared/literal.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { cutAntimeridian } from "./antimeridian.js";
@@ -25,11 +26,17 @@ export interface EncoderSettings extends GeometrySettings {
   readonly idField: string | undefined;
 }
 
-const opening = Buffer.from('{"type":"Feature"');
-const id = Buffer.from(',"id":');
-const properties = Buffer.from(',"properties":{');
-const geometry = Buffer.from('},"geometry":');
-const words = { null: Buffer.from("null"), true: Buffer.from("true"), false: Buffer.from("false") };
+const id = new Literal(',"id":');
+const properties = new Literal(',"properties":{');
+const geometry = new Literal('},"geometry":');
+const words = { null: new Literal("null"), true: new Literal("true"), false: new Literal("false") };
+
+/** What stands before the value of a property. */
+interface Prefix {
+  readonly first: Literal;
+  /** With the comma that the first property does not have. */
+  readonly further: Literal;
+}
 
 const least = BigInt(Number.MIN_SAFE_INTEGER);
 const most = BigInt(Number.MAX_SAFE_INTEGER);
@@ -45,17 +52,17 @@ const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
 export class FeatureEncoder {
   private readonly out = new TextBuffer(1 << 14);
   private readonly text: GeometryText;
-  private readonly before: Buffer;
-  private readonly after: Buffer;
-  private readonly names = new Map<string, Buffer>();
+  private readonly before: Literal;
+  private readonly after: Literal;
+  private readonly names = new Map<string, Prefix>();
 
   constructor(
     private readonly settings: EncoderSettings,
     private readonly context: WriteContext,
   ) {
     this.text = new GeometryText(this.out, settings);
-    this.before = Buffer.from(settings.before);
-    this.after = Buffer.from(settings.after);
+    this.before = new Literal(`${settings.before}{"type":"Feature"`);
+    this.after = new Literal(`}${settings.after}`);
   }
 
   encode(batch: Batch): FeatureChunk {
@@ -71,10 +78,9 @@ export class FeatureEncoder {
     const bounds = new Bounds();
     let infinite = 0;
     for (let row = 0; row < batch.length; row++) {
-      this.put(this.before);
-      this.put(opening);
+      out.literal(this.before);
       if (ids && ids.presence[row] === Presence.value) {
-        this.put(id);
+        out.literal(id);
         this.value(ids, row);
       }
       if (settings.fileBounds && shapes.kinds[row] !== Kind.none) bounds.addGeometry(shapes, row);
@@ -83,21 +89,19 @@ export class FeatureEncoder {
         box.addGeometry(shapes, row);
         box.write(out, settings);
       }
-      this.put(properties);
+      out.literal(properties);
       let first = true;
       for (let c = 0; c < columns.length; c++) {
         const column = columns[c]!;
         if (column.presence[row] === Presence.absent) continue;
         const prefix = prefixes[c]!;
-        // The prefix begins with the comma that the first property does not have.
-        out.bytes(prefix, first ? 1 : 0, prefix.length);
+        out.literal(first ? prefix.first : prefix.further);
         first = false;
         this.value(column, row);
       }
-      this.put(geometry);
+      out.literal(geometry);
       if (!this.text.write(shapes, row)) infinite++;
-      out.byte(125);
-      this.put(this.after);
+      out.literal(this.after);
     }
     if (infinite > 0) {
       this.context.lose(
@@ -113,14 +117,11 @@ export class FeatureEncoder {
     return { bytes: out.finish(), count: batch.length, least: wanted ? low : null, most: wanted ? high : null };
   }
 
-  private put(bytes: Uint8Array): void {
-    this.out.bytes(bytes, 0, bytes.length);
-  }
-
-  private prefix(name: string): Buffer {
+  private prefix(name: string): Prefix {
     const known = this.names.get(name);
     if (known) return known;
-    const made = Buffer.from(`,${JSON.stringify(name)}:`);
+    const text = `${JSON.stringify(name)}:`;
+    const made = { first: new Literal(text), further: new Literal(`,${text}`) };
     if (this.names.size > 4096) this.names.clear();
     this.names.set(name, made);
     return made;
@@ -153,12 +154,12 @@ export class FeatureEncoder {
   private value(column: Column, row: number): void {
     const { out } = this;
     if (column.presence[row] !== Presence.value) {
-      this.put(words.null);
+      out.literal(words.null);
       return;
     }
     switch (column.type) {
       case "boolean":
-        this.put(column.values[row] === 1 ? words.true : words.false);
+        out.literal(column.values[row] === 1 ? words.true : words.false);
         break;
       case "int32":
         out.int(column.values[row]!);
@@ -168,7 +169,7 @@ export class FeatureEncoder {
         break;
       case "double":
         if (Number.isFinite(column.values[row]!)) out.double(column.values[row]!);
-        else this.put(words.null);
+        else out.literal(words.null);
         break;
       case "json":
         this.json(column, row);

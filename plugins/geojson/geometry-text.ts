@@ -1,4 +1,5 @@
 import { type GeometryColumn, geometryTypes, Kind } from "../../src/model/index.js";
+import { Literal } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 
 const comma = 44;
@@ -8,12 +9,11 @@ const close = 93;
 /** How deep positions are nested, by kind. */
 const levels = [0, 1, 2, 3, 2, 3, 4, 0];
 
-const openings = geometryTypes.map((type, kind) =>
-  Buffer.from(
-    kind === Kind.GeometryCollection ? `{"type":"${type}","geometries":[` : `{"type":"${type}","coordinates":`,
-  ),
-);
-const none = Buffer.from("null");
+const openings = geometryTypes.map((type, kind) => {
+  const isCollection = kind === Kind.GeometryCollection;
+  return new Literal(isCollection ? `{"type":"${type}","geometries":[` : `{"type":"${type}","coordinates":`);
+});
+const none = new Literal("null");
 
 export interface GeometrySettings {
   /** Decimals of x and y, and of z. */
@@ -88,7 +88,7 @@ export class GeometryText {
     this.geometry(column, row);
     if (this.finite) return true;
     out.length = start;
-    out.bytes(none, 0, none.length);
+    out.literal(none);
     return false;
   }
 
@@ -96,11 +96,10 @@ export class GeometryText {
     const { out } = this;
     const kind = column.kinds[row]!;
     if (kind === Kind.none) {
-      out.bytes(none, 0, none.length);
+      out.literal(none);
       return;
     }
-    const opening = openings[kind]!;
-    out.bytes(opening, 0, opening.length);
+    out.literal(openings[kind]!);
     if (kind === Kind.GeometryCollection) this.members(column, row);
     else this.coordinates(column, row, kind);
     out.byte(125);

@@ -1,5 +1,6 @@
 import { type Batch, type Field, type GeometryColumn, Kind, Presence, valueAt } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
+import { Literal } from "../shared/literal.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
@@ -29,8 +30,9 @@ const lineKinds = new Map<number, string>([
   [Kind.LineString, "LineString"],
   [Kind.MultiLineString, "MultiLineString"],
 ]);
-const opened = gpxTypes.map((name) => Buffer.from(`<${name}>`));
-const closed = gpxTypes.map((name) => Buffer.from(`</${name}>\n`));
+const opened = gpxTypes.map((name) => new Literal(`<${name}>`));
+const extensions = { open: new Literal("<extensions>"), close: new Literal("</extensions>") };
+const closed = gpxTypes.map((name) => new Literal(`</${name}>\n`));
 
 /** Writes features as elements of GPX 1.1. */
 export class GpxEncoder {
@@ -122,7 +124,7 @@ export class GpxEncoder {
       this.out.byte(62);
       this.points.height(this.out, geometry, k);
       this.attributes(plan, Gpx.wpt, row, "", false);
-      this.put(closed[Gpx.wpt]!);
+      this.out.literal(closed[Gpx.wpt]!);
     }
   }
 
@@ -135,14 +137,14 @@ export class GpxEncoder {
     const as = isRoute ? Gpx.rte : Gpx.trk;
     const lists = this.listsOf(plan, geometry, row, rings);
     this.out = this.outs[as]!;
-    this.put(opened[as]!);
+    this.out.literal(opened[as]!);
     this.attributes(plan, as, row, formerType(geometry, row, rings), lists !== null);
     for (const [line, ring] of rings.entries()) {
       if (!isRoute) this.out.ascii("<trkseg>\n");
       this.points.line(this.out, isRoute ? "rtept" : "trkpt", geometry, ring, lists?.[line] ?? []);
       if (!isRoute) this.out.ascii("</trkseg>\n");
     }
-    this.put(closed[as]!);
+    this.out.literal(closed[as]!);
   }
 
   private listsOf(plan: FieldPlan, geometry: GeometryColumn, row: number, rings: readonly number[]): PointLists | null {
@@ -174,7 +176,7 @@ export class GpxEncoder {
       this.openExtensions();
       this.out.ascii(`<gf:geometry>${former}</gf:geometry>`);
     }
-    if (this.hasExtensions) this.out.ascii("</extensions>");
+    if (this.hasExtensions) this.out.literal(extensions.close);
     if (as !== Gpx.wpt) this.out.byte(10);
   }
 
@@ -184,17 +186,17 @@ export class GpxEncoder {
     const column = plan.columns[index]!;
     if (column.presence[row] !== Presence.value) return true;
     if (column.type === "text" && takesAnyText(name)) {
-      this.put(open);
+      out.literal(open);
       this.drop(name, writeText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!));
     } else {
       const text = textOf(column, row);
       if (text === null || !fitsElement(name, text)) return false;
-      this.put(open);
+      out.literal(open);
       const stored = name === "time" ? inUtc(text) : text;
       if (isShifted(text, stored)) this.shifted++;
       out.utf8(elementText(stored));
     }
-    this.put(close);
+    out.literal(close);
     return true;
   }
 
@@ -216,22 +218,18 @@ export class GpxEncoder {
     }
     this.openExtensions();
     const tag = plan.tags[index]!;
-    this.put(tag.open);
+    this.out.literal(tag.open);
     this.drop(name, writeValue(this.out, column, row));
-    this.put(tag.close);
+    this.out.literal(tag.close);
   }
 
   private openExtensions(): void {
-    if (!this.hasExtensions) this.out.ascii("<extensions>");
+    if (!this.hasExtensions) this.out.literal(extensions.open);
     this.hasExtensions = true;
   }
 
   private drop(field: string, characters: number): void {
     if (characters > 0) this.dropped.set(field, (this.dropped.get(field) ?? 0) + 1);
-  }
-
-  private put(bytes: Uint8Array): void {
-    this.out.bytes(bytes, 0, bytes.length);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js";
+import { Literal } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
 
@@ -6,8 +7,8 @@ import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } f
 export interface StandardColumn {
   readonly name: string;
   readonly column: number;
-  readonly open: Buffer;
-  readonly close: Buffer;
+  readonly open: Literal;
+  readonly close: Literal;
   /** The schema has it behind the links. */
   readonly afterLinks: boolean;
 }
@@ -20,7 +21,7 @@ export interface FieldPlan {
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
   /** The tags of each field in extensions. */
-  readonly tags: readonly { readonly open: Buffer; readonly close: Buffer }[];
+  readonly tags: readonly { readonly open: Literal; readonly close: Literal }[];
   readonly type: Column | null;
   readonly links: BytesColumn | null;
   readonly linksIndex: number;
@@ -46,7 +47,7 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
     standardFields.flatMap(({ name, of }, index) => {
       const column = of.some((each) => each === kind) ? find(name) : -1;
       if (column < 0) return [];
-      const tags = { open: Buffer.from(`<${name}>`), close: Buffer.from(`</${name}>`) };
+      const tags = { open: new Literal(`<${name}>`), close: new Literal(`</${name}>`) };
       return [{ name, column, ...tags, afterLinks: index > lastBeforeLinks }];
     }),
   );
@@ -56,7 +57,7 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
   });
   const tags = fields.map(({ name }) => {
     const element = `geoferry:${elementName(name)}`;
-    return { open: Buffer.from(`<${element}>`), close: Buffer.from(`</${element}>`) };
+    return { open: new Literal(`<${element}>`), close: new Literal(`</${element}>`) };
   });
   const type = columns[typeIndex] ?? null;
   const links = json(linksIndex);

@@ -1,4 +1,5 @@
 import type { GeometryColumn } from "../../src/model/index.js";
+import { Literal } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
@@ -29,20 +30,19 @@ interface Sorted {
 
 type PointTag = "wpt" | "rtept" | "trkpt";
 
-const tagged = (text: (tag: PointTag) => string): Readonly<Record<PointTag, Buffer>> => ({
-  wpt: Buffer.from(text("wpt")),
-  rtept: Buffer.from(text("rtept")),
-  trkpt: Buffer.from(text("trkpt")),
+const tagged = (text: (tag: PointTag) => string): Readonly<Record<PointTag, Literal>> => ({
+  wpt: new Literal(text("wpt")),
+  rtept: new Literal(text("rtept")),
+  trkpt: new Literal(text("trkpt")),
 });
 const openings = tagged((tag) => `<${tag} lat="`);
 const endings = tagged((tag) => `</${tag}>\n`);
 const words = {
-  lon: Buffer.from('" lon="'),
-  ele: Buffer.from("<ele>"),
-  eleEnd: Buffer.from("</ele>"),
-  empty: Buffer.from("/>\n"),
+  lon: new Literal('" lon="'),
+  ele: new Literal("<ele>"),
+  eleEnd: new Literal("</ele>"),
+  empty: new Literal("/>\n"),
 };
-const put = (out: TextBuffer, bytes: Buffer): void => out.bytes(bytes, 0, bytes.length);
 
 /** Writes positions as elements of GPX's wptType, with what their features say of each. */
 export class PointText {
@@ -57,9 +57,9 @@ export class PointText {
   open(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, k: number): void {
     const { precision } = this.digits;
     const x = geometry.xy[2 * k]!;
-    put(out, openings[tag]);
+    out.literal(openings[tag]);
     out.fixed(geometry.xy[2 * k + 1]!, precision);
-    put(out, words.lon);
+    out.literal(words.lon);
     // GPX 1.1, longitudeType: less than 180.
     if (x > 179 && Number(x.toFixed(precision)) >= 180) {
       this.moved++;
@@ -71,9 +71,9 @@ export class PointText {
   height(out: TextBuffer, geometry: GeometryColumn, k: number): boolean {
     const z = geometry.z ? geometry.z[k]! : Number.NaN;
     if (!Number.isFinite(z)) return false;
-    put(out, words.ele);
+    out.literal(words.ele);
     out.fixed(z, this.digits.zPrecision);
-    put(out, words.eleEnd);
+    out.literal(words.eleEnd);
     return true;
   }
 
@@ -92,8 +92,8 @@ export class PointText {
       if (sorted) this.shifted += writePoint(out, sorted, k - from);
       if (out.length === before) {
         out.length = start;
-        put(out, words.empty);
-      } else put(out, end);
+        out.literal(words.empty);
+      } else out.literal(end);
     }
   }
 }

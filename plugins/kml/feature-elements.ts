@@ -1,4 +1,5 @@
 import { type Field, Presence } from "../../src/model/index.js";
+import { Literal } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 import { allowed, attributeText, elementText, writeText } from "../shared/xml-text.js";
 import type { ElementField } from "./element-fields.js";
@@ -12,6 +13,22 @@ export interface ElementSettings {
   readonly descriptionField: string | undefined;
   readonly styles: boolean;
 }
+
+interface Tags {
+  readonly open: Literal;
+  readonly close: Literal;
+}
+
+const tagged = (open: string, close: string): Tags => ({ open: new Literal(open), close: new Literal(close) });
+
+const tagsOf = {
+  name: tagged("<name>", "</name>"),
+  description: tagged("<description>", "</description>"),
+  author: tagged("<atom:author><atom:name>", "</atom:name></atom:author>"),
+  address: tagged("<address>", "</address>"),
+  phoneNumber: tagged("<phoneNumber>", "</phoneNumber>"),
+  snippet: tagged("<snippet>", "</snippet>"),
+};
 
 /** Writes what KML has elements for, as far as they can say it, and keeps in mind what has been said. */
 export class FeatureElements {
@@ -35,9 +52,9 @@ export class FeatureElements {
     this.flag("open");
     this.author();
     this.link();
-    this.text("address", "<address>", "</address>");
-    this.text("phoneNumber", "<phoneNumber>", "</phoneNumber>");
-    this.text("snippet", "<snippet>", "</snippet>");
+    this.text("address", tagsOf.address);
+    this.text("phoneNumber", tagsOf.phoneNumber);
+    this.text("snippet", tagsOf.snippet);
   }
 
   private behindDescription(): void {
@@ -49,7 +66,7 @@ export class FeatureElements {
   /** The name or description: the field called so, else one that is shown as it and stays data. */
   private nameLike(element: "name" | "description", field: string | undefined): void {
     if (field === undefined) {
-      this.text(element, `<${element}>`, `</${element}>`);
+      this.text(element, tagsOf[element]);
       return;
     }
     const { batch } = this.said;
@@ -57,17 +74,17 @@ export class FeatureElements {
     if (column?.presence[this.said.row] !== Presence.value) return;
     const { out } = this;
     const mark = out.length;
-    out.ascii(`<${element}>`);
+    out.literal(tagsOf[element].open);
     const before = out.length;
     writeValue(out, column, this.said.row);
     if (out.length === before) out.length = mark;
     else {
-      out.ascii(`</${element}>`);
+      out.literal(tagsOf[element].close);
       if (field !== element) this.said.adds(element);
     }
   }
 
-  private text(field: ElementField, opening: string, end: string): void {
+  private text(field: ElementField, tags: Tags): void {
     const column = this.said.columnOf(field);
     if (column?.presence[this.said.row] !== Presence.value || !("offsets" in column)) return;
     const from = column.offsets[this.said.row]!;
@@ -75,7 +92,7 @@ export class FeatureElements {
     if (from === to) return;
     const { out } = this;
     const mark = out.length;
-    out.ascii(opening);
+    out.literal(tags.open);
     const before = out.length;
     const removed = writeText(out, column.bytes, from, to);
     // Nothing left is nothing said: an element without text is read as none.
@@ -83,7 +100,7 @@ export class FeatureElements {
       out.length = mark;
       return;
     }
-    out.ascii(end);
+    out.literal(tags.close);
     if (removed > 0) this.said.removes(field);
     this.said.carried.add(field);
   }
@@ -99,7 +116,7 @@ export class FeatureElements {
   private author(): void {
     const author = this.said.valueOf("author");
     if (typeof author !== "string" || author.trim() !== author) return;
-    this.text("author", "<atom:author><atom:name>", "</atom:name></atom:author>");
+    this.text("author", tagsOf.author);
   }
 
   private link(): void {

@@ -1,4 +1,5 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
+import { Literal } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 
 /** Decimals of longitudes and latitudes, and of heights. */
@@ -16,6 +17,21 @@ export interface GeometryModes {
 }
 
 export const noModes: GeometryModes = { extrude: "", tessellate: "", altitudeMode: "" };
+
+const element = (name: string) => ({ open: new Literal(`<${name}>`), close: new Literal(`</${name}>`) });
+const boundary = (name: string) => ({
+  open: new Literal(`<${name}><LinearRing>`),
+  close: new Literal(`</LinearRing></${name}>`),
+});
+const tags = {
+  point: element("Point"),
+  line: element("LineString"),
+  polygon: element("Polygon"),
+  multi: element("MultiGeometry"),
+  coordinates: element("coordinates"),
+  shell: boundary("outerBoundaryIs"),
+  hole: boundary("innerBoundaryIs"),
+};
 
 const isSimple = (kind: number): boolean => kind >= Kind.Point && kind <= Kind.Polygon;
 
@@ -53,9 +69,9 @@ export class GeometryElements {
       case Kind.GeometryCollection:
         return this.collection(column, i);
       default:
-        this.out.ascii("<MultiGeometry>");
+        this.out.literal(tags.multi.open);
         this.members(column, kind, part, end);
-        this.out.ascii("</MultiGeometry>");
+        this.out.literal(tags.multi.close);
         return !this.isEmpty(column, kind, part, end);
     }
   }
@@ -76,16 +92,16 @@ export class GeometryElements {
     } else {
       const to = positionOffsets[ringOffsets[end]!]!;
       for (let k = positionOffsets[ringOffsets[part]!]!; k < to; k++) {
-        this.open("<Point>", false);
+        this.open(tags.point.open, false);
         this.coordinates(column, k, k + 1);
-        this.out.ascii("</Point>");
+        this.out.literal(tags.point.close);
       }
     }
   }
 
   private collection(column: GeometryColumn, i: number): boolean {
     const { members, memberOffsets } = column;
-    this.out.ascii("<MultiGeometry>");
+    this.out.literal(tags.multi.open);
     let faithful = true;
     let common = -1;
     if (members && memberOffsets) {
@@ -96,13 +112,13 @@ export class GeometryElements {
         common = k === from || common === kind ? kind : 0;
       }
     }
-    this.out.ascii("</MultiGeometry>");
+    this.out.literal(tags.multi.close);
     return faithful && !isSimple(common);
   }
 
-  private open(tag: string, tessellated = true): void {
+  private open(tag: Literal, tessellated = true): void {
     const { out, modes } = this;
-    out.ascii(tag);
+    out.literal(tag);
     if (modes === noModes) return;
     out.ascii(modes.extrude);
     if (tessellated) out.ascii(modes.tessellate);
@@ -111,33 +127,35 @@ export class GeometryElements {
 
   private line(column: GeometryColumn, kind: number, ring: number): void {
     const isPoint = kind === Kind.Point;
-    this.open(isPoint ? "<Point>" : "<LineString>", !isPoint);
+    const tag = isPoint ? tags.point : tags.line;
+    this.open(tag.open, !isPoint);
     if (ring >= 0) this.coordinates(column, column.positionOffsets[ring]!, column.positionOffsets[ring + 1]!);
-    this.out.ascii(isPoint ? "</Point>" : "</LineString>");
+    this.out.literal(tag.close);
   }
 
   private polygon(column: GeometryColumn, part: number): void {
     const { out } = this;
     const { ringOffsets, positionOffsets } = column;
-    this.open("<Polygon>");
+    this.open(tags.polygon.open);
     const shell = part < 0 ? 0 : ringOffsets[part]!;
     const end = part < 0 ? 0 : ringOffsets[part + 1]!;
     for (let r = shell; r < end; r++) {
-      out.ascii(r === shell ? "<outerBoundaryIs><LinearRing>" : "<innerBoundaryIs><LinearRing>");
+      const tag = r === shell ? tags.shell : tags.hole;
+      out.literal(tag.open);
       this.coordinates(column, positionOffsets[r]!, positionOffsets[r + 1]!);
-      out.ascii(r === shell ? "</LinearRing></outerBoundaryIs>" : "</LinearRing></innerBoundaryIs>");
+      out.literal(tag.close);
     }
-    out.ascii("</Polygon>");
+    out.literal(tags.polygon.close);
   }
 
   private coordinates(column: GeometryColumn, from: number, to: number): void {
     const { out } = this;
-    out.ascii("<coordinates>");
+    out.literal(tags.coordinates.open);
     for (let k = from; k < to; k++) {
       if (k > from) out.byte(32);
       this.position(column, k, 44);
     }
-    out.ascii("</coordinates>");
+    out.literal(tags.coordinates.close);
   }
 
   /** Writes a position with `separator` between its numbers: a comma, or a blank in gx:coord. */

@@ -1,5 +1,6 @@
 import { type Batch, type Column, Presence, valueAt } from "../../src/model/index.js";
 import type { Encoder, WriteContext } from "../../src/plugin/format.js";
+import { Literal } from "../shared/literal.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { allowed, attributeText } from "../shared/xml-text.js";
 import { altitudeModes, isElementField } from "./element-fields.js";
@@ -40,13 +41,14 @@ export interface PlacemarkSettings extends ElementSettings {
 interface DataField {
   readonly column: Column;
   readonly name: string;
-  readonly opening: Buffer;
+  readonly opening: Literal;
   /** Whether an element can have said its value. */
   readonly isElement: boolean;
 }
 
-const closing = Buffer.from("</SimpleData>");
-const dataClosing = Buffer.from("</SchemaData></ExtendedData>");
+const placemark = { open: new Literal("<Placemark"), close: new Literal("</Placemark>\n") };
+const closing = new Literal("</SimpleData>");
+const dataClosing = new Literal("</SchemaData></ExtendedData>");
 /** Names of XML without colons, as far as ASCII goes: what xs:ID takes for sure. */
 const ncName = /^[A-Za-z_][\w.-]*$/;
 
@@ -56,8 +58,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly geometry: GeometryElements;
   /** The least height that is not written as 0. */
   private readonly leastHeight: number;
-  private readonly openings = new Map<string, Buffer>();
-  private readonly dataOpening: Buffer;
+  private readonly openings = new Map<string, Literal>();
+  private readonly dataOpening: Literal;
   private readonly said = new FeatureValues();
   private readonly elements: FeatureElements;
   private data: DataField[] = [];
@@ -72,7 +74,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     this.geometry = new GeometryElements(this.out, settings.precision);
     this.leastHeight = 0.5 * 10 ** -settings.precision.z;
     this.elements = new FeatureElements(this.out, this.said, settings);
-    this.dataOpening = Buffer.from(`<ExtendedData><SchemaData schemaUrl="#${settings.schema.id}">`);
+    this.dataOpening = new Literal(`<ExtendedData><SchemaData schemaUrl="#${settings.schema.id}">`);
   }
 
   encode(batch: Batch): PlacemarkChunk {
@@ -92,7 +94,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       if (path !== folder) folders.push({ at: out.length, path });
       folder = path;
       const facts = factsOf(batch.geometry, row, this.leastHeight);
-      out.ascii("<Placemark");
+      out.literal(placemark.open);
       this.id(ids);
       out.byte(62);
       const modes = this.modes(facts);
@@ -102,16 +104,16 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       if (!facts.finite) infinite++;
       else if (times) writeTracks(out, this.geometry, batch.geometry, row, times, modes.altitudeMode);
       else if (batch.geometry.kinds[row] !== 0 && !this.geometry.write(batch.geometry, row, modes)) unfaithful++;
-      out.ascii("</Placemark>\n");
+      out.literal(placemark.close);
     }
     this.report(unfaithful, infinite);
     return { bytes: out.finish(), count: batch.length, folders, ids: Uint32Array.from(ids) };
   }
 
-  private opening(name: string): Buffer {
+  private opening(name: string): Literal {
     const known = this.openings.get(name);
     if (known) return known;
-    const made = Buffer.from(`<SimpleData name="${attributeText(name)}">`);
+    const made = new Literal(`<SimpleData name="${attributeText(name)}">`);
     this.openings.set(name, made);
     return made;
   }
@@ -183,20 +185,19 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const { batch, row, carried } = this.said;
     const { fields, idField } = this.settings.schema;
     if (fields.length === 0 && !idField) return;
-    out.bytes(this.dataOpening, 0, this.dataOpening.length);
+    out.literal(this.dataOpening);
     for (const { column, name, opening, isElement } of this.data) {
       if (column.presence[row] !== Presence.value || (isElement && carried.has(name))) continue;
-      out.bytes(opening, 0, opening.length);
+      out.literal(opening);
       if (writeValue(out, column, row) > 0) this.said.removes(name);
-      out.bytes(closing, 0, closing.length);
+      out.literal(closing);
     }
     if (idField && batch.ids?.presence[row] === Presence.value && !carried.has(idKey)) {
-      const opening = this.opening(idField.name);
-      out.bytes(opening, 0, opening.length);
+      out.literal(this.opening(idField.name));
       if (writeValue(out, batch.ids, row) > 0) this.said.removes(undefined);
-      out.bytes(closing, 0, closing.length);
+      out.literal(closing);
     }
-    out.bytes(dataClosing, 0, dataClosing.length);
+    out.literal(dataClosing);
   }
 
   private report(unfaithful: number, infinite: number): void {

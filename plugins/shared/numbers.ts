@@ -4,6 +4,7 @@
  */
 
 import { borrow } from "../../src/model/index.js";
+import type { Literal } from "./literal.js";
 import { putDecimal } from "./plain-decimal.js";
 
 /** Powers of ten that a double holds exactly. */
@@ -137,14 +138,27 @@ const mostFraction = 9;
 /** What is further than this from a whole number may lie in the middle of two. */
 const nearHalf = 0.4999;
 
+/** The three digits of each number below 1000, the first in the lowest byte. */
+const triples = Int32Array.from({ length: 1000 }, (_, n) => charactersOf(String(n).padStart(3, "0")));
+/** The digits of each number below 1000 without leading zeros, in the same way, and in the highest byte how many. */
+const shortTriples = Int32Array.from({ length: 1000 }, (_, n) => charactersOf(`${n}`) | (`${n}`.length << 24));
+
+function charactersOf(digits: string): number {
+  let characters = 0;
+  for (let i = 0; i < digits.length; i++) characters |= digits.charCodeAt(i) << (8 * i);
+  return characters;
+}
+
 /** Text as bytes, growing as it is written. */
 export class TextBuffer {
   private buffer: Buffer;
+  private view: DataView;
   /** Bytes so far. */
   length = 0;
 
   constructor(capacity = 65536) {
     this.buffer = Buffer.allocUnsafeSlow(capacity);
+    this.view = viewOf(this.buffer);
   }
 
   private reserve(size: number): void {
@@ -152,6 +166,7 @@ export class TextBuffer {
     const grown = Buffer.allocUnsafeSlow(Math.max(this.length + size, this.buffer.length * 2));
     grown.set(this.buffer.subarray(0, this.length));
     this.buffer = grown;
+    this.view = viewOf(grown);
   }
 
   byte(value: number): void {
@@ -167,6 +182,13 @@ export class TextBuffer {
     // Copying a few bytes by hand is cheaper than the call that copies many.
     if (size < 64) for (let i = 0; i < size; i++) buffer[length + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), length);
+    this.length += size;
+  }
+
+  literal({ words, size }: Literal): void {
+    this.reserve(8 * words.length);
+    const { view, length } = this;
+    for (let i = 0; i < words.length; i++) view.setFloat64(length + 8 * i, words[i]!, true);
     this.length += size;
   }
 
@@ -290,30 +312,43 @@ export class TextBuffer {
   private parts(negative: boolean, whole: number, fraction: number, decimals: number): void {
     const { buffer } = this;
     if (negative) buffer[this.length++] = minus;
-    if (whole < 10) buffer[this.length++] = zero + whole;
-    else if (whole < 100) {
-      this.pair(whole, this.length);
-      this.length += 2;
-    } else this.digits(whole, 1);
+    if (whole < 1000) this.shortTriple(whole);
+    else this.digits(whole, 1);
     if (fraction === 0) return;
     const from = this.length + 1;
     buffer[from - 1] = point;
-    let end = from + decimals;
+    let at = from + decimals;
     let rest = fraction;
-    if (decimals % 2 === 1) {
+    for (; at >= from + 3; at -= 3) {
+      const next = (rest / 1000) | 0;
+      const characters = triples[rest - next * 1000]!;
+      buffer[at - 3] = characters;
+      buffer[at - 2] = characters >> 8;
+      buffer[at - 1] = characters >> 16;
+      rest = next;
+    }
+    while (at > from) {
       const next = (rest / 10) | 0;
-      buffer[--end] = zero + rest - next * 10;
+      buffer[--at] = zero + rest - next * 10;
       rest = next;
     }
-    while (end > from) {
-      const next = (rest / 100) | 0;
-      end -= 2;
-      this.pair(rest - next * 100, end);
-      rest = next;
-    }
-    end = from + decimals;
+    let end = from + decimals;
     while (buffer[end - 1] === zero) end--;
     this.length = end;
+  }
+
+  /** A number below 1000. How many digits it has cannot be foreseen, and is looked up: a branch would be the dearer. */
+  private shortTriple(value: number): void {
+    const characters = shortTriples[value]!;
+    // Four bytes at once; whatever comes next is written over those that are too many.
+    this.view.setInt32(this.length, characters, true);
+    this.length += characters >>> 24;
+  }
+
+  /** The three digits of a number below 1000, where there is room for four. */
+  private triple(value: number): void {
+    this.view.setInt32(this.length, triples[value]!, true);
+    this.length += 3;
   }
 
   /** Both digits of a number below 100. */
@@ -359,9 +394,28 @@ export class TextBuffer {
     this.smallDigits(value - high * 1e8, 8);
   }
 
+  /** The digits of an integer below 1e8. */
   private smallDigits(value: number, width: number): void {
+    const whole = value | 0;
+    if (width > 1) {
+      this.paddedDigits(whole, width);
+      return;
+    }
+    const thousands = (whole / 1000) | 0;
+    const millions = (whole / 1000000) | 0;
+    if (millions > 0) {
+      this.shortTriple(millions);
+      this.triple(thousands - millions * 1000);
+      this.triple(whole - thousands * 1000);
+    } else if (thousands > 0) {
+      this.shortTriple(thousands);
+      this.triple(whole - thousands * 1000);
+    } else this.shortTriple(whole);
+  }
+
+  private paddedDigits(value: number, width: number): void {
     const { buffer } = this;
-    let rest = value | 0;
+    let rest = value;
     let count = rest < 10 ? 1 : rest < 100 ? 2 : rest < 1000 ? 3 : rest < 10000 ? 4 : 0;
     if (count === 0) count = rest < 100000 ? 5 : rest < 1000000 ? 6 : rest < 10000000 ? 7 : 8;
     if (count < width) count = width;
@@ -391,6 +445,8 @@ export class TextBuffer {
     return whole;
   }
 }
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
 
 /** Digits before the point of a number from 1 to 1e15. */
 function wholeDigits(size: number): number {

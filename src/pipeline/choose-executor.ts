@@ -11,11 +11,11 @@ const mebibyte = 1024 * 1024;
 
 /**
  * Whether one thread is as soon done with an input as so many are. Each compiles for itself what it runs, half a second
- * of a processor: two have it back at some 128 MiB (docs/decisions/2026-11-22-two-threads.md), or four times as much where
+ * of a processor: two have it back at some 192 MiB (docs/decisions/2026-11-22-two-threads.md), or 512 where
  * no text is written; more of them, with as many processors, sooner.
  */
 export function isSmall(bytes: number, count: number, writesText = true): boolean {
-  return bytes < (count > 2 ? 16 : writesText ? 128 : 512) * mebibyte;
+  return bytes < (count > 2 ? 16 : writesText ? 192 : 512) * mebibyte;
 }
 
 /** Text is what can be written to a stream: the other formats have numbers as programs keep them. */
