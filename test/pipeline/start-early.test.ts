@@ -18,7 +18,7 @@ const large = scratch.path("large.csv");
 writeFileSync(small, "lon,lat\n1,2\n");
 writeFileSync(large, "lon,lat\n1,2\n");
 // Nobody reads it here: it only has to be large.
-truncateSync(large, 128 * 1024 * 1024);
+truncateSync(large, 192 * 1024 * 1024);
 
 /** How many threads begin before the input is opened. */
 async function begun(request: Partial<ConvertRequest>): Promise<number> {
@@ -43,7 +43,7 @@ describe("threads begin before the inputs are opened", () => {
   test("sooner for many than for two", () => {
     const mebibyte = 1024 * 1024;
     expect([15, 16].map((size) => isSmall(size * mebibyte, 8))).toEqual([true, false]);
-    expect([127, 128].map((size) => isSmall(size * mebibyte, 2))).toEqual([true, false]);
+    expect([191, 192].map((size) => isSmall(size * mebibyte, 2))).toEqual([true, false]);
     // Numbers that are not made to text leave less to be shared.
     expect([511, 512].map((size) => isSmall(size * mebibyte, 2, false))).toEqual([true, false]);
   });
