@@ -13,6 +13,9 @@ const quote = 34;
 const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
+/** In each of four bytes, its lowest and its highest bit. */
+const ones = 0x01010101;
+const highest = 0x80808080;
 
 /** Bytes after which the call that searches many is cheaper than looking at one after the other. */
 const nearBytes = 24;
@@ -95,12 +98,15 @@ export class Scanner {
   private readonly breaks = new LineBreaks();
   /** 1 for bytes that end a plain cell. */
   private readonly ending = new Uint8Array(256);
-  /** The greatest of them. */
-  private readonly last: number;
+  /** The delimiter, four times. */
+  private readonly delimiters: number;
+  /** The bytes that were scanned last. */
+  private bytes: Uint8Array = new Uint8Array();
+  private view = new DataView(this.bytes.buffer);
 
   constructor(delimiter: number) {
     this.delimiter = delimiter;
-    this.last = Math.max(delimiter, carriageReturn);
+    this.delimiters = Math.imul(delimiter, ones);
     this.ending[delimiter] = 1;
     this.ending[lineFeed] = 1;
     this.ending[carriageReturn] = 1;
@@ -120,7 +126,8 @@ export class Scanner {
    * of it that counts, ends there too. Incomplete: more bytes are needed. Unterminated: a quote is never closed.
    */
   scan(bytes: Uint8Array, from: number, to: number, final: boolean): Found {
-    const { ending, delimiter, last } = this;
+    const { ending, delimiter } = this;
+    if (bytes !== this.bytes) this.look(bytes);
     let i = from;
     let cells = 0;
     let lines = 0;
@@ -160,7 +167,7 @@ export class Scanner {
           end = i;
         }
       } else {
-        while (i < to && (bytes[i]! > last || ending[bytes[i]!] === 0)) i++;
+        i = this.plainEnd(bytes, i, to);
         end = i;
       }
       this.starts[cells] = start;
@@ -184,6 +191,34 @@ export class Scanner {
       this.lines = lines;
       return "record";
     }
+  }
+
+  private look(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /**
+   * Where a plain cell ends that goes on at `from`, four bytes at a time. Of `x` the zeros, of `word` the bytes below 14
+   * have their highest bit set in what is `found`, and maybe bytes above one of them, from which it borrows: so the lowest
+   * is looked at alone (H. S. Warren, Hacker's Delight, 6-1).
+   */
+  private plainEnd(bytes: Uint8Array, from: number, to: number): number {
+    const { ending, delimiters, view } = this;
+    let i = from;
+    while (i <= to - 4) {
+      const word = view.getInt32(i, true);
+      const x = word ^ delimiters;
+      const found = (((x - ones) & ~x) | ((word - 14 * ones) & ~word)) & highest;
+      if (found === 0) i += 4;
+      else {
+        i += (31 - Math.clz32(found & -found)) >> 3;
+        if (ending[bytes[i]!] === 1) return i;
+        i++;
+      }
+    }
+    while (i < to && ending[bytes[i]!] === 0) i++;
+    return i;
   }
 
   private unclosed(bytes: Uint8Array, open: number, to: number, final: boolean, openedAt: number): Found {
