@@ -37,6 +37,7 @@ const formerKinds: Readonly<Record<string, { readonly kind: number; readonly lin
 /** Makes batches of the features of some kinds. */
 export class FeatureBuilder implements Visitor {
   readonly wanted = standardFields.map(() => true);
+  readonly wantsPlaces = true;
   /** Features met, good and bad. */
   records: number;
   private readonly rows: Rows;

@@ -1,5 +1,6 @@
 import { parseNumber } from "../shared/numbers.js";
 import type { XmlReader } from "../shared/xml.js";
+import { mostPairs, XmlPairs } from "../shared/xml-pairs.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { Code } from "./elements.js";
@@ -31,6 +32,7 @@ export function heightIn({ content: { bytes, start, end } }: XmlReader, visitor:
 /** Points that are written one like the other, and what is taken down of the one that is read tag by tag. */
 export class PointStencil {
   readonly stencil = new XmlStencil<PointDeed>();
+  private readonly pairs: XmlPairs<PointDeed>;
   /** The place of the point that was met last. */
   longitude = Number.NaN;
   latitude = Number.NaN;
@@ -42,12 +44,15 @@ export class PointStencil {
     private readonly visitor: Visitor,
     /** Whether these are points of lines, not waypoints. */
     private readonly ofLines: boolean,
-  ) {}
+  ) {
+    this.pairs = new XmlPairs(visitor.wantsPlaces);
+  }
 
   /** Whether a point comes next that is as one before, with a place that needs no second look. */
   meets(): boolean {
     const { reader, stencil } = this;
     if (!reader.fits(stencil)) return false;
+    if (!this.visitor.wantsPlaces) return true;
     const { count, deeds, from, to } = stencil;
     this.longitude = this.latitude = Number.NaN;
     // Attributes stand first.
@@ -81,6 +86,20 @@ export class PointStencil {
         } else if (ofLines) visitor.pointStandard(index);
         else visitor.standard(index);
         content.drop();
+      }
+    }
+  }
+
+  /** Gives the points of a line that follow the one met last to the visitor, where neither says more than its place. */
+  repeatPlaces(): void {
+    const { reader, visitor, stencil, pairs } = this;
+    if (stencil.count !== 2 || !pairs.takes(stencil)) return;
+    const { numbers } = pairs;
+    const x = stencil.deeds[0]!.does === Does.longitude ? 0 : 1;
+    for (let count = mostPairs; count === mostPairs; ) {
+      count = reader.follow(pairs);
+      for (let k = 0; k < count && visitor.wantsPlaces; k++) {
+        if (visitor.beginPoint(numbers[2 * k + x]!, numbers[2 * k + 1 - x]!)) visitor.endPoint(Number.NaN);
       }
     }
   }

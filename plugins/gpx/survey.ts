@@ -112,6 +112,7 @@ class Surveyor implements Visitor {
 
   /** Texts are texts, whatever they are. */
   readonly wanted = standardFields.map(({ type }) => type !== "text");
+  readonly wantsPlaces = false;
 
   constructor(
     private readonly splitSize: number,

@@ -19,6 +19,8 @@ export interface Visitor {
   geometryType(): void;
   /** A segment begins; false where its points are of no interest. */
   segment(): boolean;
+  /** Whether it matters where points are; if not, they may be given as anywhere. */
+  readonly wantsPlaces: boolean;
   /** A point of a line begins; false where its values are of no interest. */
   beginPoint(longitude: number, latitude: number): boolean;
   pointStandard(index: number): void;

@@ -109,9 +109,11 @@ export class GpxWalker {
   private repeatPoint(): void {
     const { points, visitor } = this;
     this.giveLink();
-    if (!visitor.beginPoint(points.longitude, points.latitude)) return;
-    points.repeat();
-    visitor.endPoint(points.height);
+    if (visitor.beginPoint(points.longitude, points.latitude)) {
+      points.repeat();
+      visitor.endPoint(points.height);
+    }
+    points.repeatPlaces();
   }
 
   private open(): void {

@@ -126,7 +126,7 @@ export class StencilDraft<Deed> {
         this.slots.set(found.key, next);
       }
     }
-    const run = { bytes, words: wordsOf(bytes), deeds: found.deeds, next };
+    const run = { bytes, ...wordsOf(bytes), deeds: found.deeds, next };
     slot.runs.push(run);
     slot.last = run;
     this.stale = 0;

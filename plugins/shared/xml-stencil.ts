@@ -26,8 +26,13 @@ export interface Slot<Deed> {
 /** Bytes that are the same in many units, between two slots. */
 export interface Run<Deed> {
   readonly bytes: Uint8Array;
-  /** The same, eight at a time, without those that are left over. */
+  /** The same, eight at a time, without the eight at the end or less. */
   readonly words: Float64Array;
+  /** The eight at the end, some of which may be in the word before; 0 where there are not so many. */
+  readonly lastWord: number;
+  /** The four at the beginning and the four at the end; 0 where there are not so many. */
+  readonly firstFour: number;
+  readonly lastFour: number;
   /** What its tags do. */
   readonly deeds: readonly Deed[];
   /** The slot behind it, null where the unit ends. */
@@ -116,6 +121,11 @@ export class XmlStencil<Deed> {
     return this.resting === 0;
   }
 
+  /** What the unit that fitted last begins with. */
+  get firstRun(): Run<Deed> | undefined {
+    return this.drafts.root.last;
+  }
+
   /** A unit is read tag by tag, whose first tag begins at `at`. */
   begin(at: number): void {
     this.draft = null;
@@ -155,20 +165,29 @@ function runAt<Deed>(slot: Slot<Deed>, words: DataView, bytes: Uint8Array, at: n
  * Whether the run stands at `at`. Eight bytes are compared as a double: two that are equal have the same bits, as zero
  * is none of them, and what is no number equals nothing.
  */
-function isAt<Deed>(run: Run<Deed>, view: DataView, bytes: Uint8Array, at: number): boolean {
+export function isAt<Deed>(run: Run<Deed>, view: DataView, bytes: Uint8Array, at: number): boolean {
   const { words, bytes: wanted } = run;
-  const { length } = words;
-  for (let w = 0; w < length; w++) if (view.getFloat64(at + 8 * w, true) !== words[w]!) return false;
-  for (let i = 8 * length; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
-  // Where a CDATA section follows, the run is one that goes on with it.
   const after = at + wanted.length;
+  if (wanted.length >= 8) {
+    for (let w = 0; w < words.length; w++) if (view.getFloat64(at + 8 * w, true) !== words[w]!) return false;
+    if (view.getFloat64(after - 8, true) !== run.lastWord) return false;
+  } else if (wanted.length >= 4) {
+    if (view.getInt32(at, true) !== run.firstFour || view.getInt32(after - 4, true) !== run.lastFour) return false;
+  } else for (let i = 0; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
+  // Where a CDATA section follows, the run is one that goes on with it.
   return bytes[after] !== lessThan || bytes[after + 1] !== exclamation || run.next === null;
 }
 
-/** Bytes eight at a time. */
-export function wordsOf(bytes: Uint8Array): Float64Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return Float64Array.from({ length: bytes.length >> 3 }, (_, w) => view.getFloat64(8 * w, true));
+/** Bytes as they are compared with others. */
+export function wordsOf(bytes: Uint8Array): Pick<Run<unknown>, "words" | "lastWord" | "firstFour" | "lastFour"> {
+  const { buffer, byteOffset, length } = bytes;
+  const view = new DataView(buffer, byteOffset, length);
+  return {
+    words: Float64Array.from({ length: Math.max(0, length - 1) >> 3 }, (_, w) => view.getFloat64(8 * w, true)),
+    lastWord: length >= 8 ? view.getFloat64(length - 8, true) : 0,
+    firstFour: length >= 4 ? view.getInt32(0, true) : 0,
+    lastFour: length >= 4 ? view.getInt32(length - 4, true) : 0,
+  };
 }
 
 function spaceEnd(bytes: Uint8Array, from: number, end: number): number {

@@ -53,6 +53,7 @@ import { XmlContent } from "./xml-content.js";
 import { doctypeEnd } from "./xml-doctype.js";
 import { XmlElements } from "./xml-elements.js";
 import { type XmlName, XmlNames } from "./xml-names.js";
+import type { XmlPairs } from "./xml-pairs.js";
 import { XmlPassage } from "./xml-passage.js";
 import { XmlResolver } from "./xml-resolver.js";
 import type { XmlSettings, XmlStart } from "./xml-settings.js";
@@ -199,6 +200,14 @@ export class XmlReader {
     window.at = to;
     this.afterTag = true;
     return true;
+  }
+
+  /** Passes over units that follow one which was passed over right now, and says how many of them there are. */
+  follow(pairs: XmlPairs<unknown>): number {
+    const { window } = this;
+    const count = pairs.pass(window.bytes, window.at, window.end);
+    window.at = window.tokenAt = pairs.to;
+    return count;
   }
 
   /** Goes back to before the unit that a stencil fitted. */

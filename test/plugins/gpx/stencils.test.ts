@@ -94,17 +94,44 @@ const points = (name: string) =>
         );
       return fc.array(point, { minLength: 1, maxLength: 40 }).map((all) => all.join(""));
     });
+/** Points that say nothing but their place, as most of a track's do, with what goes wrong here and there. */
+const places = (name: string) =>
+  fc
+    .record({
+      isReversed: fc.boolean(),
+      inner: fc.constantFrom(">\n</", "></", "/>", ' a="b"></'),
+      space: fc.constantFrom("\n  ", "", "\r\n\t"),
+      quote: fc.constantFrom('"', "'"),
+    })
+    .chain(({ isReversed, inner, space, quote }) => {
+      const place = fc
+        .tuple(
+          degrees,
+          degrees,
+          mostly(inner, "><ele>1</ele></", "></x", ">&amp;</"),
+          mostly(space, "", " ", "<!-- c -->"),
+        )
+        .map(([first, second, end, between]) => {
+          const [one, other] = isReversed ? ["lon", "lat"] : ["lat", "lon"];
+          const value = (text: string) => `${quote}${text}${quote}`;
+          const whole = end === "/>" ? end : `${end}${name}>`;
+          return `<${name} ${one}=${value(first)} ${other}=${value(second)}${whole}${between}`;
+        });
+      return fc.array(place, { minLength: 1, maxLength: 60 }).map((all) => all.join(""));
+    });
 /** Points of lines, now and then of those of the other kind. */
 const linePoints = fc.oneof(
   { weight: 4, arbitrary: fc.constant(["rtept", "trkpt"]) },
   { weight: 1, arbitrary: fc.constant(["trkpt", "rtept"]) },
 );
 const route = linePoints.chain(([own]) =>
-  fc.tuple(mostly("", "<url>u</url>"), points(own!)).map((parts) => `<rte>${parts.join("")}</rte>`),
+  fc
+    .tuple(mostly("", "<url>u</url>"), fc.oneof(points(own!), places(own!)))
+    .map((parts) => `<rte>${parts.join("")}</rte>`),
 );
 const track = linePoints.chain(([, own]) =>
   fc
-    .array(inside("trkseg", points(own!)), { minLength: 1, maxLength: 3 })
+    .array(inside("trkseg", fc.oneof(points(own!), places(own!))), { minLength: 1, maxLength: 3 })
     .map((segments) => `<trk><name>t</name>${segments.join("")}</trk>`),
 );
 const documents = damaged(
