@@ -111,14 +111,13 @@ export class FeatureBuilder implements Visitor {
     return true;
   }
 
-  standard(index: number): void {
-    const { content } = this.reader;
+  standard(index: number, bytes: Buffer, from: number, to: number): void {
     const column = this.standardColumns[index]!;
-    if (content.end > content.start || this.rows.declares(column)) this.rows.keep(column);
+    if (to > from || this.rows.declares(column)) this.rows.keep(column, bytes, from, to);
   }
 
-  extension(path: Path): void {
-    this.rows.keep(this.columnOf(path));
+  extension(path: Path, bytes: Buffer, from: number, to: number): void {
+    this.rows.keep(this.columnOf(path), bytes, from, to);
   }
 
   attribute(path: Path, value: string): void {
@@ -183,27 +182,23 @@ export class FeatureBuilder implements Visitor {
     return true;
   }
 
-  pointStandard(index: number): void {
-    const { content } = this.reader;
-    const { start, end } = content;
-    if (end === start) return;
+  pointStandard(index: number, bytes: Buffer, from: number, to: number): void {
+    if (to === from) return;
     const { name, type } = standardFields[index]!;
     const key = pluralNames[index]!;
     const fits =
       type === "double" || type === "int32"
-        ? this.values.value(key, content.bytes, start, end)
-        : this.values.text(key, content.bytes, start, end);
+        ? this.values.value(key, bytes, from, to)
+        : this.values.text(key, bytes, from, to);
     if (!fits) this.leaveOut(name);
   }
 
-  pointExtension(path: Path): void {
-    const { content } = this.reader;
-    const { start, end } = content;
+  pointExtension(path: Path, bytes: Buffer, from: number, to: number): void {
     const key = this.keyOf(path);
     const fits = path.own
-      ? this.values.own(key, content.bytes, start, end)
-      : end > start && this.values.value(key, content.bytes, start, end);
-    if (!fits && end > start) this.leaveOut(path.name);
+      ? this.values.own(key, bytes, from, to)
+      : to > from && this.values.value(key, bytes, from, to);
+    if (!fits && to > from) this.leaveOut(path.name);
   }
 
   pointAttribute(path: Path, value: string): void {
@@ -291,7 +286,7 @@ export class FeatureBuilder implements Visitor {
   /** Keeps the values that are made of several elements, or of none. */
   private keepMade(): void {
     const { rows, json } = this;
-    rows.keepBytes(this.typeColumn, typeNames[this.kind]!);
+    rows.keepMade(this.typeColumn, typeNames[this.kind]!);
     if (this.links.length > 0) {
       json.utf8(JSON.stringify(this.links.map(plainLink)));
       rows.keepBytes(this.linksColumn, json.finish());

@@ -1,5 +1,6 @@
 import { parseNumber } from "../shared/numbers.js";
 import type { XmlReader } from "../shared/xml.js";
+import { isSpace } from "../shared/xml-bytes.js";
 import { mostPairs, XmlPairs } from "../shared/xml-pairs.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
@@ -22,10 +23,10 @@ export const deedOf = (does: number, index = -1, path: Path | null = null): Poin
 const longitude = deedOf(Does.longitude);
 const latitude = deedOf(Does.latitude);
 
-/** The height that the reader's content says, NaN where it says none; what is no number is told. */
-export function heightIn({ content: { bytes, start, end } }: XmlReader, visitor: Visitor): number {
-  const height = parseNumber(bytes, start, end);
-  if (Number.isNaN(height) && end > start) visitor.badHeight();
+/** The height that a text says, NaN where it says none; what is no number is told. */
+export function heightIn(bytes: Buffer, from: number, to: number, visitor: Visitor): number {
+  const height = parseNumber(bytes, from, to);
+  if (Number.isNaN(height) && to > from) visitor.badHeight();
   return height;
 }
 
@@ -69,24 +70,24 @@ export class PointStencil {
   /** Gives the values of the point that was met to the visitor. */
   repeat(): void {
     const { visitor, ofLines, stencil } = this;
-    const { bytes, content } = this.reader;
+    const { bytes } = this.reader;
     const { count, deeds, from, to } = stencil;
     this.height = Number.NaN;
     for (let at = 0; at < count; at++) {
       const { does, index, path } = deeds[at]!;
       if (does <= Does.latitude) continue;
-      if (does === Does.unwanted) visitor.standard(index);
-      else {
-        content.begin();
-        content.add(bytes, from[at]!, to[at]!, true, "");
-        if (does === Does.height) this.height = heightIn(this.reader, visitor);
-        else if (does === Does.extension) {
-          if (ofLines) visitor.pointExtension(path!);
-          else visitor.extension(path!);
-        } else if (ofLines) visitor.pointStandard(index);
-        else visitor.standard(index);
-        content.drop();
-      }
+      let start = from[at]!;
+      let end = to[at]!;
+      // A text in a CDATA section may have white space around it.
+      while (start < end && isSpace(bytes[start]!)) start++;
+      while (end > start && isSpace(bytes[end - 1]!)) end--;
+      if (does === Does.unwanted) visitor.standard(index, bytes, 0, 0);
+      else if (does === Does.height) this.height = heightIn(bytes, start, end, visitor);
+      else if (does === Does.extension) {
+        if (ofLines) visitor.pointExtension(path!, bytes, start, end);
+        else visitor.extension(path!, bytes, start, end);
+      } else if (ofLines) visitor.pointStandard(index, bytes, start, end);
+      else visitor.standard(index, bytes, start, end);
     }
   }
 

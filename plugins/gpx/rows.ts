@@ -18,17 +18,18 @@ import type { GpxField } from "./survey.js";
 interface Cell {
   readonly field: GpxField;
   builder: ColumnBuilder;
-  /** The row that has a value, and where the value stands. */
+  /** The row that has a value, and where the value stands; `bytes` is null for the content. */
   row: number;
+  bytes: Buffer | null;
   from: number;
   to: number;
   /** It is JSON for sure. */
   made: boolean;
   /** Values of the same row before the last one. */
-  readonly others: (readonly [number, number])[];
+  readonly others: (readonly [Buffer | null, number, number])[];
 }
 
-/** The columns of a batch, a feature after the other; texts stay in `content` until their feature ends. */
+/** The columns of a batch, a feature after the other; texts stay where they are until their feature ends. */
 export class Rows {
   readonly fields: readonly Field[];
   private readonly cells: Cell[];
@@ -48,6 +49,7 @@ export class Rows {
       field,
       builder: columnBuilder(field.type),
       row: -1,
+      bytes: null,
       from: 0,
       to: 0,
       made: false,
@@ -66,12 +68,12 @@ export class Rows {
     return this.cells[index]?.field.declared ?? false;
   }
 
-  /** Keeps the text begun last as the value of a field in the row at hand. */
-  keep(index: number): void {
+  /** Keeps `bytes[from … to]` as the value of a field in the row at hand; of the content, it is the text begun last. */
+  keep(index: number, bytes: Buffer, from: number, to: number): void {
     const { content } = this;
-    const { start, end } = content;
-    this.keepRange(index, start, end);
-    content.begin();
+    const isOfContent = bytes === content.bytes;
+    this.keepRange(index, isOfContent ? null : bytes, from, to);
+    if (isOfContent) content.begin();
   }
 
   /** Keeps a text. */
@@ -79,37 +81,45 @@ export class Rows {
     const { content } = this;
     content.begin();
     content.addText(text, "");
-    this.keepRange(index, content.from, content.length);
+    this.keepRange(index, null, content.from, content.length);
     content.begin();
   }
 
-  /** Keeps bytes that are right for the field's type as they are. */
+  /** Keeps a copy of bytes that are right for the field's type as they are. */
   keepBytes(index: number, bytes: Uint8Array): void {
     const { content } = this;
     content.begin();
     content.add(asBuffer(bytes), 0, bytes.length, true, "");
-    this.keepRange(index, content.from, content.length);
+    this.keepRange(index, null, content.from, content.length);
     content.begin();
+    this.endMade(index);
+  }
+
+  /** The same of bytes that nobody changes. */
+  keepMade(index: number, bytes: Buffer): void {
+    this.keepRange(index, bytes, 0, bytes.length);
+    this.endMade(index);
+  }
+
+  private endMade(index: number): void {
     const cell = this.cells[index];
     if (cell) cell.made = true;
   }
 
-  private keepRange(index: number, from: number, to: number): void {
+  private keepRange(index: number, bytes: Buffer | null, from: number, to: number): void {
     const cell = this.cells[index];
     if (!cell) return;
     if (cell.row === this.length) {
       if (!cell.field.repeated) {
-        this.flawed(
-          "value-repeated",
-          cell.field.name,
-          this.content.bytes.toString("utf8", from, Math.min(to, from + 60)),
-        );
+        const example = (bytes ?? this.content.bytes).toString("utf8", from, Math.min(to, from + 60));
+        this.flawed("value-repeated", cell.field.name, example);
         return;
       }
-      cell.others.push([cell.from, cell.to]);
+      cell.others.push([cell.bytes, cell.from, cell.to]);
     } else if (cell.others.length > 0) cell.others.length = 0;
     cell.row = this.length;
     cell.made = false;
+    cell.bytes = bytes;
     cell.from = from;
     cell.to = to;
   }
@@ -135,37 +145,43 @@ export class Rows {
     if (cell.field.repeated) this.pushList(cell);
     else if (builder instanceof BytesBuilder) this.pushBytes(builder, cell);
     else if (from === to) builder.pushNull();
-    else if (builder instanceof BigintBuilder) builder.push(BigInt(this.text(from, to).replace(/\.0$/, "")));
+    else if (builder instanceof BigintBuilder) builder.push(BigInt(this.textOf(cell).replace(/\.0$/, "")));
     else this.pushNumber(builder, cell);
   }
 
-  private text(from: number, to: number): string {
-    return this.content.bytes.toString("utf8", from, to);
+  private textOf(cell: Cell): string {
+    return this.bytesOf(cell.bytes).toString("utf8", cell.from, cell.to);
   }
 
-  private pushNumber(builder: NumberBuilder, { from, to }: Cell): void {
-    const { bytes } = this.content;
+  private bytesOf(bytes: Buffer | null): Buffer {
+    return bytes ?? this.content.bytes;
+  }
+
+  private pushNumber(builder: NumberBuilder, cell: Cell): void {
+    const { from, to } = cell;
+    const bytes = this.bytesOf(cell.bytes);
     if (builder.type === "boolean") builder.push(bytes[from] === 116 ? 1 : 0);
     else {
       const value = parseNumber(bytes, from, to);
-      builder.push(Number.isNaN(value) ? nonFinite(this.text(from, to)) : value);
+      builder.push(Number.isNaN(value) ? nonFinite(this.textOf(cell)) : value);
     }
   }
 
-  private pushBytes(builder: BytesBuilder, { field, from, to, made }: Cell): void {
-    const { bytes } = this.content;
+  private pushBytes(builder: BytesBuilder, cell: Cell): void {
+    const { field, from, to, made } = cell;
+    const bytes = this.bytesOf(cell.bytes);
     if (made) {
       builder.pushBytes(bytes, from, to);
       return;
     }
     switch (field.type) {
       case "binary": {
-        const binary = Buffer.from(this.text(from, to), "base64");
+        const binary = Buffer.from(this.textOf(cell), "base64");
         builder.pushBytes(binary, 0, binary.length);
         break;
       }
       case "json":
-        this.pushJson(builder, field.name, from, to);
+        this.pushJson(builder, field.name, this.textOf(cell));
         break;
       case "text":
         if (from === to && !field.declared) builder.pushNull();
@@ -177,8 +193,7 @@ export class Rows {
     }
   }
 
-  private pushJson(builder: BytesBuilder, name: string, from: number, to: number): void {
-    const text = this.text(from, to);
+  private pushJson(builder: BytesBuilder, name: string, text: string): void {
     try {
       JSON.parse(text);
       builder.push(text);
@@ -191,11 +206,11 @@ export class Rows {
   private pushList(cell: Cell): void {
     const { json } = this;
     json.byte(91);
-    for (const [from, to] of cell.others) {
-      writeString(json, this.content.bytes, from, to);
+    for (const [bytes, from, to] of cell.others) {
+      writeString(json, this.bytesOf(bytes), from, to);
       json.byte(44);
     }
-    writeString(json, this.content.bytes, cell.from, cell.to);
+    writeString(json, this.bytesOf(cell.bytes), cell.from, cell.to);
     json.byte(93);
     const bytes = json.finish();
     (cell.builder as BytesBuilder).pushBytes(bytes, 0, bytes.length);

@@ -160,22 +160,21 @@ class Surveyor implements Visitor {
     this.splitCounts = [0, 0, 0];
   }
 
-  standard(index: number): void {
+  standard(index: number, bytes: Buffer, from: number, to: number): void {
     const of = this.standards[this.kind]!;
     of[index] ??= this.factsOf(standardFields[index]!.name);
-    const { content } = this.reader;
-    if (content.end > content.start) this.value(of[index]);
+    if (to > from) this.value(of[index], bytes, from, to);
   }
 
-  extension(path: Path): void {
-    this.value(this.factsOfPath(path));
+  extension(path: Path, bytes: Buffer, from: number, to: number): void {
+    this.value(this.factsOfPath(path), bytes, from, to);
   }
 
   attribute(path: Path, value: string): void {
     const { content } = this.reader;
     content.begin();
     content.addText(value, "");
-    this.value(this.factsOfPath(path));
+    this.value(this.factsOfPath(path), content.bytes, content.start, content.end);
     content.drop();
   }
 
@@ -195,11 +194,9 @@ class Surveyor implements Visitor {
     return known;
   }
 
-  private value(facts: Facts): void {
-    const { content } = this.reader;
-    const { start, end } = content;
+  private value(facts: Facts, bytes: Buffer, from: number, to: number): void {
     // What is a text once is one, whatever follows.
-    if (end > start && (facts.forms & Form.text) === 0) facts.forms |= formOf(content.bytes, start, end);
+    if (to > from && (facts.forms & Form.text) === 0) facts.forms |= formOf(bytes, from, to);
     if (facts.seen === this.features) facts.repeated = true;
     facts.seen = this.features;
   }

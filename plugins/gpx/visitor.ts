@@ -1,7 +1,10 @@
 import type { XmlName } from "../shared/xml.js";
 import type { Path } from "./paths.js";
 
-/** What a walk over a file meets, in its order. Texts are in `reader.content`, from `start` to `end`. */
+/**
+ * What a walk over a file meets, in its order. Texts are `bytes[from … to]`, in `reader.content` or where the document has
+ * them, which stay there until their feature has ended.
+ */
 export interface Visitor {
   /** The outermost element begins. */
   root(): void;
@@ -10,12 +13,12 @@ export interface Visitor {
   /** A wpt, rte or trk begins; false where it is of no interest. */
   begin(kind: number): boolean;
   /** Its simple element of this index in `standardFields`. */
-  standard(index: number): void;
-  extension(path: Path): void;
+  standard(index: number, bytes: Buffer, from: number, to: number): void;
+  extension(path: Path, bytes: Buffer, from: number, to: number): void;
   /** An attribute of an element in extensions. */
   attribute(path: Path, value: string): void;
   link(link: Link): void;
-  /** What our writer says that the geometry was before it became one of GPX. */
+  /** What our writer says that the geometry was before it became one of GPX, in `reader.content`. */
   geometryType(): void;
   /** A segment begins; false where its points are of no interest. */
   segment(): boolean;
@@ -23,8 +26,8 @@ export interface Visitor {
   readonly wantsPlaces: boolean;
   /** A point of a line begins; false where its values are of no interest. */
   beginPoint(longitude: number, latitude: number): boolean;
-  pointStandard(index: number): void;
-  pointExtension(path: Path): void;
+  pointStandard(index: number, bytes: Buffer, from: number, to: number): void;
+  pointExtension(path: Path, bytes: Buffer, from: number, to: number): void;
   pointAttribute(path: Path, value: string): void;
   pointLink(link: Link): void;
   /** The point ends; NaN for the height that it does not have, or that is none. */
@@ -33,7 +36,7 @@ export interface Visitor {
   end(longitude: number, latitude: number, height: number): void;
   /** The declaration of a field's type at the end of the file. */
   declaration(name: string, type: string): void;
-  /** An element of the metadata, or what GPX 1.0 has in its place. */
+  /** An element of the metadata, with its text in `reader.content`, or what GPX 1.0 has in its place. */
   metadata(name: XmlName): void;
   /** A height that is no number. */
   badHeight(): void;

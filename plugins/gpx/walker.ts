@@ -258,7 +258,7 @@ export class GpxWalker {
     const index = standardIndex(code);
     if (index >= 0) {
       if (!this.inPoint && !this.visitor.wanted[index]) {
-        this.visitor.standard(index);
+        this.visitor.standard(index, this.reader.bytes, 0, 0);
         this.indices[depth] = index;
         this.uses[depth] = Use.unwanted;
         return Scope.skip;
@@ -350,8 +350,9 @@ export class GpxWalker {
 
   private giveExtension(depth: number): void {
     const path = this.paths[depth]!;
-    if (this.inPoint) this.visitor.pointExtension(path);
-    else this.visitor.extension(path);
+    const { bytes, start, end } = this.reader.content;
+    if (this.inPoint) this.visitor.pointExtension(path, bytes, start, end);
+    else this.visitor.extension(path, bytes, start, end);
   }
 
   private openDeclared(): number {
@@ -418,12 +419,11 @@ export class GpxWalker {
     switch (this.uses[depth]) {
       case Use.standard:
         if (this.draft) this.take(deedOf(Does.standard, this.indices[depth]!));
-        if (this.inPoint) visitor.pointStandard(this.indices[depth]!);
-        else visitor.standard(this.indices[depth]!);
+        this.giveStandard(this.indices[depth]!);
         break;
       case Use.height:
         if (this.draft) this.take(deedOf(Does.height));
-        this.height = heightIn(reader, visitor);
+        this.height = heightIn(content.bytes, content.start, content.end, visitor);
         break;
       case Use.linkText:
         this.link().text = content.text();
@@ -447,6 +447,12 @@ export class GpxWalker {
     if (this.uses[depth] !== Use.standard && this.uses[depth] !== Use.height) this.draft?.spoil();
     // What the visitor keeps, it has begun anew.
     content.drop();
+  }
+
+  private giveStandard(index: number): void {
+    const { bytes, start, end } = this.reader.content;
+    if (this.inPoint) this.visitor.pointStandard(index, bytes, start, end);
+    else this.visitor.standard(index, bytes, start, end);
   }
 
   private link(): Link {
