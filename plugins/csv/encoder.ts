@@ -113,7 +113,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
         }
     }
     if (all) out.byte(quote);
-    if (column.type === "double") out.double(column.values[row]!);
+    if (column.type === "double") out.doubleAt(column.values, row);
     else if (column.type === "int32") out.int(column.values[row]!);
     else if (column.type === "int64") this.bigint(column.values[row]!);
     else out.ascii(column.values[row] === 1 ? "true" : "false");
@@ -177,29 +177,28 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       return;
     }
     const k = column.positionOffsets[column.ringOffsets[part]!]!;
-    this.coordinate(column.xy[2 * k]!);
+    this.coordinate(column.xy, 2 * k);
     out.byte(delimiter);
-    this.coordinate(column.xy[2 * k + 1]!);
+    this.coordinate(column.xy, 2 * k + 1);
     if (!layout.z) return;
     out.byte(delimiter);
-    const z = column.z ? column.z[k]! : Number.NaN;
-    if (!Number.isNaN(z)) this.exact(z);
+    if (column.z && !Number.isNaN(column.z[k])) this.exact(column.z, k);
   }
 
-  private coordinate(value: number): void {
+  private coordinate(values: Float64Array, at: number): void {
     const { out, all, decimals } = this;
     if (decimals === null) {
-      this.exact(value);
+      this.exact(values, at);
       return;
     }
     if (all) out.byte(quote);
-    out.fixed(value, decimals);
+    out.fixedAt(values, at, decimals);
     if (all) out.byte(quote);
   }
 
-  private exact(value: number): void {
+  private exact(values: Float64Array, at: number): void {
     if (this.all) this.out.byte(quote);
-    this.out.number(value);
+    this.out.numberAt(values, at);
     if (this.all) this.out.byte(quote);
   }
 

@@ -168,7 +168,7 @@ export class FeatureEncoder {
         this.long(column.values[row]!);
         break;
       case "double":
-        if (Number.isFinite(column.values[row]!)) out.double(column.values[row]!);
+        if (Number.isFinite(column.values[row]!)) out.doubleAt(column.values, row);
         else out.literal(words.null);
         break;
       case "json":

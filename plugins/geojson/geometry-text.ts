@@ -186,9 +186,9 @@ export class GeometryText {
       return;
     }
     out.byte(open);
-    out.fixed(x, settings.precision);
+    out.fixedAt(column.xy, 2 * k, settings.precision);
     out.byte(comma);
-    out.fixed(y, settings.precision);
+    out.fixedAt(column.xy, 2 * k + 1, settings.precision);
     const z = column.z ? column.z[k]! : Number.NaN;
     if (z - z === 0) {
       out.byte(comma);

@@ -11,10 +11,10 @@ import {
   temporalType,
 } from "../../src/model/index.js";
 import { temporalTypeAt } from "../../src/model/temporal.js";
+import { isUtf8Text } from "../shared/utf8.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 import { isBlob, isInteger, isText, readInteger, Serial, type SqliteValue, textOf } from "./sqlite-values.js";
 import { dateOf, datetimeOf, timeOf } from "./temporal.js";
-import { isUtf8Text } from "./utf8.js";
 
 /** What became of a value that is not of its column's type: SQLite takes any value in any column. */
 export type TellUnfit = (code: "value-unreadable" | "text-undecodable" | "rounded", example: string) => void;

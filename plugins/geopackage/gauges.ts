@@ -1,9 +1,9 @@
 import { type Extent, type FieldType, Kind } from "../../src/model/index.js";
 import { temporalTypeAt } from "../../src/model/temporal.js";
+import { isUtf8Text } from "../shared/utf8.js";
 import { WkbReader } from "../shared/wkb.js";
 import { fixedBytes, letterG, letterP, wkbStart } from "./geometry-blob.js";
 import { isBlob, isInteger, isText, readInteger, Serial } from "./sqlite-values.js";
-import { isUtf8Text } from "./utf8.js";
 
 /** Measures the values of a column where they stand, as long as they are what the column should hold. */
 export abstract class Gauge {

@@ -164,7 +164,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
       const box = 4 * row;
       if (layer.rtree && boxes && boxes[box]! <= boxes[box + 2]!) {
         if (layer.rtree.isFull) await layer.rtree.spill(() => this.scratch());
-        layer.rtree.add(high, low, boxes[box]!, boxes[box + 1]!, boxes[box + 2]!, boxes[box + 3]!);
+        layer.rtree.add(high, low, boxes, box);
       }
     }
     return rows;

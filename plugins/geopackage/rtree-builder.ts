@@ -72,9 +72,9 @@ export class RtreeBuilder {
     return this.run.length >= this.most;
   }
 
-  /** Adds the box of a feature; ids must ascend. */
-  add(high: number, low: number, minX: number, minY: number, maxX: number, maxY: number): void {
-    this.run.add(high, low, minX, minY, maxX, maxY);
+  /** Adds the box of a feature: least x and y, greatest x and y, in `sides` from `at` on. Ids must ascend. */
+  add(high: number, low: number, sides: Float64Array, at: number): void {
+    this.run.add(high, low, sides, at);
   }
 
   /** Sends the features to disk that are in memory. @param open makes the file for it */

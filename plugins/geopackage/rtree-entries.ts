@@ -39,15 +39,16 @@ export class Entries {
   boxes = new Float32Array(4 * 1024);
   private keys = new BigUint64Array(0);
 
-  add(high: number, low: number, minX: number, minY: number, maxX: number, maxY: number): void {
+  /** Adds the box whose least x and y, greatest x and y stand in `sides` from `at` on. */
+  add(high: number, low: number, sides: Float64Array, at: number): void {
     if (this.length === this.high.length) this.grow();
     const { boxes, length } = this;
     this.high[length] = high;
     this.low[length] = low;
-    boxes[4 * length] = rounded(minX, false);
-    boxes[4 * length + 1] = rounded(maxX, true);
-    boxes[4 * length + 2] = rounded(minY, false);
-    boxes[4 * length + 3] = rounded(maxY, true);
+    boxes[4 * length] = rounded(sides[at]!, false);
+    boxes[4 * length + 1] = rounded(sides[at + 2]!, true);
+    boxes[4 * length + 2] = rounded(sides[at + 1]!, false);
+    boxes[4 * length + 3] = rounded(sides[at + 3]!, true);
     this.length++;
   }
 

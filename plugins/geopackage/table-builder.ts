@@ -1,8 +1,11 @@
+import { copyNear, viewOf } from "../shared/copy.js";
 import type { PageWriter } from "./page-writer.js";
 import { putSmallVarint, putVarint, varintSize } from "./sqlite-record.js";
 
 const [leafKind, interiorKind] = [13, 5];
 const [leafHead, interiorHead] = [8, 12];
+/** Bytes of a record that are copied by hand. */
+const near = 192;
 /** Cells of an interior page, of which each takes up to 15 bytes: child, key, and where it stands. */
 const largestEntry = 15;
 
@@ -19,6 +22,10 @@ interface Child {
  */
 export class TableBuilder {
   private readonly leaf: Buffer;
+  private readonly leafView: DataView;
+  /** The bytes that the row added last came from. */
+  private source: Uint8Array = new Uint8Array();
+  private sourceView = viewOf(this.source);
   private cells = 0;
   /** Where the lowest cell of the leaf starts: cells fill a page from its end. */
   private lowest: number;
@@ -36,6 +43,7 @@ export class TableBuilder {
   ) {
     this.usable = pages.pageSize;
     this.leaf = Buffer.alloc(this.usable);
+    this.leafView = viewOf(this.leaf);
     this.overflow = Buffer.alloc(this.usable);
     this.lowest = this.usable;
     this.most = this.usable - 35;
@@ -70,19 +78,22 @@ export class TableBuilder {
     size: number,
     rest: number,
   ): void {
-    const { leaf } = this;
+    const { leaf, leafView } = this;
+    if (bytes !== this.source) {
+      this.source = bytes;
+      this.sourceView = viewOf(bytes);
+    }
     const keySize = high === 0 ? varintSize(low >>> 0) : putVarint(keyScratch, 0, high, low);
     const start = this.lowest - (varintSize(size) + keySize + (to - from) + (rest > 0 ? 4 : 0));
     let at = putSmallVarint(leaf, start, size);
     at = putVarint(leaf, at, high, low);
-    // Copying some bytes by hand is cheaper than the call that copies many.
-    if (to - from < 64) for (let k = from; k < to; k++) leaf[at++] = bytes[k]!;
+    if (to - from <= near) at = copyNear(this.sourceView, from, to, leafView, at);
     else {
       leaf.set(bytes.subarray(from, to), at);
       at += to - from;
     }
-    if (rest > 0) leaf.writeUInt32BE(rest, at);
-    leaf.writeUInt16BE(start === 65_536 ? 0 : start, leafHead + 2 * this.cells);
+    if (rest > 0) leafView.setUint32(at, rest);
+    leafView.setUint16(leafHead + 2 * this.cells, start === 65_536 ? 0 : start);
     this.cells++;
     this.lowest = start;
   }

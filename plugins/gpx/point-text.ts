@@ -56,23 +56,23 @@ export class PointText {
   /** Writes `<wpt lat="…" lon="…"` of the position k. */
   open(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, k: number): void {
     const { precision } = this.digits;
-    const x = geometry.xy[2 * k]!;
+    const { xy } = geometry;
     out.literal(openings[tag]);
-    out.fixed(geometry.xy[2 * k + 1]!, precision);
+    out.fixedAt(xy, 2 * k + 1, precision);
     out.literal(words.lon);
     // GPX 1.1, longitudeType: less than 180.
-    if (x > 179 && Number(x.toFixed(precision)) >= 180) {
+    if (xy[2 * k]! > 179 && Number(xy[2 * k]!.toFixed(precision)) >= 180) {
       this.moved++;
       out.ascii("-180");
-    } else out.fixed(x, precision);
+    } else out.fixedAt(xy, 2 * k, precision);
     out.byte(34);
   }
 
   height(out: TextBuffer, geometry: GeometryColumn, k: number): boolean {
-    const z = geometry.z ? geometry.z[k]! : Number.NaN;
-    if (!Number.isFinite(z)) return false;
+    const { z } = geometry;
+    if (!z || !Number.isFinite(z[k])) return false;
     out.literal(words.ele);
-    out.fixed(z, this.digits.zPrecision);
+    out.fixedAt(z, k, this.digits.zPrecision);
     out.literal(words.eleEnd);
     return true;
   }

@@ -19,7 +19,7 @@ export function writeValue(out: TextBuffer, column: Column, row: number): number
       writeLong(out, column.values[row]!);
       return 0;
     case "double":
-      writeDouble(out, column.values[row]!);
+      writeDouble(out, column.values, row);
       return 0;
     case "binary":
       out.ascii(bytesOf(column, row).toString("base64"));
@@ -38,8 +38,9 @@ function writeLong(out: TextBuffer, value: bigint): void {
   if (BigInt.asIntN(32, value) !== value) out.ascii(".0");
 }
 
-function writeDouble(out: TextBuffer, value: number): void {
-  if (Number.isFinite(value)) out.number(value);
+function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
+  const value = values[at]!;
+  if (Number.isFinite(value)) out.numberAt(values, at);
   else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
 }
 

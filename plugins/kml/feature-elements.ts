@@ -69,8 +69,7 @@ export class FeatureElements {
       this.text(element, tagsOf[element]);
       return;
     }
-    const { batch } = this.said;
-    const column = batch.columns[batch.fields.findIndex(({ name }) => name === field)];
+    const column = this.said.columnNamed(field);
     if (column?.presence[this.said.row] !== Presence.value) return;
     const { out } = this;
     const mark = out.length;

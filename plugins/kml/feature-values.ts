@@ -16,12 +16,36 @@ const usualFields = new Set<ElementField>([
 
 const modeFields = ["extrude", "tessellate", "altitudeMode"] as const satisfies ElementField[];
 
+/** A few names, most often none or one: to look at each is cheaper than to keep a set of them for every feature. */
+class FewNames {
+  private readonly names: string[] = [];
+  private count = 0;
+
+  has(name: string): boolean {
+    for (let i = 0; i < this.count; i++) if (this.names[i] === name) return true;
+    return false;
+  }
+
+  add(name: string): void {
+    if (!this.has(name)) this.names[this.count++] = name;
+  }
+
+  delete(name: string): void {
+    const at = this.names.indexOf(name);
+    if (at >= 0 && at < this.count) this.names[at] = this.names[--this.count]!;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+}
+
 /** The values of the feature that is being written, and which of them an element has said already. */
 export class FeatureValues {
   batch!: Batch;
   row = 0;
   /** Fields whose values elements have said. */
-  readonly carried = new Set<string>();
+  readonly carried = new FewNames();
   /** How many values of a field lost characters, and how many features get a field that they did not have. */
   readonly removed = new Map<string | undefined, number>();
   readonly added = new Map<string, number>();
@@ -51,6 +75,13 @@ export class FeatureValues {
   /** The column of a field that has an element, where it is of a type that goes there. */
   columnOf(field: ElementField): Column | undefined {
     return this.columns.get(field);
+  }
+
+  /** The column of any field; asked for few of them, for every feature. */
+  columnNamed(name: string): Column | undefined {
+    const { fields, columns } = this.batch;
+    for (let f = 0; f < fields.length; f++) if (fields[f]!.name === name) return columns[f];
+    return undefined;
   }
 
   valueOf(field: ElementField): Value | undefined {
@@ -83,7 +114,7 @@ export function writeValue(out: TextBuffer, column: Column, row: number): number
       out.ascii(String(column.values[row]!));
       break;
     case "double":
-      writeDouble(out, column.values[row]!);
+      writeDouble(out, column.values, row);
       break;
     case "binary":
       out.ascii(Buffer.from(column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!)).toString("base64"));
@@ -94,9 +125,10 @@ export function writeValue(out: TextBuffer, column: Column, row: number): number
   return 0;
 }
 
-function writeDouble(out: TextBuffer, value: number): void {
+function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
+  const value = values[at]!;
   if (Number.isFinite(value)) {
     if (Object.is(value, -0)) out.ascii("-0");
-    else out.number(value);
+    else out.numberAt(values, at);
   } else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
 }

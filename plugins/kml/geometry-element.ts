@@ -161,47 +161,61 @@ export class GeometryElements {
   /** Writes a position with `separator` between its numbers: a comma, or a blank in gx:coord. */
   position({ xy, z }: GeometryColumn, k: number, separator: number): void {
     const { out, precision } = this;
-    out.fixed(xy[2 * k]!, precision.xy);
+    out.fixedAt(xy, 2 * k, precision.xy);
     out.byte(separator);
-    out.fixed(xy[2 * k + 1]!, precision.xy);
+    out.fixedAt(xy, 2 * k + 1, precision.xy);
     if (!z || Number.isNaN(z[k]!)) return;
     out.byte(separator);
-    out.fixed(z[k]!, precision.z);
+    out.fixedAt(z, k, precision.z);
   }
 }
 
 /** What a feature's geometries are, members of collections included. */
-export interface GeometryFacts {
-  finite: boolean;
+export class GeometryFacts {
+  finite = true;
   /** Some height is not zero: it is meant as one, not only written because KML has a place for it. */
-  elevated: boolean;
-  points: boolean;
+  elevated = false;
+  points = false;
   /** Lines or polygons. */
-  others: boolean;
-}
+  others = false;
 
-/** @param least the height that is not rounded to zero */
-export function factsOf(column: GeometryColumn, i: number, least: number, into?: GeometryFacts): GeometryFacts {
-  const facts = into ?? { finite: true, elevated: false, points: false, others: false };
-  const { kinds, partOffsets, ringOffsets, positionOffsets, xy, z, members, memberOffsets } = column;
-  const kind = kinds[i]!;
-  if (kind === Kind.GeometryCollection) {
-    if (members && memberOffsets) {
-      for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) factsOf(members, k, least, facts);
+  constructor(
+    /** The least height that is not rounded to zero. */
+    private readonly leastHeight: number,
+  ) {}
+
+  /** Looks at feature `i`. */
+  look(column: GeometryColumn, i: number): void {
+    this.finite = true;
+    this.elevated = false;
+    this.points = false;
+    this.others = false;
+    this.add(column, i);
+  }
+
+  private add(column: GeometryColumn, i: number): void {
+    const { kinds, partOffsets, members, memberOffsets } = column;
+    const kind = kinds[i]!;
+    if (kind === Kind.GeometryCollection) {
+      if (!members || !memberOffsets) return;
+      for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) this.add(members, k);
+      return;
     }
-    return facts;
+    if (kind !== Kind.none && partOffsets[i] !== partOffsets[i + 1]) {
+      if (kind === Kind.Point || kind === Kind.MultiPoint) this.points = true;
+      else this.others = true;
+    }
+    this.positions(column, i);
   }
-  if (kind !== Kind.none && partOffsets[i] !== partOffsets[i + 1]) {
-    if (kind === Kind.Point || kind === Kind.MultiPoint) facts.points = true;
-    else facts.others = true;
+
+  private positions({ partOffsets, ringOffsets, positionOffsets, xy, z }: GeometryColumn, i: number): void {
+    const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+    for (let k = positionOffsets[ringOffsets[partOffsets[i]!]!]!; k < to; k++) {
+      if (!Number.isFinite(xy[2 * k]!) || !Number.isFinite(xy[2 * k + 1]!)) this.finite = false;
+      if (!z) continue;
+      const height = z[k]!;
+      if (Math.abs(height) >= this.leastHeight) this.elevated = true;
+      if (height === Number.POSITIVE_INFINITY || height === Number.NEGATIVE_INFINITY) this.finite = false;
+    }
   }
-  const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
-  for (let k = positionOffsets[ringOffsets[partOffsets[i]!]!]!; k < to; k++) {
-    if (!Number.isFinite(xy[2 * k]!) || !Number.isFinite(xy[2 * k + 1]!)) facts.finite = false;
-    if (!z) continue;
-    const height = z[k]!;
-    if (Math.abs(height) >= least) facts.elevated = true;
-    if (height === Number.POSITIVE_INFINITY || height === Number.NEGATIVE_INFINITY) facts.finite = false;
-  }
-  return facts;
 }

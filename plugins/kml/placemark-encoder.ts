@@ -7,14 +7,7 @@ import { altitudeModes, isElementField } from "./element-fields.js";
 import { type ElementSettings, FeatureElements } from "./feature-elements.js";
 import { FeatureValues, writeValue } from "./feature-values.js";
 import { isFolderPath } from "./folder-path.js";
-import {
-  factsOf,
-  GeometryElements,
-  type GeometryFacts,
-  type GeometryModes,
-  noModes,
-  type Precision,
-} from "./geometry-element.js";
+import { GeometryElements, GeometryFacts, type GeometryModes, noModes, type Precision } from "./geometry-element.js";
 import type { LayerSchema } from "./schema-element.js";
 import { timesOf, writeTracks } from "./track-element.js";
 
@@ -56,8 +49,7 @@ const ncName = /^[A-Za-z_][\w.-]*$/;
 export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly out = new TextBuffer(1 << 14);
   private readonly geometry: GeometryElements;
-  /** The least height that is not written as 0. */
-  private readonly leastHeight: number;
+  private readonly facts: GeometryFacts;
   private readonly openings = new Map<string, Literal>();
   private readonly dataOpening: Literal;
   private readonly said = new FeatureValues();
@@ -72,13 +64,13 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     private readonly context: WriteContext,
   ) {
     this.geometry = new GeometryElements(this.out, settings.precision);
-    this.leastHeight = 0.5 * 10 ** -settings.precision.z;
+    this.facts = new GeometryFacts(0.5 * 10 ** -settings.precision.z);
     this.elements = new FeatureElements(this.out, this.said, settings);
     this.dataOpening = new Literal(`<ExtendedData><SchemaData schemaUrl="#${settings.schema.id}">`);
   }
 
   encode(batch: Batch): PlacemarkChunk {
-    const { out, settings, said } = this;
+    const { out, settings, said, facts } = this;
     said.begin(batch);
     this.data = batch.fields.map(({ name }, f) => {
       return { column: batch.columns[f]!, name, opening: this.opening(name), isElement: isElementField(name) };
@@ -93,7 +85,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       const path = settings.folders ? this.folder() : null;
       if (path !== folder) folders.push({ at: out.length, path });
       folder = path;
-      const facts = factsOf(batch.geometry, row, this.leastHeight);
+      facts.look(batch.geometry, row);
       out.literal(placemark.open);
       this.id(ids);
       out.byte(62);

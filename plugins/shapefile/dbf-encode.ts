@@ -8,7 +8,7 @@ import {
   Presence,
   valueAt,
 } from "../../src/model/index.js";
-import { writeInteger, writeNumber } from "./dbf-digits.js";
+import { type Written, writeInteger, writeNumber } from "./dbf-digits.js";
 import type { OutColumn, OutTable } from "./dbf-layout.js";
 
 const space = 0x20;
@@ -101,13 +101,16 @@ export class RowEncoder {
       const value = values[i]!;
       if (typeof value === "number" && (value | 0) === value && writeInteger(value, records, end, out.width)) continue;
       const written = writeNumber(value, records, end, out);
-      if (written === "exact") continue;
-      if (written === "rounded") {
-        losses.add("number-rounded", out.name, () => `${value} was rounded to fit ${out.width} bytes`);
-      } else if (typeof value === "number" && !Number.isFinite(value)) {
-        losses.add("non-finite", out.name, () => `${value} became null`);
-      } else losses.add("number-too-large", out.name, () => `${value} does not fit ${out.width} bytes and became null`);
+      if (written !== "exact") this.lossOfNumber(written, value, out, losses);
     }
+  }
+
+  // Apart from the loops: for a function made within one, each round would get a scope of its own.
+  private lossOfNumber(written: Written, value: number | bigint, { name, width }: OutColumn, losses: Losses): void {
+    if (written === "rounded") losses.add("number-rounded", name, () => `${value} was rounded to fit ${width} bytes`);
+    else if (typeof value === "number" && !Number.isFinite(value)) {
+      losses.add("non-finite", name, () => `${value} became null`);
+    } else losses.add("number-too-large", name, () => `${value} does not fit ${width} bytes and became null`);
   }
 
   private dates(records: Uint8Array, out: OutColumn, column: BytesColumn, rows: number, losses: Losses): void {
@@ -122,11 +125,13 @@ export class RowEncoder {
         records[at + 5] = bytes[from + 6]!;
         records[at + 6] = bytes[from + 8]!;
         records[at + 7] = bytes[from + 9]!;
-      } else {
-        const text = () => decodeUtf8(bytes, from, offsets[i + 1]!);
-        losses.add("date-unwritable", out.name, () => `"${text()}" is no date from 0000 to 9999 and became null`);
-      }
+      } else this.lossOfDate(bytes, from, offsets[i + 1]!, out, losses);
     }
+  }
+
+  private lossOfDate(bytes: Uint8Array, from: number, to: number, { name }: OutColumn, losses: Losses): void {
+    const text = () => decodeUtf8(bytes, from, to);
+    losses.add("date-unwritable", name, () => `"${text()}" is no date from 0000 to 9999 and became null`);
   }
 
   private texts(records: Uint8Array, out: OutColumn, column: BytesColumn, rows: number, losses: Losses): void {

@@ -1,3 +1,5 @@
+import { parseNumber } from "../shared/numbers.js";
+
 /** What a numeric cell held, besides its value. */
 export const Cell = { number: 0, blank: 1, unreadable: 2 } as const;
 
@@ -60,7 +62,7 @@ export function readNumber(bytes: Buffer, from: number, to: number): number {
       const value = decimals === 0 ? mantissa : mantissa / powers[decimals]!;
       return negative ? -value : value;
     }
-    if (pointAt < 0 || bytes[pointAt] === 46) return Number(bytes.toString("latin1", start, at));
+    if (pointAt < 0 || bytes[pointAt] === 46) return parseNumber(bytes, start, at);
   }
   const text = cellText(bytes, start, to).replace(",", ".");
   const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;

@@ -1,6 +1,6 @@
-import { isUtf8 } from "node:buffer";
 import type { BytesBuilder } from "../../src/model/index.js";
 import type { Decode } from "../../src/plugin/index.js";
+import { isUtf8Text } from "../shared/utf8.js";
 
 const ascii = Uint8Array.from({ length: 95 }, (_, i) => i + 32);
 const asciiText = String.fromCharCode(...ascii);
@@ -28,9 +28,9 @@ function cutCharacterBytes(bytes: Buffer, from: number, to: number): number {
 
 /** Whether the bytes are UTF-8, but for a last character that is cut off. */
 export function isUtf8Cell(bytes: Buffer, from: number, to: number): boolean {
-  if (isUtf8(bytes.subarray(from, to))) return true;
+  if (isUtf8Text(bytes, from, to)) return true;
   const cut = cutCharacterBytes(bytes, from, to);
-  return cut > 0 && to - cut > from && isUtf8(bytes.subarray(from, to - cut));
+  return cut > 0 && to - cut > from && isUtf8Text(bytes, from, to - cut);
 }
 
 /** UTF-8 bytes of each byte from 128 of an encoding of one byte a character; null for any other encoding. */
@@ -54,7 +54,7 @@ class AsciiCompatible implements TextCells {
   }
 
   decode(bytes: Uint8Array): string {
-    if (this.utf8 !== "never" && isUtf8(bytes)) return Buffer.from(bytes).toString("utf8");
+    if (this.utf8 !== "never" && isUtf8Text(bytes, 0, bytes.length)) return Buffer.from(bytes).toString("utf8");
     return this.decoder(bytes);
   }
 
@@ -74,13 +74,12 @@ class AsciiCompatible implements TextCells {
 
   private pushHigh(builder: BytesBuilder, bytes: Buffer, from: number, end: number): void {
     if (this.utf8 !== "never") {
-      const cell = bytes.subarray(from, end);
-      if (isUtf8(cell)) {
+      if (isUtf8Text(bytes, from, end)) {
         builder.pushBytes(bytes, from, end);
         return;
       }
       const cut = end - cutCharacterBytes(bytes, from, end);
-      if (cut < end && isUtf8(bytes.subarray(from, cut)) && (this.utf8 === "always" || cut - from > 8)) {
+      if (cut < end && isUtf8Text(bytes, from, cut) && (this.utf8 === "always" || cut - from > 8)) {
         this.note(bytes.toString("utf8", from, cut));
         builder.pushBytes(bytes, from, cut);
         return;

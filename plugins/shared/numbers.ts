@@ -4,6 +4,7 @@
  */
 
 import { borrow } from "../../src/model/index.js";
+import { viewOf } from "./copy.js";
 import type { Literal } from "./literal.js";
 import { putDecimal } from "./plain-decimal.js";
 
@@ -149,6 +150,9 @@ function charactersOf(digits: string): number {
   return characters;
 }
 
+/** A number that stands in no array, for what takes those of arrays. */
+const handed = new Float64Array(1);
+
 /** Text as bytes, growing as it is written. */
 export class TextBuffer {
   private buffer: Buffer;
@@ -223,12 +227,19 @@ export class TextBuffer {
    * infinities in formats that have no word for them.
    */
   number(value: number): void {
+    handed[0] = value;
+    this.numberAt(handed, 0);
+  }
+
+  /** As `number`, of an element of an array: a double that is handed to a function may become an object on the way. */
+  numberAt(values: Float64Array, at: number): void {
     this.reserve(40);
+    const value = values[at]!;
     const size = Math.abs(value);
     if (size < 1e8 && size >= 1e-6) {
       // Most coordinates have few decimals, and those of seven are found with 32 bits.
       const whole = size | 0;
-      const fraction = Math.round((size - whole) * 1e7) | 0;
+      const fraction = ((size - whole) * 1e7 + 0.5) | 0;
       if ((whole * 1e7 + fraction) / 1e7 === size) {
         this.parts(value < 0, whole, fraction, 7);
         return;
@@ -251,11 +262,11 @@ export class TextBuffer {
     this.ascii(String(value));
   }
 
-  /** As `number`, with a point even where there are no decimals, so that it is read as a double again: `1.0`, `-0.0`. */
-  double(value: number): void {
-    if (Object.is(value, -0)) this.ascii("-");
-    this.number(value);
-    if (Number.isInteger(value) && Math.abs(value) < 1e21) this.ascii(".0");
+  /** As `numberAt`, with a point even where there are no decimals, so that it is read as a double again: `1.0`, `-0.0`. */
+  doubleAt(values: Float64Array, at: number): void {
+    if (Object.is(values[at], -0)) this.ascii("-");
+    this.numberAt(values, at);
+    if (Number.isInteger(values[at]) && Math.abs(values[at]!) < 1e21) this.ascii(".0");
   }
 
   /**
@@ -263,32 +274,19 @@ export class TextBuffer {
    * trailing zeros, without an exponent and without a sign on zero. For finite values.
    */
   fixed(value: number, decimals: number): void {
-    this.reserve(40);
-    const size = Math.abs(value);
-    if (decimals <= mostFraction && size < 2 ** 31) {
-      this.shortFixed(value, decimals);
-      return;
-    }
-    if (decimals > 15 || size * powers[decimals]! >= 2 ** 52) {
-      this.slowFixed(value, decimals);
-      return;
-    }
-    const power = powers[decimals]!;
-    const scaled = size * power;
-    let whole = Math.floor(scaled);
-    const over = scaled - whole - 0.5;
-    // The product is rounded: where it fell on a half, what it lost decides.
-    if (over > 0 || (over === 0 && productError(size, power, scaled) >= 0)) whole++;
-    if (whole === 0) {
-      this.buffer[this.length++] = zero;
-      return;
-    }
-    if (value < 0) this.buffer[this.length++] = minus;
-    this.decimal(whole, decimals);
+    handed[0] = value;
+    this.fixedAt(handed, 0, decimals);
   }
 
-  /** `fixed` with 32 bits for the whole and the fraction, each of which is exact. */
-  private shortFixed(value: number, decimals: number): void {
+  /** As `fixed`, of an element of an array. */
+  fixedAt(values: Float64Array, at: number, decimals: number): void {
+    const value = values[at]!;
+    if (decimals > mostFraction || Math.abs(value) >= 2 ** 31) {
+      this.longFixed(value, decimals);
+      return;
+    }
+    this.reserve(40);
+    // 32 bits hold the whole and the fraction, each of which is exact.
     const size = Math.abs(value);
     const power = powers[decimals]!;
     let whole = size | 0;
@@ -306,6 +304,27 @@ export class TextBuffer {
       whole++;
     }
     this.parts(value < 0 && whole + fraction > 0, whole, fraction, decimals);
+  }
+
+  private longFixed(value: number, decimals: number): void {
+    this.reserve(40);
+    const size = Math.abs(value);
+    if (decimals > 15 || size * powers[decimals]! >= 2 ** 52) {
+      this.slowFixed(value, decimals);
+      return;
+    }
+    const power = powers[decimals]!;
+    const scaled = size * power;
+    let whole = Math.floor(scaled);
+    const over = scaled - whole - 0.5;
+    // The product is rounded: where it fell on a half, what it lost decides.
+    if (over > 0 || (over === 0 && productError(size, power, scaled) >= 0)) whole++;
+    if (whole === 0) {
+      this.buffer[this.length++] = zero;
+      return;
+    }
+    if (value < 0) this.buffer[this.length++] = minus;
+    this.decimal(whole, decimals);
   }
 
   /** A number up to 2^31 in its parts, without trailing zeros; room for it is there. */
@@ -445,8 +464,6 @@ export class TextBuffer {
     return whole;
   }
 }
-
-const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
 
 /** Digits before the point of a number from 1 to 1e15. */
 function wholeDigits(size: number): number {

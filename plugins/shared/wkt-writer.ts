@@ -112,16 +112,15 @@ export class WktWriter {
 
   private position(column: GeometryColumn, k: number): void {
     const { out, decimals } = this;
-    const x = column.xy[2 * k]!;
-    const y = column.xy[2 * k + 1]!;
+    const { xy } = column;
     if (decimals === null) {
-      out.number(x);
+      out.numberAt(xy, 2 * k);
       out.byte(32);
-      out.number(y);
+      out.numberAt(xy, 2 * k + 1);
     } else {
-      out.fixed(x, decimals);
+      out.fixedAt(xy, 2 * k, decimals);
       out.byte(32);
-      out.fixed(y, decimals);
+      out.fixedAt(xy, 2 * k + 1, decimals);
     }
     if (this.z) {
       out.byte(32);

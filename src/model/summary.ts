@@ -148,7 +148,12 @@ function addPositions(facts: KindSummary, geometry: GeometryColumn, from: number
   if (!facts.hasZ && geometry.z) facts.hasZ = hasNumber(geometry.z, from, to);
   if (!facts.hasM && geometry.m) facts.hasM = hasNumber(geometry.m, from, to);
   const { xy } = geometry;
-  let [minX, minY, maxX, maxY] = facts.box;
+  const { box } = facts;
+  // One by one: of what an iterator gives, the loop would keep each number as an object.
+  let minX = box[0];
+  let minY = box[1];
+  let maxX = box[2];
+  let maxY = box[3];
   for (let k = 2 * from; k < 2 * to; k += 2) {
     const x = xy[k]!;
     const y = xy[k + 1]!;

@@ -41,7 +41,7 @@ async function treeOf(boxes: readonly Box[], most: number, extent: Extent | null
   const builder = new RtreeBuilder({ node, rowid, parent }, extent, most);
   for (const { id, west, south, east, north } of boxes) {
     if (builder.isFull) await builder.spill(async () => new ScratchFile("tree", scratch.path(`runs-${files++}`)));
-    builder.add(Number(id >> 32n), Number(id & 0xffffffffn), west, south, east, north);
+    builder.add(Number(id >> 32n), Number(id & 0xffffffffn), Float64Array.of(west, south, east, north), 0);
   }
   const root = builder.finish();
   for (const table of [node, rowid, parent]) table.finish();

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isUtf8Text } from "../../../plugins/geopackage/utf8.js";
+import { isUtf8Text } from "../../../plugins/shared/utf8.js";
 
 it("is what Node takes for it: every sequence of up to two bytes, and every third and fourth behind the leads that count", () => {
   const wrong: number[][] = [];
