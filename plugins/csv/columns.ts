@@ -9,6 +9,7 @@ import {
 import type { FieldType } from "../../src/model/field.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { parseNumber } from "../shared/numbers.js";
+import { putDecimal } from "../shared/plain-decimal.js";
 import { isNonFinite } from "./classify.js";
 import { comma, point } from "./dialect.js";
 import { type CellText, Mark } from "./scanner.js";
@@ -37,6 +38,14 @@ export class CellNumbers {
 
   constructor(private readonly decimal: number) {}
 
+  /**
+   * Puts a number that stands alone and has no more digits than are exact into `numbers[at]`: most numbers, which so do
+   * not become objects. False for others, of which `parse` knows more.
+   */
+  put(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): boolean {
+    return this.decimal === point && from < to && putDecimal(bytes, from, to, numbers, at) === to;
+  }
+
   /** NaN for what is no number; spaces around it do not count. */
   parse(bytes: Uint8Array, from: number, to: number): number {
     if (this.decimal === point) {
@@ -57,6 +66,9 @@ export class CellNumbers {
     return parseNumber(this.scratch, 0, size);
   }
 }
+
+/** What `put` puts a number into. */
+const put = new Float64Array(1);
 
 /** Fills one column from cells. */
 export class CellColumn {
@@ -113,6 +125,10 @@ export class CellColumn {
 
   private putNumber(bytes: Uint8Array, from: number, to: number): void {
     const builder = this.builder as NumberBuilder;
+    if (this.type === "double" && this.numbers.put(bytes, from, to, put, 0)) {
+      builder.push(put[0]!);
+      return;
+    }
     const value = this.numbers.parse(bytes, from, to);
     if (this.type === "int32" ? value === (value | 0) : Number.isFinite(value)) builder.push(value);
     else {

@@ -25,6 +25,7 @@ export class RowGeometry {
   private missingExample = "";
   /** Takes a geometry that may turn out to have no place in the layer. */
   private trial: GeometryBuilder | null = null;
+  private readonly position = new Float64Array(2);
   private z = 0;
   /** Whether something missing was counted for the row already. */
   private rowMisses = false;
@@ -83,6 +84,11 @@ export class RowGeometry {
     y: number,
     z: number | null,
   ): Failure | null {
+    const { position } = this;
+    if (z === null && this.isPlain(bytes, scanner, x, 0) && this.isPlain(bytes, scanner, y, 1)) {
+      builder.point(position[0]!, position[1]!);
+      return null;
+    }
     const easting = this.coordinate(bytes, scanner, x, "lat");
     const northing = this.coordinate(bytes, scanner, y, "lon");
     if (typeof easting === "number" && typeof northing === "number") {
@@ -102,6 +108,12 @@ export class RowGeometry {
     }
     builder.none();
     return null;
+  }
+
+  /** Whether the cell is a plain number, which is in `position` then. */
+  private isPlain(bytes: Uint8Array, scanner: Scanner, column: number, axis: number): boolean {
+    if (column >= scanner.cells || scanner.marks[column]! > Mark.quoted) return false;
+    return this.numbers.put(bytes, scanner.starts[column]!, scanner.ends[column]!, this.position, axis);
   }
 
   private height(bytes: Uint8Array, scanner: Scanner, column: number): Failure | null {

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type BytesColumn, type Column, type FieldType, Presence } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
+import { putDecimal } from "../shared/plain-decimal.js";
 import { ByteRun } from "./byte-run.js";
 import { Token } from "./json-cursor.js";
 import { mendJson, StringDecoder } from "./json-text.js";
@@ -142,6 +143,8 @@ export class RawColumn {
       if (presence[i] !== Presence.value) continue;
       const start = this.starts[i]!;
       const end = this.ends[i]!;
+      // What is put there has no more digits than are exact.
+      if (putDecimal(bytes, start, end, values, i) === end) continue;
       const value = parseNumber(bytes, start, end);
       if (!Number.isFinite(value)) return null;
       const rounded = this.tokens[i] === Token.integer && end - start > safeDigits && !Number.isSafeInteger(value);
