@@ -101,7 +101,7 @@ export async function encoder(
       for (let row = 0; row < length; row++) {
         const blob = hasGeometry ? geometry.encode(batch.geometry, row) : null;
         if (blob) geometries++;
-        boxes?.set(geometry.box, 4 * row);
+        if (boxes) for (let side = 0; side < 4; side++) boxes[4 * row + side] = geometry.box[side]!;
         records.add(row, blob);
         offsets[row + 1] = records.size;
       }

@@ -1,4 +1,5 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
+import { viewOf } from "../shared/copy.js";
 import { WkbWriter } from "../shared/wkb.js";
 import { fixedBytes, letterG, letterP } from "./geometry-blob.js";
 import type { BlobRange } from "./record-encoder.js";
@@ -48,15 +49,24 @@ function widen(box: Box, column: GeometryColumn, i: number): boolean {
 
 /** Writes geometries as blobs (OGC 12-128r19, 2.1.3): with an envelope of x and y, but for points and empty ones. */
 export class GeometryEncoder {
-  private bytes = Buffer.alloc(1024);
+  /** The blob of a point of two numbers, whose coordinates alone change. */
+  private readonly point: BlobRange;
+  private readonly pointView: DataView;
   private readonly wkb = new WkbWriter();
   /** The box of the geometry encoded last. */
   readonly box: Box = new Float64Array(4);
-  private readonly blob = { bytes: this.bytes as Uint8Array, length: 0 };
+  private readonly blob = { bytes: new Uint8Array() as Uint8Array, length: 0 };
   /** Geometries that have a position that is no number, and became null. */
   notFinite = 0;
 
-  constructor(private readonly srsId: number) {}
+  constructor(private readonly srsId: number) {
+    const bytes = Buffer.alloc(fixedBytes + 21);
+    this.putHead(bytes, littleEndianFlag);
+    bytes[fixedBytes] = 1;
+    bytes.writeUInt32LE(Kind.Point, fixedBytes + 1);
+    this.point = { bytes, length: bytes.length };
+    this.pointView = viewOf(bytes);
+  }
 
   /** Counts from the start again. */
   begin(): void {
@@ -81,14 +91,12 @@ export class GeometryEncoder {
   /** The blob of feature i, good until the next call; null for a null geometry. */
   encode(column: GeometryColumn, i: number): BlobRange | null {
     const { box } = this;
-    box.fill(Infinity, 0, 2);
-    box.fill(-Infinity, 2, 4);
+    this.clearBox();
     const kind = column.kinds[i]!;
     if (kind === Kind.none) return null;
     if (!widen(box, column, i)) {
       this.notFinite++;
-      box.fill(Infinity, 0, 2);
-      box.fill(-Infinity, 2, 4);
+      this.clearBox();
       return null;
     }
     if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.plainPoint();
@@ -107,6 +115,14 @@ export class GeometryEncoder {
     return this.blob;
   }
 
+  private clearBox(): void {
+    const { box } = this;
+    box[0] = Infinity;
+    box[1] = Infinity;
+    box[2] = -Infinity;
+    box[3] = -Infinity;
+  }
+
   private putHead(bytes: Uint8Array, flags: number): void {
     bytes[0] = letterG;
     bytes[1] = letterP;
@@ -117,14 +133,9 @@ export class GeometryEncoder {
 
   /** A point of two numbers, which is all that its box says: what most layers consist of. */
   private plainPoint(): BlobRange {
-    const { bytes, box, blob } = this;
-    this.putHead(bytes, littleEndianFlag);
-    bytes[fixedBytes] = 1;
-    bytes.writeUInt32LE(Kind.Point, fixedBytes + 1);
-    bytes.writeDoubleLE(box[0]!, fixedBytes + 5);
-    bytes.writeDoubleLE(box[1]!, fixedBytes + 13);
-    blob.bytes = bytes;
-    blob.length = fixedBytes + 21;
-    return blob;
+    const { pointView, box } = this;
+    pointView.setFloat64(fixedBytes + 5, box[0]!, true);
+    pointView.setFloat64(fixedBytes + 13, box[1]!, true);
+    return this.point;
   }
 }
