@@ -1,6 +1,7 @@
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { fetchSplit, release } from "../shared/fetch-split.js";
 import { splitBytes } from "../shared/split-size.js";
 import { Token, XmlReader, type XmlTuning } from "../shared/xml.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
@@ -111,10 +112,15 @@ class GpxLayer implements Layer {
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
   }
 
-  async *batches(split?: Split): AsyncGenerator<Batch> {
+  async fetch(split: Split): Promise<Buffer | undefined> {
+    const { from, to } = split as GpxSplit;
+    return this.blueprint.start?.encoding === "utf-8" ? fetchSplit(this.file, from, to) : undefined;
+  }
+
+  async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     let records = 0;
     for await (const piece of split ? [split as GpxSplit] : this.splits()) {
-      const reading = this.read(piece, records);
+      const reading = this.read(piece, records, fetched as Buffer | undefined);
       for (let next = await reading.next(); ; next = await reading.next()) {
         if (next.done) {
           records = next.value;
@@ -127,10 +133,10 @@ class GpxLayer implements Layer {
   }
 
   /** Reads the features of a split; gives at its end how many records there have been. */
-  private async *read(split: GpxSplit, before: number): AsyncGenerator<Batch, number> {
+  private async *read(split: GpxSplit, before: number, fetched?: Buffer): AsyncGenerator<Batch, number> {
     const { context, source } = this;
     const start = { ...this.blueprint.start!, byte: split.from };
-    const settings = { source: source.name, context, vocabulary, start, to: split.to, ...this.tuning };
+    const settings = { source: source.name, context, vocabulary, start, to: split.to, fetched, ...this.tuning };
     const reader = new XmlReader(this.file, settings);
     const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));
     const builder = new FeatureBuilder(reader, this.gpxFields, kinds, this.shortLines, context, before);
@@ -146,6 +152,7 @@ class GpxLayer implements Layer {
     if (last) yield last;
     builder.report();
     reader.report();
+    release(fetched);
     if (walker.surplus > 0) {
       const example = `extensions of more than ${mostPaths} kinds were left out`;
       context.lose("extension-left-out", undefined, example, walker.surplus);

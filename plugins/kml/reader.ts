@@ -2,6 +2,7 @@ import type { Batch, Crs, Dataset, Field, Layer, LayerSummary, Split } from "../
 import { typesIn } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { fetchSplit, release } from "../shared/fetch-split.js";
 import { XmlReader, type XmlTuning } from "../shared/xml.js";
 import { DocumentReader } from "./document-reader.js";
 import { FeatureBatches, fieldsOf } from "./feature-batches.js";
@@ -113,7 +114,12 @@ class KmlLayer implements Layer {
     yield* this.plan.splits;
   }
 
-  async *batches(split?: Split): AsyncGenerator<Batch> {
+  async fetch(split: Split): Promise<Buffer | undefined> {
+    const { start, to } = split as KmlSplit;
+    return start?.encoding === "utf-8" ? fetchSplit(this.file, start.byte, to) : undefined;
+  }
+
+  async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     let passed = 0;
     for (const piece of split ? [split as KmlSplit] : this.plan.splits) {
       if (piece.gap) {
@@ -131,6 +137,7 @@ class KmlLayer implements Layer {
         this.options,
         this.context,
         this.tuning,
+        fetched as Buffer | undefined,
       );
       reader.number = passed;
       yield* reader.batches();
@@ -160,8 +167,9 @@ class SplitReader {
     options: Options,
     private readonly context: ReadContext,
     tuning: XmlTuning,
+    private readonly fetched: Buffer | undefined,
   ) {
-    const range = split.start ? { start: split.start, to: split.to, leaves: true } : {};
+    const range = split.start ? { start: split.start, to: split.to, fetched, leaves: true } : {};
     this.xml = new XmlReader(file, { source, context, vocabulary, ...tuning, ...range });
     const { typed } = document;
     const surroundings = {
@@ -197,6 +205,7 @@ class SplitReader {
     const batch = this.rows.finish();
     if (batch) yield batch;
     this.xml.report();
+    release(this.fetched);
   }
 
   private feature(): void {

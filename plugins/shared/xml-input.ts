@@ -83,7 +83,13 @@ export class XmlInput {
     private readonly file: SourceFile,
     private readonly encoding: string,
     decoder: (encoding: string) => Decode,
-    private readonly range: { readonly from: number; readonly to: number; readonly pieceSize: number },
+    private readonly range: {
+      readonly from: number;
+      readonly to: number;
+      readonly pieceSize: number;
+      /** All of it, where it has been read already. */
+      readonly fetched: Buffer | null;
+    },
   ) {
     this.position = range.from;
     this.pieceSize = Math.min(firstPiece, range.pieceSize);
@@ -98,6 +104,11 @@ export class XmlInput {
   /** `rest` with the next piece behind it, in a buffer that holds until the next call. */
   async after(rest: Buffer): Promise<Buffer> {
     if (this.ended) return rest;
+    const { fetched, to } = this.range;
+    if (fetched) {
+      this.position = to;
+      return fetched;
+    }
     if (this.decode) return this.decoded(rest, this.decode);
     const piece = await (this.next ?? this.read());
     this.next = null;

@@ -25,6 +25,8 @@ export interface XmlSettings {
    * where what is open at `start` has to be closed.
    */
   readonly to?: number;
+  /** What stands between `start` and `to`, in UTF-8, where that has been read already. */
+  readonly fetched?: Buffer | undefined;
   /** Elements open at `start` may end, and `to` may stand before any tag: other elements may be open there. */
   readonly leaves?: boolean;
   /** Bytes asked of the file at once; absent: a MiB. */

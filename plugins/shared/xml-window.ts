@@ -12,6 +12,8 @@ export interface WindowSettings {
   readonly start?: { readonly byte: number; readonly encoding: string };
   /** Where to end, in bytes of the file; absent: at its end. */
   readonly to?: number;
+  /** What stands between the two, in UTF-8, where that has been read already. */
+  readonly fetched?: Buffer | undefined;
   /** Bytes asked of the file at once; absent: a MiB. */
   readonly pieceSize?: number;
 }
@@ -62,7 +64,7 @@ export class XmlWindow {
   }
 
   private async begin(): Promise<XmlInput> {
-    const { start, to, context, source } = this.settings;
+    const { start, to, context, source, fetched = null } = this.settings;
     let from = start?.byte ?? 0;
     if (!start) {
       const found = encodingOf(await this.file.read(0, 4096));
@@ -71,7 +73,7 @@ export class XmlWindow {
     }
     try {
       const decoder = (name: string) => context.decoder(name);
-      const range = { from, to: to ?? this.file.size, pieceSize: this.settings.pieceSize ?? 1 << 20 };
+      const range = { from, to: to ?? this.file.size, pieceSize: this.settings.pieceSize ?? 1 << 20, fetched };
       this.input = new XmlInput(this.file, this.encoding, decoder, range);
     } catch (error) {
       const reason = `its encoding is said to be "${this.encoding}", which is not known`;

@@ -4,6 +4,17 @@ import { Batch, type Dataset, type Feature, type Layer, packFeatures } from "../
 export { FolderSink as PlainSink, Scratch } from "../../src/testing/folder.js";
 export { Recording } from "../../src/testing/recording.js";
 
+/** The batches of a layer, split by split, their bytes read before: what is left of these when all was read is gone. */
+export async function* batchesOfFetched(layer: Layer): AsyncGenerator<Batch> {
+  for await (const split of layer.splits!()) {
+    const fetched = await layer.fetch?.(split);
+    const batches: Batch[] = [];
+    for await (const batch of layer.batches(split, fetched)) if (batch instanceof Batch) batches.push(batch);
+    if (Buffer.isBuffer(fetched)) fetched.fill(0);
+    yield* batches;
+  }
+}
+
 /** All batches of a layer, split by split where it has splits. */
 export async function* batchesOf(layer: Layer, bySplits: boolean): AsyncGenerator<Batch> {
   const asBatch = (batch: Batch | Feature[]) => (batch instanceof Batch ? batch : packFeatures(batch, 1, layer.fields));

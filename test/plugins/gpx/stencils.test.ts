@@ -151,17 +151,19 @@ describe("points that are like those before", () => {
         documents,
         pieceSizes,
         fc.boolean(),
+        fc.boolean(),
         fc.constantFrom("one", "kinds"),
         fc.constantFrom(500, 5000, 1 << 22),
-        async (bytes, pieceSize, skipErrors, layers, splitSize) => {
+        async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("gpx", gpx.reader!.options, { layers }) as Parameters<typeof openGpx>[1];
-          const outcome = (stencils: boolean) =>
+          const outcome = (stencils: boolean, ahead: boolean) =>
             outcomeOf(
               (context) => openGpx(FileSource.at(path, "a.gpx"), options, context, splitSize, { stencils, pieceSize }),
               skipErrors,
+              ahead,
             );
-          expect(await outcome(true)).toEqual(await outcome(false));
+          expect(await outcome(true, isFetched)).toEqual(await outcome(false, false));
         },
       ),
       { numRuns: 200, endOnFailure: true },

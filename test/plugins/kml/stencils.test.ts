@@ -183,17 +183,19 @@ describe("features that are like those before", () => {
         documents,
         pieceSizes,
         fc.boolean(),
+        fc.boolean(),
         fc.constantFrom("one", "folders"),
         fc.constantFrom(undefined, undefined, 500, 5000),
-        async (bytes, pieceSize, skipErrors, layers, splitSize) => {
+        async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("kml", kml.reader!.options, { layers }) as Parameters<typeof openWith>[1];
-          const outcome = (stencils: boolean) =>
+          const outcome = (stencils: boolean, ahead: boolean) =>
             outcomeOf(
               (context) => openWith(FileSource.at(path, "a.kml"), options, context, splitSize, { stencils, pieceSize }),
               skipErrors,
+              ahead,
             );
-          expect(await outcome(true)).toEqual(await outcome(false));
+          expect(await outcome(true, isFetched)).toEqual(await outcome(false, false));
         },
       ),
       { numRuns: 200, endOnFailure: true },

@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import type { Dataset } from "../../../src/model/index.js";
 import { Recording } from "../../../src/testing/recording.js";
-import { batchesOf } from "../../support/recording.js";
+import { batchesOf, batchesOfFetched } from "../../support/recording.js";
 
 /** Everything that reading a file gives, tells and refuses, to be compared with what another way of reading gives. */
-export async function outcomeOf(open: (context: Recording) => Promise<Dataset>, skipErrors: boolean): Promise<unknown> {
+export async function outcomeOf(
+  open: (context: Recording) => Promise<Dataset>,
+  skipErrors: boolean,
+  isFetched = false,
+): Promise<unknown> {
   const context = new Recording(skipErrors);
   const layers: unknown[] = [];
   let error: unknown = null;
@@ -14,7 +18,7 @@ export async function outcomeOf(open: (context: Recording) => Promise<Dataset>, 
       const features: unknown[] = [];
       const { name, fields, featureCount, geometryTypes, extent } = layer;
       layers.push({ name, fields, featureCount, geometryTypes, extent, summary: await layer.summary?.(), features });
-      for await (const batch of batchesOf(layer, true)) {
+      for await (const batch of isFetched ? batchesOfFetched(layer) : batchesOf(layer, true)) {
         for (const [row, feature] of [...batch.features()].entries()) {
           features.push({ ...feature, record: batch.records?.[row] ?? batch.firstRecord + row });
         }
