@@ -1,9 +1,42 @@
+import { viewOf } from "./copy.js";
+
 const [minus, point, zero] = [0x2d, 0x2e, 0x30];
 /** As many digits, and powers of ten, are exact in a double, so that their quotient is the nearest one. */
 const mostDigits = 15;
 /** As many digits are exact in 32 bits, in which a digit is added in fewer cycles than in a double. */
 const mostInInt = 9;
+/** By whether there is a minus. */
+const signs = Float64Array.of(1, -1);
+/** A digit's byte without these bits is its number, four times. */
+const zeros = 0x30303030;
+/** Added to numbers up to 9 it leaves the highest bits of four bytes as they are. */
+const upTo9 = 0x76767676;
+const highest = 0x80808080;
+/** Bytes that are looked at of a short decimal: a minus, up to three digits, the point, and eight more. */
+const shortBytes = 13;
 const powers = Float64Array.from({ length: mostDigits + 1 }, (_, exponent) => Number(`1e${exponent}`));
+
+const powersOfTen = Int32Array.of(1, 10, 100, 1000);
+
+/** The bytes that were looked at last. */
+let viewed: Uint8Array = new Uint8Array();
+let view = viewOf(viewed);
+
+/** How many digits stand in a word before the first byte that is none, of which there is one; `zeros` are taken off it. */
+function digitsIn(word: number): number {
+  const others = (word | (word + upTo9)) & highest;
+  return (31 - Math.clz32(others & -others)) >> 3;
+}
+
+/** The first `count` of the four digits in a word, as a number. */
+function numberOf(word: number, count: number): number {
+  // The first digit is in the lowest byte: zeros come before it. A shift by 32 would be none.
+  const digits = count === 0 ? 0 : word << (32 - 8 * count);
+  const pairs = (Math.imul(digits, 10) + (digits >>> 8)) & 0x00ff00ff;
+  return Math.imul(pairs & 0xff, 100) + (pairs >>> 16);
+}
+
+const isDigits = (word: number): boolean => ((word | (word + upTo9)) & highest) === 0;
 
 /**
  * Puts the decimal at `bytes[from]`, such as most coordinates are, into `numbers[at]`, which makes no object of it. It
@@ -11,6 +44,47 @@ const powers = Float64Array.from({ length: mostDigits + 1 }, (_, exponent) => Nu
  * @returns where it ends; 0 where it is none, begins with a zero too many, or has more digits than are exact
  */
 export function putDecimal(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
+  if (from + shortBytes > bytes.length) return putLong(bytes, from, to, numbers, at);
+  if (bytes !== viewed) {
+    viewed = bytes;
+    view = viewOf(bytes);
+  }
+  // Neither the sign of a coordinate nor its length can be foreseen: four digits at once, and no branch for either.
+  const negative = ((bytes[from]! ^ minus) - 1) >>> 31;
+  const start = from + negative;
+  const first = view.getInt32(start, true) ^ zeros;
+  if (isDigits(first)) return putLong(bytes, from, to, numbers, at);
+  const places = digitsIn(first);
+  const pointAt = start + places;
+  if (places === 0 || pointAt > to || (places > 1 && bytes[start] === zero))
+    return putLong(bytes, from, to, numbers, at);
+  if (pointAt === to || bytes[pointAt] !== point) {
+    numbers[at] = numberOf(first, places) * signs[negative]!;
+    return pointAt;
+  }
+  const decimalsAt = pointAt + 1;
+  const second = view.getInt32(decimalsAt, true) ^ zeros;
+  let count = 4;
+  let decimals = 0;
+  if (isDigits(second)) {
+    const third = view.getInt32(decimalsAt + 4, true) ^ zeros;
+    if (isDigits(third)) return putLong(bytes, from, to, numbers, at);
+    const more = digitsIn(third);
+    count += more;
+    decimals = Math.imul(numberOf(second, 4), powersOfTen[more]!) + numberOf(third, more);
+  } else {
+    count = digitsIn(second);
+    decimals = numberOf(second, count);
+  }
+  const end = decimalsAt + count;
+  if (count === 0 || end > to) return putLong(bytes, from, to, numbers, at);
+  const power = powers[count]!;
+  numbers[at] = ((numberOf(first, places) * power + decimals) / power) * signs[negative]!;
+  return end;
+}
+
+/** As `putDecimal`, digit by digit. */
+function putLong(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
   const start = bytes[from] === minus ? from + 1 : from;
   let i = start;
   let whole = 0;

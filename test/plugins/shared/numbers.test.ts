@@ -4,7 +4,13 @@ import { parseNumber, TextBuffer } from "../../../plugins/shared/numbers.js";
 
 const parse = (text: string) => {
   const bytes = Buffer.from(`;${text};`, "latin1");
-  return parseNumber(bytes, 1, bytes.length - 1);
+  const value = parseNumber(bytes, 1, bytes.length - 1);
+  // Where there is room behind it, more bytes than its own are looked at: others must not count.
+  for (const behind of ["1234567890123456", ".5;;;;;;;;;;;;;;", ";;;;;;;;;;;;;;;;", "\0\xb0:/;;;;;;;;;;;;"]) {
+    const more = Buffer.from(`;${text}${behind}`, "latin1");
+    expect(parseNumber(more, 1, bytes.length - 1)).toBe(value);
+  }
+  return value;
 };
 const written = (write: (buffer: TextBuffer) => void) => {
   const buffer = new TextBuffer(4);
