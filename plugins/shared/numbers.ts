@@ -281,7 +281,8 @@ export class TextBuffer {
   /** As `fixed`, of an element of an array. */
   fixedAt(values: Float64Array, at: number, decimals: number): void {
     const value = values[at]!;
-    if (decimals > mostFraction || Math.abs(value) >= 2 ** 31) {
+    // Not `>=`: 32 bits would make a zero of what is no number.
+    if (decimals > mostFraction || !(Math.abs(value) < 2 ** 31)) {
       this.longFixed(value, decimals);
       return;
     }
@@ -309,6 +310,7 @@ export class TextBuffer {
   private longFixed(value: number, decimals: number): void {
     this.reserve(40);
     const size = Math.abs(value);
+    if (Number.isNaN(size)) throw new RangeError("what is no number has no decimals");
     if (decimals > 15 || size * powers[decimals]! >= 2 ** 52) {
       this.slowFixed(value, decimals);
       return;

@@ -159,6 +159,11 @@ describe("TextBuffer", () => {
     [1234567.00100002, 8, "1234567.00100002"],
   ])("fixed(%d, %d)", (value, decimals, text) => expect(written((b) => b.fixed(value, decimals))).toBe(text));
 
+  test("fixed writes nothing for what is no number", () => {
+    for (const decimals of [0, 7, 12, 17])
+      expect(() => written((b) => b.fixed(Number.NaN, decimals))).toThrow(RangeError);
+  });
+
   test("writes integers, text and bytes one after the other, and starts anew", () => {
     const buffer = new TextBuffer(1);
     buffer.int(-9007199254740991);
