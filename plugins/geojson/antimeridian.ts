@@ -1,15 +1,21 @@
 import { GeometryBuilder, type GeometryColumn, Kind } from "../../src/model/index.js";
 import { cutPolygon, isMoved, type Ring, shifted, splitAt, unwrap } from "./meridian-cut.js";
 
+/** What lies beyond is no longitude that somebody went to: a hundred times around the world. */
+const farthest = 36_000;
+
 /**
  * The same geometries, lines and polygons that cross the antimeridian cut there into several parts (RFC 7946, section
  * 3.1.9). Consecutive longitudes that differ by more than 180° are taken as crossing it, and so are longitudes beyond
  * ±180°; an edge from −180° to 180° runs around the world. The column itself where nothing crosses.
+ * @param tell how many lines and polygons go beyond a hundred times around the world, and were left as they are
  */
-export function cutAntimeridian(column: GeometryColumn): GeometryColumn {
+export function cutAntimeridian(column: GeometryColumn, tell: (uncut: number) => void): GeometryColumn {
   if (!crossesAnywhere(column)) return column;
   const builder = new GeometryBuilder();
-  for (let row = 0; row < column.length; row++) cutGeometry(column, row, builder);
+  let uncut = 0;
+  for (let row = 0; row < column.length; row++) uncut += cutGeometry(column, row, builder);
+  if (uncut > 0) tell(uncut);
   return builder.finish();
 }
 
@@ -28,28 +34,41 @@ function crosses(xy: Float64Array, from: number, to: number): boolean {
   return false;
 }
 
-function cutGeometry(column: GeometryColumn, row: number, builder: GeometryBuilder): void {
+/** @returns how many of its lines and polygons were left as they are, though they cross */
+function cutGeometry(column: GeometryColumn, row: number, builder: GeometryBuilder): number {
   const kind = column.kinds[row]!;
   if (kind === Kind.GeometryCollection) {
     builder.begin(kind);
     const members = builder.collection();
     const { memberOffsets } = column;
+    let uncut = 0;
     for (let m = memberOffsets?.[row] ?? 0; m < (memberOffsets?.[row + 1] ?? 0); m++)
-      cutGeometry(column.members!, m, members);
+      uncut += cutGeometry(column.members!, m, members);
     builder.end();
-    return;
+    return uncut;
   }
   const lines = kind === Kind.LineString || kind === Kind.MultiLineString;
   const polygons = kind === Kind.Polygon || kind === Kind.MultiPolygon;
-  if ((!lines && !polygons) || !rowCrosses(column, row)) builder.copy(column, row);
+  const crosses = (lines || polygons) && rowCrosses(column, row);
+  const isTooFar = crosses && goesTooFar(column, row);
+  if (!crosses || isTooFar) builder.copy(column, row);
   else if (lines) cutLines(column, row, builder);
   else cutPolygons(column, row, builder);
+  return isTooFar ? 1 : 0;
 }
 
 function rowCrosses(column: GeometryColumn, row: number): boolean {
   const { partOffsets, ringOffsets, positionOffsets, xy } = column;
   for (let r = ringOffsets[partOffsets[row]!]!; r < ringOffsets[partOffsets[row + 1]!]!; r++) {
     if (crosses(xy, positionOffsets[r]!, positionOffsets[r + 1]!)) return true;
+  }
+  return false;
+}
+
+function goesTooFar({ partOffsets, ringOffsets, positionOffsets, xy }: GeometryColumn, row: number): boolean {
+  const to = positionOffsets[ringOffsets[partOffsets[row + 1]!]!]!;
+  for (let k = positionOffsets[ringOffsets[partOffsets[row]!]!]!; k < to; k++) {
+    if (Math.abs(xy[2 * k]!) > farthest) return true;
   }
   return false;
 }

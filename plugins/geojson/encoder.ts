@@ -67,7 +67,7 @@ export class FeatureEncoder {
 
   encode(batch: Batch): FeatureChunk {
     const { out, settings } = this;
-    const shapes = settings.cut ? cutAntimeridian(batch.geometry) : batch.geometry;
+    const shapes = settings.cut ? cutAntimeridian(batch.geometry, (uncut) => this.tellUncut(uncut)) : batch.geometry;
     const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
     const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
     const columns = batch.columns.filter((_, f) => f !== idIndex);
@@ -125,6 +125,11 @@ export class FeatureEncoder {
     if (this.names.size > 4096) this.names.clear();
     this.names.set(name, made);
     return made;
+  }
+
+  private tellUncut(count: number): void {
+    const example = "a line or polygon goes more than a hundred times around the world, and was not cut";
+    this.context.lose("antimeridian-uncut", undefined, example, count);
   }
 
   /** Says what JSON numbers cannot hold. */

@@ -5,8 +5,10 @@ import { type Geometry, GeometryBuilder, geometryAt } from "../../../src/model/i
 function cut(geometry: Geometry): Geometry {
   const builder = new GeometryBuilder();
   builder.geojson(geometry);
-  return geometryAt(cutAntimeridian(builder.finish()), 0)!;
+  return geometryAt(cutAntimeridian(builder.finish(), unexpected), 0)!;
 }
+
+const unexpected = (uncut: number) => expect(uncut).toBe(0);
 
 /** The area of a ring, positive whichever way it runs. */
 const area = (ring: number[][]) =>
@@ -19,6 +21,52 @@ const longitudes = (geometry: Geometry) =>
   geometry.type === "MultiPolygon" ? geometry.coordinates.flat(2).map((p) => p[0]!) : [];
 
 describe("cutting at the antimeridian", () => {
+  it.each([1e300, 5e15, 36_001, -1e8])("leaves a line to longitude %d as it is, and says so", (longitude) => {
+    const line: Geometry = {
+      type: "LineString",
+      coordinates: [
+        [0, 0],
+        [longitude, 1],
+      ],
+    };
+    const ring: Geometry = {
+      type: "Polygon",
+      coordinates: [
+        [
+          [0, 0],
+          [longitude, 1],
+          [1, 1],
+          [0, 0],
+        ],
+      ],
+    };
+    const builder = new GeometryBuilder();
+    builder.geojson({ type: "GeometryCollection", geometries: [line, ring] });
+    builder.geojson({
+      type: "LineString",
+      coordinates: [
+        [170, 0],
+        [190, 0],
+      ],
+    });
+    const told: number[] = [];
+    const column = cutAntimeridian(builder.finish(), (uncut) => told.push(uncut));
+    expect(geometryAt(column, 0)).toEqual({ type: "GeometryCollection", geometries: [line, ring] });
+    expect(geometryAt(column, 1)).toMatchObject({ type: "MultiLineString" });
+    expect(told).toEqual([2]);
+  });
+
+  it("cuts a line that goes a hundred times around the world, less the turn that its one step saves", () => {
+    const line = cut({
+      type: "LineString",
+      coordinates: [
+        [0, 0],
+        [36_000, 1],
+      ],
+    });
+    expect(line.type === "MultiLineString" && line.coordinates.length).toBe(100);
+  });
+
   it("cuts the line of RFC 7946, section 3.1.9", () => {
     expect(
       cut({
