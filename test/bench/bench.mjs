@@ -10,9 +10,9 @@
  * measured one by one; `--docs` writes all of them into docs/speed.md. mapshaper is taken from PATH unless it is given.
  * Other programs are stopped after `--limit` seconds: LIBKML takes a quarter of an hour to write 200,000 points.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createReadStream, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { parseArgs } from "node:util";
 import { Comparison } from "./comparison.mjs";
 import { makeData, shapes } from "./data.mjs";
@@ -59,8 +59,16 @@ const patience = 30;
 /** Those that took too long with one pair take no less with another of the same output. */
 const crawling = new Set();
 
+/** Reads an input, so that no program waits for a disk that the next one does not wait for. */
+async function warm(input) {
+  const { dir, name, ext } = parse(input);
+  for (const extension of ext === ".shp" ? [".shp", ".shx", ".dbf"] : [ext]) {
+    for await (const _ of createReadStream(join(dir, `${name}${extension}`), { highWaterMark: 1 << 20 }));
+  }
+}
+
 /** Every program once, in turn, as often as there are runs: the medians of its times, and its highest memory. */
-async function compare(output, competitors) {
+async function compare(input, output, competitors) {
   const crawls = (name) => (crawling.has(`${name} ${output}`) ? tooLong : undefined);
   const found = Object.fromEntries(
     competitors.map(({ name, why = crawls(name) }) => [name, why ? { why } : { runs: [] }]),
@@ -70,6 +78,7 @@ async function compare(output, competitors) {
       const of = found[name];
       if (of.why || of.runs[0]?.seconds > patience) continue;
       const scratch = mkdtempSync(join(tmpdir(), "geoferry-bench-out-"));
+      await warm(input);
       const isOurs = args(scratch).includes(main);
       try {
         of.runs.push(await measure(command, args(scratch), isOurs ? {} : { limit }));
@@ -109,7 +118,7 @@ for (const [shape, { count, geometry }] of Object.entries(shapes)) {
       const share = Math.min(source.share ?? 1, target.share ?? 1);
       const features = Math.round(count * scale * share);
       const input = await makeData(folder, shape, features, from);
-      const found = await compare(`${shape} ${to}`, programs({ from, to, geometry, input, workers, mapshaper }));
+      const found = await compare(input, `${shape} ${to}`, programs({ from, to, geometry, input, workers, mapshaper }));
       console.log(`| ${comparison.add({ shape, from, to, features, found }).join(" | ")} |`);
     }
   }
