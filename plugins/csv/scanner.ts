@@ -1,3 +1,6 @@
+import { firstMarked, highest, ones } from "../shared/four-bytes.js";
+import { LastView } from "../shared/views.js";
+
 /** How a cell stands in the file; bits. */
 export const Mark = {
   plain: 0,
@@ -13,9 +16,6 @@ const quote = 34;
 const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
-/** In each of four bytes, its lowest and its highest bit. */
-const ones = 0x01010101;
-const highest = 0x80808080;
 
 /** Bytes after which the call that searches many is cheaper than looking at one after the other. */
 const nearBytes = 24;
@@ -100,9 +100,7 @@ export class Scanner {
   private readonly ending = new Uint8Array(256);
   /** The delimiter, four times. */
   private readonly delimiters: number;
-  /** The bytes that were scanned last. */
-  private bytes: Uint8Array = new Uint8Array();
-  private view = new DataView(this.bytes.buffer);
+  private readonly views = new LastView();
 
   constructor(delimiter: number) {
     this.delimiter = delimiter;
@@ -127,7 +125,7 @@ export class Scanner {
    */
   scan(bytes: Uint8Array, from: number, to: number, final: boolean): Found {
     const { ending, delimiter } = this;
-    if (bytes !== this.bytes) this.look(bytes);
+    const view = this.views.of(bytes);
     let i = from;
     let cells = 0;
     let lines = 0;
@@ -167,7 +165,7 @@ export class Scanner {
           end = i;
         }
       } else {
-        i = this.plainEnd(bytes, i, to);
+        i = this.plainEnd(view, bytes, i, to);
         end = i;
       }
       this.starts[cells] = start;
@@ -193,18 +191,13 @@ export class Scanner {
     }
   }
 
-  private look(bytes: Uint8Array): void {
-    this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-
   /**
    * Where a plain cell ends that goes on at `from`, four bytes at a time. Of `x` the zeros, of `word` the bytes below 14
    * have their highest bit set in what is `found`, and maybe bytes above one of them, from which it borrows: so the lowest
    * is looked at alone (H. S. Warren, Hacker's Delight, 6-1).
    */
-  private plainEnd(bytes: Uint8Array, from: number, to: number): number {
-    const { ending, delimiters, view } = this;
+  private plainEnd(view: DataView, bytes: Uint8Array, from: number, to: number): number {
+    const { ending, delimiters } = this;
     let i = from;
     while (i <= to - 4) {
       const word = view.getInt32(i, true);
@@ -212,7 +205,7 @@ export class Scanner {
       const found = (((x - ones) & ~x) | ((word - 14 * ones) & ~word)) & highest;
       if (found === 0) i += 4;
       else {
-        i += (31 - Math.clz32(found & -found)) >> 3;
+        i += firstMarked(found);
         if (ending[bytes[i]!] === 1) return i;
         i++;
       }

@@ -1,4 +1,4 @@
-import { GeometryBuilder, type GeometryColumn, Kind } from "../../src/model/index.js";
+import { GeometryBuilder, type GeometryColumn, Kind, positionRange } from "../../src/model/index.js";
 import { cutPolygon, isMoved, type Ring, shifted, splitAt, unwrap } from "./meridian-cut.js";
 
 /** What lies beyond is no longitude that somebody went to: a hundred times around the world. */
@@ -65,11 +65,9 @@ function rowCrosses(column: GeometryColumn, row: number): boolean {
   return false;
 }
 
-function goesTooFar({ partOffsets, ringOffsets, positionOffsets, xy }: GeometryColumn, row: number): boolean {
-  const to = positionOffsets[ringOffsets[partOffsets[row + 1]!]!]!;
-  for (let k = positionOffsets[ringOffsets[partOffsets[row]!]!]!; k < to; k++) {
-    if (Math.abs(xy[2 * k]!) > farthest) return true;
-  }
+function goesTooFar(column: GeometryColumn, row: number): boolean {
+  const [from, to] = positionRange(column, row);
+  for (let k = from; k < to; k++) if (Math.abs(column.xy[2 * k]!) > farthest) return true;
   return false;
 }
 

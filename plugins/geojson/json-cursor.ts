@@ -1,3 +1,4 @@
+import { viewOf } from "../shared/views.js";
 import { ByteRun } from "./byte-run.js";
 
 /** Where a text stops being JSON. `at` is a place in the cursor's bytes; `ended` tells that they were too few. */
@@ -84,7 +85,7 @@ export class JsonCursor {
 
   load(bytes: Buffer): void {
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.view = viewOf(bytes);
     this.at = 0;
     this.end = bytes.length;
   }

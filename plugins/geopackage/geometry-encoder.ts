@@ -1,5 +1,5 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
-import { viewOf } from "../shared/copy.js";
+import { viewOf } from "../shared/views.js";
 import { WkbWriter } from "../shared/wkb.js";
 import { fixedBytes, letterG, letterP } from "./geometry-blob.js";
 import type { BlobRange } from "./record-encoder.js";

@@ -1,3 +1,4 @@
+import { viewOf } from "../shared/views.js";
 import { entryOf } from "./hilbert.js";
 import { LevelBoxes } from "./rtree-boxes.js";
 import { Entries, type Frame, frameOf, mostEntries } from "./rtree-entries.js";
@@ -53,7 +54,7 @@ export class RtreeBuilder {
   private scratch: ScratchFile | null = null;
   private runs: SortedRuns | null = null;
   private readonly record = Buffer.alloc(16);
-  private readonly view = new DataView(this.record.buffer, this.record.byteOffset, this.record.byteLength);
+  private readonly view = viewOf(this.record);
 
   /**
    * @param extent of all features, where it is known

@@ -1,3 +1,4 @@
+import { viewOf } from "../shared/views.js";
 import { putSmallVarint } from "./sqlite-record.js";
 import type { TableBuilder } from "./table-builder.js";
 
@@ -19,7 +20,7 @@ export class NodeWriter {
   /** The box of the node at hand: minx, maxx, miny, maxy. */
   readonly box = new Float32Array(4);
   private readonly record = Buffer.alloc(headBytes + nodeBytes);
-  private readonly view = new DataView(this.record.buffer, this.record.byteOffset, this.record.byteLength);
+  private readonly view = viewOf(this.record);
 
   constructor(private readonly table: TableBuilder) {
     this.record[0] = headBytes;

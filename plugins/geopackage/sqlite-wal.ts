@@ -1,4 +1,5 @@
 import type { SourceFile } from "../../src/plugin/index.js";
+import { viewOf } from "../shared/views.js";
 import { isPageSize, type SqliteHeader } from "./sqlite-header.js";
 import { type Elsewhere, otherPages } from "./sqlite-pages.js";
 
@@ -14,7 +15,7 @@ class Checksum {
   constructor(private readonly big: boolean) {}
 
   add(bytes: Buffer, from: number, to: number): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const view = viewOf(bytes);
     let { first, second } = this;
     for (let at = from; at < to; at += 8) {
       first = (first + view.getUint32(at, !this.big) + second) >>> 0;

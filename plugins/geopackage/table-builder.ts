@@ -1,4 +1,5 @@
-import { copyNear, viewOf } from "../shared/copy.js";
+import { copyNear } from "../shared/copy.js";
+import { LastView, viewOf } from "../shared/views.js";
 import type { PageWriter } from "./page-writer.js";
 import { putSmallVarint, putVarint, varintSize } from "./sqlite-record.js";
 
@@ -23,9 +24,7 @@ interface Child {
 export class TableBuilder {
   private readonly leaf: Buffer;
   private readonly leafView: DataView;
-  /** The bytes that the row added last came from. */
-  private source: Uint8Array = new Uint8Array();
-  private sourceView = viewOf(this.source);
+  private readonly sources = new LastView();
   private cells = 0;
   /** Where the lowest cell of the leaf starts: cells fill a page from its end. */
   private lowest: number;
@@ -79,15 +78,11 @@ export class TableBuilder {
     rest: number,
   ): void {
     const { leaf, leafView } = this;
-    if (bytes !== this.source) {
-      this.source = bytes;
-      this.sourceView = viewOf(bytes);
-    }
     const keySize = high === 0 ? varintSize(low >>> 0) : putVarint(keyScratch, 0, high, low);
     const start = this.lowest - (varintSize(size) + keySize + (to - from) + (rest > 0 ? 4 : 0));
     let at = putSmallVarint(leaf, start, size);
     at = putVarint(leaf, at, high, low);
-    if (to - from <= near) at = copyNear(this.sourceView, from, to, leafView, at);
+    if (to - from <= near) at = copyNear(this.sources.of(bytes), from, to, leafView, at);
     else {
       leaf.set(bytes.subarray(from, to), at);
       at += to - from;

@@ -1,6 +1,6 @@
 import { type Batch, type Field, type GeometryColumn, Kind, Presence, valueAt } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
-import { Literal } from "../shared/literal.js";
+import { Literal, tagsOf } from "../shared/literal.js";
 import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
@@ -31,7 +31,7 @@ const lineKinds = new Map<number, string>([
   [Kind.MultiLineString, "MultiLineString"],
 ]);
 const opened = gpxTypes.map((name) => new Literal(`<${name}>`));
-const extensions = { open: new Literal("<extensions>"), close: new Literal("</extensions>") };
+const extensions = tagsOf("extensions");
 const closed = gpxTypes.map((name) => new Literal(`</${name}>\n`));
 
 /** Writes features as elements of GPX 1.1. */

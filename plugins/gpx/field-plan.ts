@@ -1,14 +1,12 @@
 import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js";
-import { Literal } from "../shared/literal.js";
+import { type Tags, tagsOf } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
-export interface StandardColumn {
+export interface StandardColumn extends Tags {
   readonly name: string;
   readonly column: number;
-  readonly open: Literal;
-  readonly close: Literal;
   /** The schema has it behind the links. */
   readonly afterLinks: boolean;
 }
@@ -21,7 +19,7 @@ export interface FieldPlan {
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
   /** The tags of each field in extensions. */
-  readonly tags: readonly { readonly open: Literal; readonly close: Literal }[];
+  readonly tags: readonly Tags[];
   readonly type: Column | null;
   readonly links: BytesColumn | null;
   readonly linksIndex: number;
@@ -47,18 +45,14 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
     standardFields.flatMap(({ name, of }, index) => {
       const column = of.some((each) => each === kind) ? find(name) : -1;
       if (column < 0) return [];
-      const tags = { open: new Literal(`<${name}>`), close: new Literal(`</${name}>`) };
-      return [{ name, column, ...tags, afterLinks: index > lastBeforeLinks }];
+      return [{ name, column, ...tagsOf(name), afterLinks: index > lastBeforeLinks }];
     }),
   );
   const others = standards.map((list) => {
     const taken = new Set(list.map(({ column }) => column));
     return fields.flatMap((_, index) => (taken.has(index) || special.has(index) ? [] : [index]));
   });
-  const tags = fields.map(({ name }) => {
-    const element = `geoferry:${elementName(name)}`;
-    return { open: new Literal(`<${element}>`), close: new Literal(`</${element}>`) };
-  });
+  const tags = fields.map(({ name }) => tagsOf(`geoferry:${elementName(name)}`));
   const type = columns[typeIndex] ?? null;
   const links = json(linksIndex);
   const coordinates = json(coordinatesIndex);

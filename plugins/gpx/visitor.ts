@@ -22,7 +22,7 @@ export interface Visitor {
   geometryType(): void;
   /** A segment begins; false where its points are of no interest. */
   segment(): boolean;
-  /** Whether it matters where points are; if not, they may be given as anywhere. */
+  /** Whether places of points are wanted; where not, any may be given. */
   readonly wantsPlaces: boolean;
   /** A point of a line begins; false where its values are of no interest. */
   beginPoint(longitude: number, latitude: number): boolean;

@@ -1,5 +1,5 @@
 import { type Field, Presence } from "../../src/model/index.js";
-import { Literal } from "../shared/literal.js";
+import { Literal, type Tags, tagsOf } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 import { allowed, attributeText, elementText, writeText } from "../shared/xml-text.js";
 import type { ElementField } from "./element-fields.js";
@@ -14,20 +14,13 @@ export interface ElementSettings {
   readonly styles: boolean;
 }
 
-interface Tags {
-  readonly open: Literal;
-  readonly close: Literal;
-}
-
-const tagged = (open: string, close: string): Tags => ({ open: new Literal(open), close: new Literal(close) });
-
-const tagsOf = {
-  name: tagged("<name>", "</name>"),
-  description: tagged("<description>", "</description>"),
-  author: tagged("<atom:author><atom:name>", "</atom:name></atom:author>"),
-  address: tagged("<address>", "</address>"),
-  phoneNumber: tagged("<phoneNumber>", "</phoneNumber>"),
-  snippet: tagged("<snippet>", "</snippet>"),
+const tags = {
+  name: tagsOf("name"),
+  description: tagsOf("description"),
+  author: { open: new Literal("<atom:author><atom:name>"), close: new Literal("</atom:name></atom:author>") },
+  address: tagsOf("address"),
+  phoneNumber: tagsOf("phoneNumber"),
+  snippet: tagsOf("snippet"),
 };
 
 /** Writes what KML has elements for, as far as they can say it, and keeps in mind what has been said. */
@@ -52,9 +45,9 @@ export class FeatureElements {
     this.flag("open");
     this.author();
     this.link();
-    this.text("address", tagsOf.address);
-    this.text("phoneNumber", tagsOf.phoneNumber);
-    this.text("snippet", tagsOf.snippet);
+    this.text("address", tags.address);
+    this.text("phoneNumber", tags.phoneNumber);
+    this.text("snippet", tags.snippet);
   }
 
   private behindDescription(): void {
@@ -66,24 +59,24 @@ export class FeatureElements {
   /** The name or description: the field called so, else one that is shown as it and stays data. */
   private nameLike(element: "name" | "description", field: string | undefined): void {
     if (field === undefined) {
-      this.text(element, tagsOf[element]);
+      this.text(element, tags[element]);
       return;
     }
     const column = this.said.columnNamed(field);
     if (column?.presence[this.said.row] !== Presence.value) return;
     const { out } = this;
     const mark = out.length;
-    out.literal(tagsOf[element].open);
+    out.literal(tags[element].open);
     const before = out.length;
     writeValue(out, column, this.said.row);
     if (out.length === before) out.length = mark;
     else {
-      out.literal(tagsOf[element].close);
+      out.literal(tags[element].close);
       if (field !== element) this.said.adds(element);
     }
   }
 
-  private text(field: ElementField, tags: Tags): void {
+  private text(field: ElementField, { open, close }: Tags): void {
     const column = this.said.columnOf(field);
     if (column?.presence[this.said.row] !== Presence.value || !("offsets" in column)) return;
     const from = column.offsets[this.said.row]!;
@@ -91,7 +84,7 @@ export class FeatureElements {
     if (from === to) return;
     const { out } = this;
     const mark = out.length;
-    out.literal(tags.open);
+    out.literal(open);
     const before = out.length;
     const removed = writeText(out, column.bytes, from, to);
     // Nothing left is nothing said: an element without text is read as none.
@@ -99,7 +92,7 @@ export class FeatureElements {
       out.length = mark;
       return;
     }
-    out.literal(tags.close);
+    out.literal(close);
     if (removed > 0) this.said.removes(field);
     this.said.carried.add(field);
   }
@@ -115,7 +108,7 @@ export class FeatureElements {
   private author(): void {
     const author = this.said.valueOf("author");
     if (typeof author !== "string" || author.trim() !== author) return;
-    this.text("author", tagsOf.author);
+    this.text("author", tags.author);
   }
 
   private link(): void {

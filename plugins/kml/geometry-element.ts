@@ -1,5 +1,5 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
-import { Literal } from "../shared/literal.js";
+import { Literal, type Tags, tagsOf } from "../shared/literal.js";
 import type { TextBuffer } from "../shared/numbers.js";
 
 /** Decimals of longitudes and latitudes, and of heights. */
@@ -18,17 +18,16 @@ export interface GeometryModes {
 
 export const noModes: GeometryModes = { extrude: "", tessellate: "", altitudeMode: "" };
 
-const element = (name: string) => ({ open: new Literal(`<${name}>`), close: new Literal(`</${name}>`) });
-const boundary = (name: string) => ({
+const boundary = (name: string): Tags => ({
   open: new Literal(`<${name}><LinearRing>`),
   close: new Literal(`</LinearRing></${name}>`),
 });
 const tags = {
-  point: element("Point"),
-  line: element("LineString"),
-  polygon: element("Polygon"),
-  multi: element("MultiGeometry"),
-  coordinates: element("coordinates"),
+  point: tagsOf("Point"),
+  line: tagsOf("LineString"),
+  polygon: tagsOf("Polygon"),
+  multi: tagsOf("MultiGeometry"),
+  coordinates: tagsOf("coordinates"),
   shell: boundary("outerBoundaryIs"),
   hole: boundary("innerBoundaryIs"),
 };

@@ -1,4 +1,5 @@
 import type { WriteContext } from "../../src/plugin/index.js";
+import { viewOf } from "../shared/views.js";
 import type { Connection } from "./connection.js";
 import type { RowsChunk } from "./encoder.js";
 import type { TableDesign, WriteOptions } from "./table-design.js";
@@ -34,7 +35,7 @@ export interface TableTask {
 /** Puts ids where they are missing. */
 export function fillIds({ bytes, missing }: RowsChunk, type: "int32" | "int64", next: () => bigint): void {
   if (missing === null) return;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   for (const at of missing) {
     if (type === "int64") view.setBigInt64(at, next());
     else view.setInt32(at, Number(next()));

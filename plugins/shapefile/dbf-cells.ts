@@ -1,4 +1,5 @@
 import { BytesBuilder, type Column, Presence } from "../../src/model/index.js";
+import { viewOf } from "../shared/views.js";
 import type { TableField } from "./dbf-fields.js";
 import type { DbfHeader } from "./dbf-header.js";
 import { Cell, cellState, cellText, readNumber } from "./dbf-numbers.js";
@@ -171,7 +172,7 @@ export class CellDecoder {
     const { bytes, starts } = rows;
     const { offset, width } = field.column;
     const builder = new BytesBuilder("text");
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const view = viewOf(bytes);
     for (let i = 0; i < starts.length; i++) {
       const from = starts[i]! + offset;
       if (starts[i]! < 0 || this.isNull(field, rows, starts[i]!)) builder.pushNull();

@@ -1,4 +1,5 @@
 import { borrowDoubles, confirmBox, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
+import { viewOf } from "../shared/views.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
 import { type Assignment, assignRings, signedArea } from "./rings.js";
 import { partsAt, ShapeLayout } from "./shape-layout.js";
@@ -44,7 +45,7 @@ class ShapeDecoder {
     private readonly troubles: ShapeTroubles,
   ) {
     const { bytes, starts } = shapes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = viewOf(bytes);
     this.layout = new ShapeLayout(this.view);
     this.kinds = new Uint8Array(starts.length);
     this.partOffsets = new Uint32Array(starts.length + 1);

@@ -9,6 +9,7 @@ import {
   type TargetLayer,
   type WriteContext,
 } from "../../src/plugin/index.js";
+import { viewOf } from "../shared/views.js";
 import { writeInteger } from "./dbf-digits.js";
 import { RowEncoder } from "./dbf-encode.js";
 import { codePageOf, encodingNamed } from "./dbf-encodings.js";
@@ -117,7 +118,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
   /** Puts the record numbers into the chunk; the entries of the index for it. */
   private number(chunk: ShapefileChunk, shpBytes: number): Uint8Array {
     const { shapes, contents, rows } = chunk;
-    const view = new DataView(shapes.buffer, shapes.byteOffset, shapes.byteLength);
+    const view = viewOf(shapes);
     const entries = new Uint8Array(8 * rows);
     const index = new DataView(entries.buffer);
     let at = 0;

@@ -10,6 +10,3 @@ export function copyNear(source: DataView, from: number, to: number, target: Dat
   for (; next < to; next++, into++) target.setUint8(into, source.getUint8(next));
   return into;
 }
-
-export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
-  new DataView(buffer, byteOffset, byteLength);

@@ -16,3 +16,14 @@ export class Literal {
     this.words = Float64Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i));
   }
 }
+
+/** The tags of an element without attributes. */
+export interface Tags {
+  readonly open: Literal;
+  readonly close: Literal;
+}
+
+export const tagsOf = (element: string): Tags => ({
+  open: new Literal(`<${element}>`),
+  close: new Literal(`</${element}>`),
+});

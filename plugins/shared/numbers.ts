@@ -4,9 +4,9 @@
  */
 
 import { borrow } from "../../src/model/index.js";
-import { viewOf } from "./copy.js";
 import type { Literal } from "./literal.js";
 import { putDecimal } from "./plain-decimal.js";
+import { viewOf } from "./views.js";
 
 /** Powers of ten that a double holds exactly. */
 const powers = Float64Array.from({ length: 23 }, (_, n) => Number(`1e${n}`));
@@ -434,21 +434,18 @@ export class TextBuffer {
     } else this.shortTriple(whole);
   }
 
+  /** The same with leading zeros: the number has no more digits than the width. */
   private paddedDigits(value: number, width: number): void {
-    const { buffer } = this;
     let rest = value;
-    let count = rest < 10 ? 1 : rest < 100 ? 2 : rest < 1000 ? 3 : rest < 10000 ? 4 : 0;
-    if (count === 0) count = rest < 100000 ? 5 : rest < 1000000 ? 6 : rest < 10000000 ? 7 : 8;
-    if (count < width) count = width;
-    let at = this.length + count;
+    let at = this.length + width;
     this.length = at;
-    for (; count > 1; count -= 2) {
+    for (let left = width; left > 1; left -= 2) {
       const next = (rest / 100) | 0;
       at -= 2;
       this.pair(rest - next * 100, at);
       rest = next;
     }
-    if (count === 1) buffer[at - 1] = zero + rest;
+    if (width % 2 === 1) this.buffer[at - 1] = zero + rest;
   }
 
   /** Moves everything written into `target`, where it ends before `end`. Starts anew. */

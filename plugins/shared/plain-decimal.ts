@@ -1,4 +1,5 @@
-import { viewOf } from "./copy.js";
+import { firstMarked, highest } from "./four-bytes.js";
+import { LastView } from "./views.js";
 
 const [minus, point, zero] = [0x2d, 0x2e, 0x30];
 /** As many digits, and powers of ten, are exact in a double, so that their quotient is the nearest one. */
@@ -11,21 +12,16 @@ const signs = Float64Array.of(1, -1);
 const zeros = 0x30303030;
 /** Added to numbers up to 9 it leaves the highest bits of four bytes as they are. */
 const upTo9 = 0x76767676;
-const highest = 0x80808080;
 /** Bytes that are looked at of a short decimal: a minus, up to three digits, the point, and eight more. */
 const shortBytes = 13;
 const powers = Float64Array.from({ length: mostDigits + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
-const powersOfTen = Int32Array.of(1, 10, 100, 1000);
+const views = new LastView();
 
-/** The bytes that were looked at last. */
-let viewed: Uint8Array = new Uint8Array();
-let view = viewOf(viewed);
-
-/** How many digits stand in a word before the first byte that is none, of which there is one; `zeros` are taken off it. */
+/** How many digits a word of four bytes begins with; `zeros` are taken off it. */
 function digitsIn(word: number): number {
   const others = (word | (word + upTo9)) & highest;
-  return (31 - Math.clz32(others & -others)) >> 3;
+  return others === 0 ? 4 : firstMarked(others);
 }
 
 /** The first `count` of the four digits in a word, as a number. */
@@ -36,8 +32,6 @@ function numberOf(word: number, count: number): number {
   return Math.imul(pairs & 0xff, 100) + (pairs >>> 16);
 }
 
-const isDigits = (word: number): boolean => ((word | (word + upTo9)) & highest) === 0;
-
 /**
  * Puts the decimal at `bytes[from]`, such as most coordinates are, into `numbers[at]`, which makes no object of it. It
  * ends at `to` or at the first byte that is no part of it, which may be an exponent's.
@@ -45,18 +39,14 @@ const isDigits = (word: number): boolean => ((word | (word + upTo9)) & highest) 
  */
 export function putDecimal(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
   if (from + shortBytes > bytes.length) return putLong(bytes, from, to, numbers, at);
-  if (bytes !== viewed) {
-    viewed = bytes;
-    view = viewOf(bytes);
-  }
+  const view = views.of(bytes);
   // Neither the sign of a coordinate nor its length can be foreseen: four digits at once, and no branch for either.
   const negative = ((bytes[from]! ^ minus) - 1) >>> 31;
   const start = from + negative;
   const first = view.getInt32(start, true) ^ zeros;
-  if (isDigits(first)) return putLong(bytes, from, to, numbers, at);
   const places = digitsIn(first);
   const pointAt = start + places;
-  if (places === 0 || pointAt > to || (places > 1 && bytes[start] === zero))
+  if (places === 0 || places === 4 || pointAt > to || (places > 1 && bytes[start] === zero))
     return putLong(bytes, from, to, numbers, at);
   if (pointAt === to || bytes[pointAt] !== point) {
     numbers[at] = numberOf(first, places) * signs[negative]!;
@@ -64,17 +54,14 @@ export function putDecimal(bytes: Uint8Array, from: number, to: number, numbers:
   }
   const decimalsAt = pointAt + 1;
   const second = view.getInt32(decimalsAt, true) ^ zeros;
-  let count = 4;
-  let decimals = 0;
-  if (isDigits(second)) {
+  let count = digitsIn(second);
+  let decimals = numberOf(second, count);
+  if (count === 4) {
     const third = view.getInt32(decimalsAt + 4, true) ^ zeros;
-    if (isDigits(third)) return putLong(bytes, from, to, numbers, at);
     const more = digitsIn(third);
+    if (more === 4) return putLong(bytes, from, to, numbers, at);
+    decimals = decimals * powers[more]! + numberOf(third, more);
     count += more;
-    decimals = Math.imul(numberOf(second, 4), powersOfTen[more]!) + numberOf(third, more);
-  } else {
-    count = digitsIn(second);
-    decimals = numberOf(second, count);
   }
   const end = decimalsAt + count;
   if (count === 0 || end > to) return putLong(bytes, from, to, numbers, at);

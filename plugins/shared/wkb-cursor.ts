@@ -1,5 +1,6 @@
 import type { CurvePoints } from "./curves.js";
 import { GeometryTextError } from "./geometry-text-error.js";
+import { viewOf } from "./views.js";
 
 /** Geometry types of WKB (ISO 13249-3, 5.1.47) that GeoJSON has no word for. */
 export const Curve = {
@@ -43,7 +44,7 @@ export abstract class WkbCursor {
   protected open(bytes: Uint8Array): void {
     if (bytes === this.bytes) return;
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = viewOf(bytes);
   }
 
   protected need(size: number): void {

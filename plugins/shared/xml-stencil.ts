@@ -1,3 +1,4 @@
+import { LastView, viewOf } from "./views.js";
 import {
   closingBracket,
   exclamation,
@@ -69,20 +70,14 @@ export class XmlStencil<Deed> {
   private pause = leastPause;
   /** Units to be read before stencils are tried again. */
   private resting = 0;
-  /** The window that was matched last, eight bytes at a time. */
-  private window: Uint8Array = new Uint8Array();
-  private words = new DataView(this.window.buffer);
+  private readonly views = new LastView();
   /** The state of the declared namespaces that it holds for. */
   private generation = -1;
 
   /** Where the unit at `at` ends, −1 where it does not fit. Texts have no white space around them, but in CDATA. */
   match(bytes: Uint8Array, at: number, end: number): number {
     const { from, to, deeds } = this;
-    if (this.window !== bytes) {
-      this.window = bytes;
-      this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    }
-    const { words } = this;
+    const words = this.views.of(bytes);
     let count = 0;
     let i = at;
     let run = runAt(this.drafts.root, words, bytes, i, end);
@@ -180,8 +175,8 @@ export function isAt<Deed>(run: Run<Deed>, view: DataView, bytes: Uint8Array, at
 
 /** Bytes as they are compared with others. */
 export function wordsOf(bytes: Uint8Array): Pick<Run<unknown>, "words" | "lastWord" | "firstFour" | "lastFour"> {
-  const { buffer, byteOffset, length } = bytes;
-  const view = new DataView(buffer, byteOffset, length);
+  const { length } = bytes;
+  const view = viewOf(bytes);
   return {
     words: Float64Array.from({ length: Math.max(0, length - 1) >> 3 }, (_, w) => view.getFloat64(8 * w, true)),
     lastWord: length >= 8 ? view.getFloat64(length - 8, true) : 0,
