@@ -1,15 +1,14 @@
 /** A job's steps and its end, in words for people and records for programs. */
+import { grouped } from "../counted.js";
 import type { HandedProgress } from "../jobs/queue/hand-out.js";
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../jobs/run-report.js";
 import type { CommonArguments } from "./command.js";
-
-const number = (count: number): string => count.toLocaleString("en");
 
 /** "read 20, written 19, rejected 1" */
 export const describeCounts = (counts: Counts): string =>
   Object.entries(counts)
     .filter(([name, count]) => count > 0 || name === "read" || name === "written")
-    .map(([name, count]) => `${name} ${number(count)}`)
+    .map(([name, count]) => `${name} ${grouped(count)}`)
     .join(", ");
 
 export const describeSeconds = (seconds: number): string => {
@@ -22,7 +21,7 @@ export const describeSeconds = (seconds: number): string => {
 
 /** "archive: 120 of 500 done, by north, south" */
 export const describeHanded = ({ step, done, all, workers }: HandedProgress): string =>
-  `${step}: ${number(done)} of ${number(all)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
+  `${step}: ${grouped(done)} of ${grouped(all)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
 
 /** So many items of a step are named, of those that have nothing wrong with them. */
 const mostItems = 20;
@@ -53,7 +52,7 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
   const right = items.filter(({ error }) => error === null);
   if (items.length === 0 && error) text += `  ${error.message}\n`;
   if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, dryRun);
-  if (!args.quiet && right.length > mostItems) text += `  and ${number(right.length - mostItems)} more\n`;
+  if (!args.quiet && right.length > mostItems) text += `  and ${grouped(right.length - mostItems)} more\n`;
   for (const item of wrong) text += describeItem(item, dryRun);
   process.stderr.write(text);
 }

@@ -1,4 +1,5 @@
 /** What `geoferry plan` prints: counts by class, a few examples of each with their old and new values. */
+import { grouped } from "../counted.js";
 import { type GuardName, type TrippedGuard, trippedGuards } from "../sync/guards.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "../sync/plan.js";
 import type { CommonArguments } from "./command.js";
@@ -96,13 +97,13 @@ export function planText(
   const { header, counts } = plan;
   let text = `${words.title(header)}, ${matchWords(header)}:\n`;
   const rows = toldClasses(counts);
-  const width = Math.max(...rows.map(({ count }) => counts[count].toLocaleString("en").length));
+  const width = Math.max(...rows.map(({ count }) => grouped(counts[count]).length));
   for (const { name, count, means } of rows) {
-    text += `  ${name.padEnd(11)} ${counts[count].toLocaleString("en").padStart(width)}  ${words.means[name] ?? means}\n`;
+    text += `  ${name.padEnd(11)} ${grouped(counts[count]).padStart(width)}  ${words.means[name] ?? means}\n`;
     const shown = examples.get(name) ?? [];
     for (const action of shown) text += `      ${exampleLine(action)}\n`;
     const more = counts[count] - shown.length;
-    if (shown.length > 0 && more > 0) text += `      … ${more.toLocaleString("en")} more\n`;
+    if (shown.length > 0 && more > 0) text += `      … ${grouped(more)} more\n`;
   }
   const put = putWords(header, counts);
   if (put !== null) text += `${put}\n`;

@@ -1,4 +1,5 @@
 /** What a plan does to a feature, in words: for the table of the command line and for the page. */
+import { counted } from "../counted.js";
 import { placeText } from "../service/pages/feature-text.js";
 import type { PlanAction, PlanCounts, PlanHeader, PlannedFeature } from "../sync/plan.js";
 
@@ -83,8 +84,7 @@ export function nameOf(action: PlanAction): string {
 /** What one PUT would do; null where there is none. */
 export function putWords({ put }: PlanHeader, { create, update, same, delete: removed }: PlanCounts): string | null {
   if (!put) return null;
-  const count = (features: number) => `${features.toLocaleString("en")} feature${features === 1 ? "" : "s"}`;
-  return `One request (PUT) does it all: it sends the whole set of ${count(create + update + same)}, and the map loses ${removed === 0 ? "none" : count(removed)}.`;
+  return `One request (PUT) does it all: it sends the whole set of ${counted(create + update + same, "feature")}, and the map loses ${removed === 0 ? "none" : counted(removed, "feature")}.`;
 }
 
 /** "by id", 'by property "ref"', or that nothing is matched. */

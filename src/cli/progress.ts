@@ -1,3 +1,4 @@
+import { grouped } from "../counted.js";
 import type { Progress } from "../pipeline/request.js";
 
 const verbs = { download: "downloading", scan: "scanning", convert: "converting" } as const;
@@ -24,7 +25,7 @@ function duration(seconds: number): string {
 export function progressLine(progress: Progress, elapsed: number): string {
   const { done, total, features, phase } = progress;
   const parts: string[] = [verbs[phase]];
-  if (features > 0) parts.push(`${features.toLocaleString("en")} features`);
+  if (features > 0) parts.push(`${grouped(features)} features`);
   if (elapsed > 0.5 && done > 0) parts.push(`${bytes(done / elapsed)}/s`);
   if (total > 0) {
     const share = Math.min(1, done / total);

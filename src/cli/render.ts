@@ -1,4 +1,5 @@
 /** What happened, in words for people and records for programs. */
+import { counted, grouped } from "../counted.js";
 import type { GeoferryError } from "../errors.js";
 import type { Gap, Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
@@ -8,12 +9,9 @@ import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus, worst } from "./exit.js";
 import { isStdoutClosed } from "./signals.js";
 
-const plural = (count: number, word: string): string =>
-  `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
-
 function lossLine(word: string, loss: Loss): string {
   const field = loss.field === undefined ? "" : ` of ${loss.field}`;
-  const times = loss.count > 1 ? ` (${loss.count.toLocaleString("en")} times)` : "";
+  const times = loss.count > 1 ? ` (${grouped(loss.count)} times)` : "";
   return `  ${word} ${loss.code}${field}${times}: ${loss.example}\n`;
 }
 
@@ -34,7 +32,7 @@ const gapRecords = (gaps: readonly Gap[]): object[] =>
   gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
 
 const useLine = ({ operation, accuracy, positions }: ConvertReport["operations"][number]["used"][number]): string =>
-  `  ${plural(positions, "position")} by ${operation}, ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}\n`;
+  `  ${counted(positions, "position")} by ${operation}, ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}\n`;
 
 function describe(report: ConvertReport, output: string): string {
   if (report.upToDate) return `${output}: up to date\n`;
@@ -42,14 +40,14 @@ function describe(report: ConvertReport, output: string): string {
   for (const output of report.outputs) {
     const several = report.outputs.filter(({ path }) => path === output.path).length > 1;
     const name = output.path === "-" ? "stdout" : output.path;
-    text += `${name}${several ? `, layer ${output.layer}` : ""}: ${plural(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
+    text += `${name}${several ? `, layer ${output.layer}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   for (const notice of together(report.notices)) text += lossLine("note", notice);
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
   text += gapLines(report.gaps);
   if (report.rejected > 0) {
-    text += `  ${plural(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : "; --rejects FILE takes them with their reasons"}\n`;
+    text += `  ${counted(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : "; --rejects FILE takes them with their reasons"}\n`;
   }
   return text;
 }
@@ -131,9 +129,9 @@ export function renderInterruption(outcomes: readonly Outcome[], args: CommonArg
   const listed = (word: string, names: readonly string[]) => {
     const more = names.length - mostNames;
     const shown = names.slice(0, mostNames).map((name) => `  ${word}: ${name}\n`);
-    return shown.join("") + (more > 0 ? `  ${word}: ${more.toLocaleString("en")} more (--json names them all)\n` : "");
+    return shown.join("") + (more > 0 ? `  ${word}: ${grouped(more)} more (--json names them all)\n` : "");
   };
-  const counts = `${done.length} of ${plural(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;
+  const counts = `${done.length} of ${counted(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;
   const names = listed("done", done) + listed("failed", failed) + listed("not done", notDone);
   process.stderr.write(`geoferry: interrupted: ${counts}; --update does the rest\n${names}`);
 }

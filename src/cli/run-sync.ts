@@ -1,4 +1,5 @@
 /** `geoferry push` and `geoferry delete`: both sides compared, and the map written to. */
+import { counted } from "../counted.js";
 import type { ApplyReport } from "../sync/apply-tools.js";
 import { checkGuards } from "../sync/guards.js";
 import type { OpenPlan, PlanMode } from "../sync/plan.js";
@@ -58,8 +59,7 @@ async function tellRehearsal(plan: OpenPlan, args: CommonArguments): Promise<voi
 /** Deletes are shown to a person, if one is there, before they are carried out. */
 export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments): Promise<boolean> {
   if (counts.delete === 0) return true;
-  const features = counts.delete === 1 ? "1 feature" : `${counts.delete.toLocaleString("en")} features`;
-  return confirmed(`Delete ${features} of map ${header.map}?`, args);
+  return confirmed(`Delete ${counted(counts.delete, "feature")} of map ${header.map}?`, args);
 }
 
 /** @returns the exit status */

@@ -1,4 +1,5 @@
 /** What commands that manage things print: records or lines on stdout, sentences on stderr. */
+import { counted } from "../counted.js";
 import type { CommonArguments } from "./command.js";
 
 /** What a script takes: a record with `--json`, else lines of text. */
@@ -22,6 +23,5 @@ interface ListedMap {
 
 /** A map as a line of a list. */
 export function describeMap({ id, name, owner, features, private: hidden }: ListedMap): string {
-  const count = `${features.toLocaleString("en")} feature${features === 1 ? "" : "s"}`;
-  return `${id}  ${name}  (${owner}, ${count}${hidden ? ", private" : ""})`;
+  return `${id}  ${name}  (${owner}, ${counted(features, "feature")}${hidden ? ", private" : ""})`;
 }

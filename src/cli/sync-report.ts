@@ -1,12 +1,10 @@
 /** What came of comparing an input with a map, and of writing to it: in words for people, as records for programs. */
+import { counted, grouped } from "../counted.js";
 import type { ApplyReport, Withheld } from "../sync/apply-tools.js";
 import type { OpenPlan, PlanCounts, PlanHeader } from "../sync/plan.js";
 import type { Prepared, Unchanged } from "../sync/prepare.js";
 import type { CommonArguments } from "./command.js";
 import { renderGaps, renderLosses } from "./render.js";
-
-const number = (count: number): string => count.toLocaleString("en");
-const features = (count: number): string => `${number(count)} feature${count === 1 ? "" : "s"}`;
 
 const isQuiet = ({ quiet, json }: CommonArguments): boolean => quiet === true || json === true;
 
@@ -26,7 +24,7 @@ export function describeCounts(counts: PlanCounts): string {
   const shown = classes.filter(
     ([name]) => name === "create" || name === "update" || name === "delete" || counts[name] > 0,
   );
-  return shown.map(([name, word]) => `${word} ${number(counts[name])}`).join(", ");
+  return shown.map(([name, word]) => `${word} ${grouped(counts[name])}`).join(", ");
 }
 
 const describeKey = ({ choice }: Prepared): string => {
@@ -62,15 +60,15 @@ export function renderPrepared(found: Prepared, args: CommonArguments): void {
       record({ type: "key", ...choice.key, how: choice.how, runnersUp: choice.runnersUp, matches: keys?.matches });
   }
   if (!isQuiet(args)) {
-    const left = source.outOfScope > 0 ? `, ${number(source.outOfScope)} out of scope` : "";
-    say(`${inputs}: ${features(source.features)}${left}`);
-    say(`map ${map} of ${service}: ${features(snapshot.features)}`);
+    const left = source.outOfScope > 0 ? `, ${grouped(source.outOfScope)} out of scope` : "";
+    say(`${inputs}: ${counted(source.features, "feature")}${left}`);
+    say(`map ${map} of ${service}: ${counted(snapshot.features, "feature")}`);
     say(`  ${describeKey(found)}`);
   }
   renderLosses([...source.notices, ...notices], source.losses, args);
   renderGaps(source.gaps, args);
   const rejected = source.rejects.count;
-  if (rejected > 0 && !isQuiet(args)) say(`  ${features(rejected)} rejected, with the reasons in ${rejects}`);
+  if (rejected > 0 && !isQuiet(args)) say(`  ${counted(rejected, "feature")} rejected, with the reasons in ${rejects}`);
 }
 
 /** Neither side has changed. */
@@ -120,14 +118,16 @@ export function renderApplied(
     return;
   }
   if (args.quiet) return;
-  say(`map ${map}: created ${number(created)}, updated ${number(updated)}, deleted ${number(deleted)}`);
+  say(`map ${map}: created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}`);
   for (const notice of notices) say(`  note ${notice}`);
   if (backup) say(`  what was changed or deleted is kept in ${backup}; geoferry restore puts it back`);
   for (const { action, key, id, reason } of refused)
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)
-    say(`  ${features(failed)} failed${rejects ? `, with the reasons in ${rejects}, which can be pushed again` : ""}`);
-  if (withheld) say(`  ${features(withheld.deletes)} not deleted, ${whyWithheld[withheld.why]}`);
+    say(
+      `  ${counted(failed, "feature")} failed${rejects ? `, with the reasons in ${rejects}, which can be pushed again` : ""}`,
+    );
+  if (withheld) say(`  ${counted(withheld.deletes, "feature")} not deleted, ${whyWithheld[withheld.why]}`);
 }
 
 const record = (value: object): void => {

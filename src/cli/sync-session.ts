@@ -1,4 +1,5 @@
 /** What the commands that work on a map do it with: a run on the map, and progress for people. */
+import { grouped } from "../counted.js";
 import { fault } from "../errors.js";
 import type { Progress } from "../pipeline/request.js";
 import type { ApplyProgress } from "../sync/apply-tools.js";
@@ -24,7 +25,7 @@ const steps: Readonly<Record<ApplyProgress["step"], string>> = {
   delete: "deleting",
 };
 
-const count = (features: number): string => `${features.toLocaleString("en")} features`;
+const count = (features: number): string => `${grouped(features)} features`;
 
 /** A run on a map, with what it shows meanwhile. */
 export interface Session<Run extends ReadingRun> extends AsyncDisposable {
@@ -61,9 +62,7 @@ async function session<Run extends ReadingRun>(
         onMap: ({ features, pass }) =>
           display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
         onApply: ({ step, done, total }) =>
-          display.show(
-            () => `${steps[step]}, ${total === null ? count(done) : `${done.toLocaleString("en")} of ${count(total)}`}`,
-          ),
+          display.show(() => `${steps[step]}, ${total === null ? count(done) : `${grouped(done)} of ${count(total)}`}`),
       }),
     },
     map,

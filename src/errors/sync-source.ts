@@ -1,4 +1,5 @@
 /** What stops a synchronisation at its source, before anything is sent: part of the registry in src/errors.ts. */
+import { counted, grouped } from "../counted.js";
 import { type Entry, entry } from "./entry.js";
 
 /** What an attribute lacks to identify features; counts of features. */
@@ -12,15 +13,16 @@ export interface Attribute {
   readonly temporal: boolean;
 }
 
-const featuresOf = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "feature" : "features"}`;
 const list = (examples: readonly string[], all: number): string =>
   `${examples.join("; ")}${all > examples.length ? "; …" : ""}`;
 
 /** "ref (2 features repeat a value, 1 feature has none)" */
 function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, temporal }: Attribute): string {
-  const have = (count: number) => `${featuresOf(count)} ${count === 1 ? "has" : "have"}`;
+  const have = (count: number) => `${counted(count, "feature")} ${count === 1 ? "has" : "have"}`;
   const lacks = [
-    duplicates > 0 ? `${featuresOf(duplicates)} ${duplicates === 1 ? "repeats" : "repeat"} the value of another` : "",
+    duplicates > 0
+      ? `${counted(duplicates, "feature")} ${duplicates === 1 ? "repeats" : "repeat"} the value of another`
+      : "",
     nulls > 0 ? `${have(nulls)} none` : "",
     empties > 0 ? `${have(empties)} empty text` : "",
     unsafe > 0 ? `${have(unsafe)} an integer beyond 2^53` : "",
@@ -44,7 +46,7 @@ const scopeErrors = {
   }>(
     "input",
     (e) =>
-      `${e.source}: no feature has a property "${e.property}", so that none of the ${featuresOf(e.features)} is in the scope ${e.property}=${e.value}; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; give the features that are meant "${e.property}" with the value ${e.value}, or correct --scope; nothing was sent`,
+      `${e.source}: no feature has a property "${e.property}", so that none of the ${counted(e.features, "feature")} is in the scope ${e.property}=${e.value}; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; give the features that are meant "${e.property}" with the value ${e.value}, or correct --scope; nothing was sent`,
   ),
 } as const satisfies Record<string, Entry<never>>;
 
@@ -70,12 +72,12 @@ const keyErrors = {
   "key-unfit": entry<Keyed & { features: number; examples: readonly string[] }>(
     "input",
     (e) =>
-      `${e.source}: "${e.field}" cannot identify ${featuresOf(e.features)}: ${list(e.examples, e.features)}; a key is text that is not empty, or an integer up to 2^53; --on-missing-key reject leaves such features out, --cast ${e.field}=text makes texts of larger integers`,
+      `${e.source}: "${e.field}" cannot identify ${counted(e.features, "feature")}: ${list(e.examples, e.features)}; a key is text that is not empty, or an integer up to 2^53; --on-missing-key reject leaves such features out, --cast ${e.field}=text makes texts of larger integers`,
   ),
   "key-duplicate": entry<Keyed & { features: number; examples: readonly string[]; keys: number }>(
     "input",
     (e) =>
-      `${e.source}: "${e.field}" is the same for several features (${featuresOf(e.features)} in all): ${list(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
+      `${e.source}: "${e.field}" is the same for several features (${counted(e.features, "feature")} in all): ${list(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
   ),
   "key-repeated-on-map": entry<OfMap & { field: string; keys: number; examples: readonly string[] }>(
     "conflict",
@@ -85,14 +87,14 @@ const keyErrors = {
   "key-other-letters": entry<OfMap & Keyed & { keys: number; examples: readonly string[] }>(
     "guard",
     (e) =>
-      `stopped: ${e.keys === 1 ? "one value" : `${e.keys.toLocaleString("en")} values`} of "${e.field}" would match map ${e.map} only without regard to case, blanks or the form of accents: ${list(e.examples, e.keys)}; write them alike in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
+      `stopped: ${e.keys === 1 ? "one value" : `${grouped(e.keys)} values`} of "${e.field}" would match map ${e.map} only without regard to case, blanks or the form of accents: ${list(e.examples, e.keys)}; write them alike in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
   ),
   "key-matches-nothing": entry<
     OfMap & Keyed & { matches: number; features: number; held: number; examples: readonly string[] }
   >(
     "guard",
     (e) =>
-      `stopped: ${e.field} identifies ${featuresOf(e.held)} of map ${e.map} and ${featuresOf(e.features)} of ${e.source}, and ${e.matches === 0 ? "none" : `only ${e.matches.toLocaleString("en")}`} of them match (${e.examples.join("; ")}): it is the wrong key or the wrong map; name another with --remote-field; nothing was sent`,
+      `stopped: ${e.field} identifies ${counted(e.held, "feature")} of map ${e.map} and ${counted(e.features, "feature")} of ${e.source}, and ${e.matches === 0 ? "none" : `only ${grouped(e.matches)}`} of them match (${e.examples.join("; ")}): it is the wrong key or the wrong map; name another with --remote-field; nothing was sent`,
   ),
 } as const satisfies Record<string, Entry<never>>;
 
@@ -103,7 +105,7 @@ const orderErrors = {
   "order-swapped": entry<Ordered & { rejected: number }>(
     "input",
     (e) =>
-      `${e.source}: latitude stands before longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are on the globe once exchanged; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead just ${e.rejected === 1 ? "that one feature is" : `those ${featuresOf(e.rejected)} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
+      `${e.source}: latitude stands before longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are on the globe once exchanged; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead just ${e.rejected === 1 ? "that one feature is" : `those ${counted(e.rejected, "feature")} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
   ),
   "order-suspected": entry<Ordered & { reason: string }>(
     "input",

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { counted } from "../counted.js";
 import type { Operation } from "../crs/index.js";
 import { describePlace } from "../errors.js";
 import type { Gap, Loss, OperationUse } from "../model/report.js";
@@ -134,7 +135,7 @@ export class Gathered {
 /** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
 export function describeGap({ source, place, bytes, reason }: Gap): string {
   const at = describePlace(place);
-  const extent = bytes === null ? "what belongs there" : `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
+  const extent = bytes === null ? "what belongs there" : counted(bytes, "byte");
   return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
 }
 

@@ -1,4 +1,5 @@
 /** Whether a plan still fits: what it was made from must be what is there now. */
+import { counted } from "../counted.js";
 import { fault } from "../errors.js";
 import type { OpenPlan } from "./plan.js";
 import type { SourceFileState } from "./source-files.js";
@@ -30,14 +31,12 @@ function changedFiles(then: readonly SourceFileState[], now: readonly SourceFile
     const file = states.get(path);
     if (!file) return [`${path} is not there any more`];
     if (file.sha256 === sha256) return [];
-    const sizes = file.size === size ? "" : ` (${bytes(size)}, now ${bytes(file.size)})`;
+    const sizes = file.size === size ? "" : ` (${counted(size, "byte")}, now ${counted(file.size, "byte")})`;
     return [`${path} was changed${sizes}`];
   });
   const added = now.filter(({ path }) => !known.has(path)).map(({ path }) => `${path} was not there`);
   return [...changes, ...added];
 }
-
-const bytes = (size: number): string => `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`;
 
 function changedService(then: string, now: string): string[] {
   return plainAddress(then) === plainAddress(now) ? [] : [`it is for ${then}, and the service is now ${now}`];
@@ -46,7 +45,9 @@ function changedService(then: string, now: string): string[] {
 /** An entity tag says less: it may change where the content does not. */
 function changedMap({ map, snapshot: then }: OpenPlan["header"], now: Now["snapshot"]): string[] {
   if (then.fingerprint === now.fingerprint) return [];
-  const count = (features: number) => `${features.toLocaleString("en")} ${features === 1 ? "feature" : "features"}`;
-  const sizes = then.features === now.features ? "" : ` (${count(then.features)}, now ${count(now.features)})`;
+  const sizes =
+    then.features === now.features
+      ? ""
+      : ` (${counted(then.features, "feature")}, now ${counted(now.features, "feature")})`;
   return [`map ${map} was changed${sizes}`];
 }

@@ -1,4 +1,5 @@
 /** What stops a synchronisation before its first write, unless it is said that it is meant. */
+import { counted, grouped } from "../counted.js";
 import { fault } from "../errors.js";
 import { heldFeatures, type OpenPlan, type PlanCounts, type PlanHeader } from "./plan.js";
 import type { Limit } from "./request.js";
@@ -25,12 +26,11 @@ type Guard = (header: PlanHeader, counts: PlanCounts) => string | null;
 /** Unasked, so much of a map of more than so many features may be deleted. */
 const unasked = { share: 0.1, from: 10 } as const;
 
-const features = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "feature" : "features"}`;
 const percent = (share: number): string => `${(share * 100).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
 
 /** "40 of 100 features (40 %)" */
 const part = (count: number, all: number): string =>
-  `${count.toLocaleString("en")} of ${features(all)} (${percent(count / Math.max(all, 1))})`;
+  `${grouped(count)} of ${counted(all, "feature")} (${percent(count / Math.max(all, 1))})`;
 
 const isOver = (count: number, all: number, limit: Limit): boolean => count > Math.min(limit.count, limit.share * all);
 
@@ -55,20 +55,20 @@ const maxUpdate: Guard = ({ settings }, counts) => {
 const nullGeometry: Guard = ({ settings }, { geometryLost }) =>
   geometryLost === 0 || settings.guards.allowNullGeometry
     ? null
-    : `${features(geometryLost)} would lose ${geometryLost === 1 ? "its geometry" : "their geometries"}; --allow-null-geometry allows it`;
+    : `${counted(geometryLost, "feature")} would lose ${geometryLost === 1 ? "its geometry" : "their geometries"}; --allow-null-geometry allows it`;
 
 /** Where the map has something: a source that is suddenly empty is hardly meant. */
 const emptySource: Guard = ({ source, settings }, counts) =>
   source.features > 0 || settings.guards.allowEmpty || heldFeatures(counts) === 0
     ? null
-    : `the source has no features, and the map has ${heldFeatures(counts).toLocaleString("en")}; --allow-empty says that it is meant`;
+    : `the source has no features, and the map has ${grouped(heldFeatures(counts))}; --allow-empty says that it is meant`;
 
 /** What was not read would be taken for gone. */
 const incompleteSource: Guard = ({ mode, source }) => {
   if (mode !== "full" || (source.gaps === 0 && (source.complete || source.rejected > 0))) return null;
   const what =
     source.gaps > 0
-      ? `${source.gaps.toLocaleString("en")} ${source.gaps === 1 ? "stretch" : "stretches"} of the source could not be read`
+      ? `${counted(source.gaps, "stretch", "stretches")} of the source could not be read`
       : "the source was not read to its end (--limit)";
   return `${what}, and what is there would be taken for gone; --mode incremental deletes nothing`;
 };
@@ -76,12 +76,12 @@ const incompleteSource: Guard = ({ mode, source }) => {
 const unidentifiedRejects: Guard = ({ mode, source: { unidentified } }, counts) =>
   mode !== "full" || unidentified === 0 || counts.delete === 0
     ? null
-    : `${features(unidentified)} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key, and ${features(counts.delete)} would be deleted that may be ${unidentified === 1 ? "it" : "them"}; mend the source, or --mode incremental, which deletes nothing`;
+    : `${counted(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key, and ${counted(counts.delete, "feature")} would be deleted that may be ${unidentified === 1 ? "it" : "them"}; mend the source, or --mode incremental, which deletes nothing`;
 
 const unmanaged: Guard = ({ mode, key, settings }, counts) => {
   if (mode !== "full" || settings.unmanaged !== "refuse" || counts.unmanaged === 0) return null;
   const name = key?.by === "property" ? `property "${key.name}"` : "key";
-  return `${features(counts.unmanaged)} of the map ${counts.unmanaged === 1 ? "has" : "have"} no ${name}, so that nobody knows whether the source is about ${counts.unmanaged === 1 ? "it" : "them"}; --keep-unmanaged leaves ${counts.unmanaged === 1 ? "it" : "them"}, --delete-unmanaged deletes ${counts.unmanaged === 1 ? "it" : "them"}`;
+  return `${counted(counts.unmanaged, "feature")} of the map ${counts.unmanaged === 1 ? "has" : "have"} no ${name}, so that nobody knows whether the source is about ${counts.unmanaged === 1 ? "it" : "them"}; --keep-unmanaged leaves ${counts.unmanaged === 1 ? "it" : "them"}, --delete-unmanaged deletes ${counts.unmanaged === 1 ? "it" : "them"}`;
 };
 
 const guards: Readonly<Record<GuardName, Guard>> = {

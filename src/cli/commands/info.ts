@@ -1,3 +1,4 @@
+import { grouped } from "../../counted.js";
 import { asGeoferryError, fault } from "../../errors.js";
 import { expandInputs } from "../../pipeline/expand.js";
 import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
@@ -105,7 +106,7 @@ export function describeLayer(layer: LayerReport): string {
   const width = Math.min(40, Math.max(0, ...layer.fields.map((field) => field.name.length)));
   return [
     `${layer.input}: ${layer.layer} (${layer.format})`,
-    `  features  ${layer.featureCount.toLocaleString("en")}${layer.nullGeometries > 0 ? `, ${layer.nullGeometries.toLocaleString("en")} without geometry` : ""}`,
+    `  features  ${grouped(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${grouped(layer.nullGeometries)} without geometry` : ""}`,
     `  geometry  ${describeGeometry(layer)}`,
     `  crs       ${crs}`,
     ...reference.map(([word, sentence]) => `  ${word.padEnd(9)} ${sentence}`),

@@ -1,4 +1,5 @@
 /** The table of the page: it says all that the page says, for those without scripts, too. */
+import { grouped } from "../../counted.js";
 import { titleOfFeature } from "../../service/pages/feature-text.js";
 import { type Html, html } from "../../service/pages/html.js";
 import type { PlanAction } from "../../sync/plan.js";
@@ -13,7 +14,7 @@ export function planRows({ rows, actions, left }: PageRows): Html {
   const missing = drawnClasses.filter((name) => left[name] > 0);
   const lacks =
     missing.length > 0 &&
-    html`<p class="notice">Left out here, since the page would be too large: ${missing.map((name) => `${left[name].toLocaleString("en")} of ${name}`).join(", ")}. The plan's file has them all.</p>`;
+    html`<p class="notice">Left out here, since the page would be too large: ${missing.map((name) => `${grouped(left[name])} of ${name}`).join(", ")}. The plan's file has them all.</p>`;
   if (rows.length === 0) return html`${lacks}<p>There is nothing to do.</p>`;
   return html`${lacks}<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Which</th><th scope="col">Changes</th></tr></thead>
 <tbody>

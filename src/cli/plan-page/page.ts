@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { grouped } from "../../counted.js";
 import { createSink } from "../../io/sink.js";
 import { type Html, html } from "../../service/pages/html.js";
 import { trippedGuards } from "../../sync/guards.js";
@@ -100,7 +101,7 @@ ${toldClasses(counts).map(
     name,
     count,
     means,
-  }) => html`<tr class="${name}"><th scope="row">${name}</th><td class="number">${counts[count].toLocaleString("en")}</td><td>${means}</td></tr>
+  }) => html`<tr class="${name}"><th scope="row">${name}</th><td class="number">${grouped(counts[count])}</td><td>${means}</td></tr>
 `,
 )}</tbody></table>
 <div class="beside">
