@@ -33,9 +33,10 @@ function isBinary(text: Buffer): boolean {
 function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
   const named = /\.(csv|tsv|tab|psv)$/i.test(source.name);
   const text = textOf(head) ?? (named ? withoutNuls(head) : null);
-  if (!text || text.length === 0 || isBinary(text)) return "no";
+  if (!text || text.length === 0) return "no";
   const start = text.toString("latin1", 0, 200).trimStart();
-  if (/^[{[<]/.test(start) || start.startsWith("%PDF")) return "no";
+  // Asked before every byte is looked at: most of what is no table begins so.
+  if (/^[{[<]/.test(start) || start.startsWith("%PDF") || isBinary(text)) return "no";
   if (named) return "maybe";
   if (!isUtf8(text) && head.length === source.size) return "no";
   const { columns, share, records } = guessDelimiter(text, head.length === source.size);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { type Crs, type Extent, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
 import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
 import type { writeOptions } from "./index.js";
@@ -70,6 +69,8 @@ function srsIdOf(crs: Crs | null, extent: readonly number[] | null): number {
   }
   const [organization, code] = authorityOf(crs);
   if (organization !== "NONE") return code;
+  // Loaded here: hardly a system needs it.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return firstOwnId + (createHash("sha1").update(crs.definition).digest().readUInt32BE(0) % firstOwnId);
 }
 

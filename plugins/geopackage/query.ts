@@ -2,13 +2,13 @@ import { createRequire } from "node:module";
 import { AskedProcess } from "../shared/asked-process.js";
 import type { QueryReply, QueryRequest } from "./query-protocol.js";
 
-const path = createRequire(import.meta.url).resolve("#geopackage-query");
-
 /** Megabytes of JavaScript's heap that a process for queries may have: rows come in small numbers. */
 const heap = 256;
 
 /** One view or table that SQLite is asked for, in a process of its own, with limits of time and memory. */
 export type Query = AskedProcess<QueryRequest, QueryReply>;
 
-export const startQuery = (seconds: number, memory: number, signal: AbortSignal): Query =>
-  new AskedProcess({ path, label: "SQLite", heap, seconds, memory, memoryOption: "viewMemory", signal });
+export function startQuery(seconds: number, memory: number, signal: AbortSignal): Query {
+  const path = createRequire(import.meta.url).resolve("#geopackage-query");
+  return new AskedProcess({ path, label: "SQLite", heap, seconds, memory, memoryOption: "viewMemory", signal });
+}

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import type SqliteDatabase from "better-sqlite3";
 
 export type { SqliteDatabase };
@@ -19,7 +20,8 @@ export class LibraryMissing extends Error {
  */
 export async function loadSqlite(): Promise<typeof SqliteDatabase> {
   try {
-    const { default: library } = await import("better-sqlite3");
+    // An import would first read through all its files for what they export: 2.5 ms.
+    const library = createRequire(import.meta.url)("better-sqlite3") as typeof SqliteDatabase;
     // The package loads its compiled part with the first database.
     new library(":memory:").close();
     return library;

@@ -2,7 +2,7 @@
  * A process of its own for native code over the files of strangers, which may crash, hang, or take all memory, and which
  * no thread can be kept from taking the others along: it is asked one thing after the other, and can be ended.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** Why the process has no answer: it refused, died, or went beyond its limits. */
@@ -55,6 +55,8 @@ export class AskedProcess<Request extends { readonly kind: string }, Reply exten
 
   constructor(private readonly options: ProcessOptions<Reply>) {
     const { path, environment, heap } = options;
+    // Loaded here: hardly a file needs a process.
+    const { fork } = process.getBuiltinModule("node:child_process");
     this.child = fork(path, [], {
       serialization: "advanced",
       ...(environment ? { env: environment } : {}),
