@@ -20,7 +20,7 @@ export class LibraryMissing extends Error {
  */
 export async function loadSqlite(): Promise<typeof SqliteDatabase> {
   try {
-    // An import would first read through all its files for what they export: 2.5 ms.
+    // An import would first search its files for what they export, which takes 2 ms more.
     const library = createRequire(import.meta.url)("better-sqlite3") as typeof SqliteDatabase;
     // The package loads its compiled part with the first database.
     new library(":memory:").close();
