@@ -1,5 +1,6 @@
 import { Kind } from "../../src/model/geometry.js";
 import type { KindSummary } from "../../src/model/summary.js";
+import { isOneFamily } from "../shared/kind-families.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 import { missingWords } from "./geometry-text.js";
 import { Mark, type Scanner } from "./scanner.js";
@@ -104,14 +105,6 @@ const kinds: Readonly<Record<string, number>> = {
   MULTILINESTRING: Kind.MultiLineString,
   MULTIPOLYGON: Kind.MultiPolygon,
 };
-
-/** Kinds that every format keeps in one layer. */
-const families = [
-  [Kind.Point],
-  [Kind.MultiPoint],
-  [Kind.LineString, Kind.MultiLineString],
-  [Kind.Polygon, Kind.MultiPolygon],
-];
 
 /** The type, its dimensions, and what stands before the first number. */
 const start =
@@ -219,9 +212,7 @@ class WktSurvey implements GeometrySurvey {
 
   facts(): GeometryFacts | null {
     const { dimensions, counts } = this;
-    const present = counts.flatMap((count, kind) => (kind !== Kind.none && count > 0 ? [kind] : []));
-    const isUniform = families.some((family: readonly number[]) => present.every((kind) => family.includes(kind)));
-    if (this.isUnknown || !isUniform || (dimensions & (dimensions - 1)) !== 0) return null;
+    if (this.isUnknown || !isOneFamily(counts) || (dimensions & (dimensions - 1)) !== 0) return null;
     const has = (some: number) => (dimensions & some) !== 0;
     return { counts, hasZ: has(Dimension.z | Dimension.zm), hasM: has(Dimension.m | Dimension.zm) };
   }

@@ -17,11 +17,12 @@ function grow<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(ar
  * read before the type need be known, and is used again for the next one.
  */
 export class Coordinates {
-  private xy = new Float64Array(8192);
+  xy = new Float64Array(8192);
   private z = new Float64Array(4096);
   /** What a position has beyond its height. */
   private readonly more = new Float64Array(1);
-  private hasZ = false;
+  /** Whether a position has a height. */
+  hasZ = false;
   /** Positions. */
   count = 0;
   /** The level at which positions stand, 0 before the first; the outermost array is level 1. */
@@ -43,14 +44,19 @@ export class Coordinates {
 
   /** Reads the value at the cursor. JSON that is no coordinates is passed over, and `problem` says what it is. */
   read(cursor: JsonCursor): void {
-    this.count = this.positionLevel = this.deepest = this.length2 = this.length3 = this.surplus = 0;
-    this.hasZ = false;
-    this.problem = null;
+    this.forget();
     const { at } = cursor;
     if (cursor.bytes[at] === 91 && this.nested(cursor)) return;
     this.problem ??= "its coordinates are not an array of numbers";
     cursor.at = at;
     cursor.value();
+  }
+
+  /** Is without positions again. */
+  forget(): void {
+    this.count = this.positionLevel = this.deepest = this.length2 = this.length3 = this.surplus = 0;
+    this.hasZ = false;
+    this.problem = null;
   }
 
   /** False where something else than arrays and numbers is met. */
@@ -168,6 +174,11 @@ export class Coordinates {
     }
     cursor.number();
     return parseNumber(cursor.bytes, at, cursor.at);
+  }
+
+  /** Whether they are those of a single point. */
+  get isPosition(): boolean {
+    return this.problem === null && this.count === 1 && this.positionLevel === 1;
   }
 
   /** Writes them as a geometry of this kind; gives the reason where they are none, having written nothing whole. */

@@ -67,6 +67,11 @@ export class FeatureParser {
     this.valid = isUtf8(bytes);
   }
 
+  /** Whether the bytes at hand are all UTF-8. */
+  get isUtf8(): boolean {
+    return this.valid;
+  }
+
   get full(): boolean {
     return (
       this.rows >= mostRows || this.geometries.positionCount >= mostPositions || this.properties.count > mostColumns
@@ -117,8 +122,8 @@ export class FeatureParser {
     return true;
   }
 
-  /** Whether nothing was odd about the object just read. */
-  private get isPlain(): boolean {
+  /** Whether nothing was odd about the object just read, and no stencil was needed. */
+  get isPlain(): boolean {
     return this.problem === null && this.hasGeometry && this.hasProperties && this.properties.repeated.length === 0;
   }
 

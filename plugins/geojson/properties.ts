@@ -27,6 +27,11 @@ export class Properties {
     return this.active.length;
   }
 
+  /** A column of the batch under way, in the order of their first appearance. */
+  columnAt(index: number): RawColumn {
+    return this.active[index]!;
+  }
+
   /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
   read(cursor: JsonCursor, row: number): void {
     const { bytes } = cursor;

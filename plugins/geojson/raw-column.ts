@@ -13,7 +13,7 @@ export type Remark = (
 ) => void;
 
 /** Digits of an integer that a double surely holds. */
-const safeDigits = 15;
+export const safeDigits = 15;
 const least = -(2n ** 63n);
 const greatest = 2n ** 63n - 1n;
 
@@ -49,6 +49,19 @@ export class RawColumn {
   /** Whether `row` has a value, null among them. */
   has(row: number): boolean {
     return row < this.tokens.length && this.tokens[row] !== Token.absent;
+  }
+
+  /** What the value of `row` is (a `Token`), and where it stands. */
+  tokenAt(row: number): number {
+    return row < this.tokens.length ? this.tokens[row]! : Token.absent;
+  }
+
+  startAt(row: number): number {
+    return this.starts[row]!;
+  }
+
+  endAt(row: number): number {
+    return this.ends[row]!;
   }
 
   private grow(row: number): void {
@@ -236,7 +249,8 @@ function typeOf(found: number): FieldType {
   return kinds.length === 1 ? kinds[0]! : "json";
 }
 
-function shortInteger(bytes: Uint8Array, start: number, end: number): number {
+/** An integer of at most 15 digits. */
+export function shortInteger(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === 45;
   let value = 0;
   for (let i = negative ? start + 1 : start; i < end; i++) value = value * 10 + bytes[i]! - 48;

@@ -1,12 +1,25 @@
 import { GeoferryError, type Place } from "../../src/errors.js";
-import type { Batch, Crs, Dataset, Gap, Glance, Layer, Split } from "../../src/model/index.js";
+import type {
+  Batch,
+  Crs,
+  Dataset,
+  Gap,
+  Glance,
+  Layer,
+  LayerSummary,
+  Split,
+  SummaryAsked,
+} from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { splitBytes } from "../shared/split-size.js";
+import { BatchGatherer } from "./batch-gatherer.js";
 import { crsOf } from "./crs-member.js";
+import type { Teller } from "./feature-parser.js";
 import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
 import { type Members, Scanner, type ScanSettings } from "./scanner.js";
+import { Skim } from "./skim.js";
 import { type Listener, pieceSize, SplitReader, type SplitSettings } from "./split-reader.js";
 import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
 import { Walker } from "./walk.js";
@@ -25,6 +38,9 @@ interface Scan {
   readonly splits: readonly FeatureSplit[];
   readonly foreign: readonly string[];
 }
+
+/** Told in a first look, of which nothing is said. */
+const nobody: Teller = { lose: () => undefined, notice: () => undefined };
 
 /** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
 const smallFile = 1 << 20;
@@ -126,11 +142,11 @@ class GeoJsonLayer implements Layer {
     return this.split();
   }
 
-  /** @param ends who may know where splits end */
+  /** @param ends who may know where splits end: a first look, of which nothing is said */
   private async *split(ends?: ScanSettings["ends"]): AsyncGenerator<FeatureSplit> {
     if (this.known) {
       yield* this.known.splits;
-      this.noticeForeign(this.known.foreign);
+      if (!ends) this.noticeForeign(this.known.foreign);
       return;
     }
     const { start, layout, mark } = this.blueprint.survey;
@@ -154,7 +170,7 @@ class GeoJsonLayer implements Layer {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.giveUp(this.restAfter(error));
     }
-    this.noticeForeign(scanner.foreign);
+    if (!ends) this.noticeForeign(scanner.foreign);
   }
 
   /** What stands around the features tells where they are: behind damage to it nothing is found. */
@@ -188,19 +204,31 @@ class GeoJsonLayer implements Layer {
 
   async *glance(): AsyncGenerator<Glance> {
     const { signal, skipErrors } = this.context;
-    const deaf = { signal, skipErrors, lose: () => undefined, notice: () => undefined, reject: () => undefined };
-    const walker = new Walker(this.file, this.splitSize, this.options.fid, deaf);
+    const deaf = { ...nobody, signal, skipErrors, reject: () => undefined };
+    const gatherer = new BatchGatherer(deaf, this.options.fid);
+    const walker = new Walker(this.file, this.splitSize, gatherer);
     // Damage that is to be skipped may hide where a split ends.
     const splits = skipErrors ? this.split() : this.split((start, opens) => walker.end(start, opens));
     for await (const piece of splits) {
       signal.throwIfAborted();
       let { bytes } = piece;
-      const found = walker.batchesOf(piece) ?? this.reader(piece, { records: 0, lines: 0 }, deaf).batches();
+      const isRead = walker.hasPassed(piece);
+      const found = isRead ? gatherer.batches : this.reader(piece, { records: 0, lines: 0 }, deaf).batches();
       for await (const batch of found) {
         yield { batch, bytes };
         bytes = 0;
       }
     }
+  }
+
+  async summary({ within, isLimited, passed }: SummaryAsked): Promise<LayerSummary | null> {
+    const { skipErrors } = this.context;
+    const { layout } = this.blueprint.survey;
+    const isUsual = layout === "documents" || layout === "lines";
+    if (skipErrors || isLimited || !isUsual || this.options.fid !== undefined) return null;
+    const skim = new Skim(this.file, this.splitSize, nobody, within);
+    const splits = this.split((start, opens) => skim.walker.end(start, opens));
+    return skim.summary(splits, passed);
   }
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: Listener): SplitReader {

@@ -1,27 +1,32 @@
-import type { Batch } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/format.js";
-import { FeatureParser, type Teller } from "./feature-parser.js";
 import type { FeatureSplit } from "./feature-split.js";
-import { Damage } from "./json-cursor.js";
+import { Damage, type JsonCursor } from "./json-cursor.js";
 
 /** Bytes read beyond the size of a split, for the feature that ends it. */
 const margin = 1 << 16;
 /** After so many splits whose end was not found, it is no longer looked for. */
 const mostFailures = 3;
 
-/** A split whose end was found by reading its features. */
-interface Walked {
-  readonly start: number;
-  readonly end: number;
-  readonly batches: readonly Batch[];
+/** Reads features one after another. */
+export interface FeatureReader {
+  readonly cursor: JsonCursor;
+  /** Goes on with these bytes. */
+  load(bytes: Buffer): void;
+  /** Reads the feature at the cursor. @throws Damage where it is no sound JSON */
+  read(): void;
+  /** To be called behind each feature. @param ends whether it is the last of its split */
+  passed(ends: boolean): void;
 }
 
 /**
- * Finds where the splits of an array end by reading its features, and keeps these: who reads them all on one thread
- * need not have brackets counted before. What is anything but sound features is left to those who tell what is wrong.
+ * Finds where the splits of an array end by having their features read: who reads them all on one thread need not have
+ * brackets counted before. What is anything but sound features is left to those who tell what is wrong.
  */
 export class Walker {
-  private walked: Walked | null = null;
+  /** The split walked over last: where it starts, and how far it was sound. */
+  private start = -1;
+  private sound = 0;
+  private isWhole = false;
   /** What is read while the features before it are worked on. */
   private next: { readonly start: number; readonly bytes: Promise<Buffer> } | null = null;
   private failures = 0;
@@ -29,8 +34,7 @@ export class Walker {
   constructor(
     private readonly file: SourceFile,
     private readonly splitSize: number,
-    private readonly idField: string | undefined,
-    private readonly teller: Teller,
+    private readonly reader: FeatureReader,
   ) {}
 
   /**
@@ -39,18 +43,20 @@ export class Walker {
    * @param opens whether it begins with a feature, not with the comma before one
    */
   async end(start: number, opens: boolean): Promise<number | null> {
-    this.walked = null;
+    this.start = start;
+    this.sound = 0;
+    this.isWhole = false;
     if (this.failures >= mostFailures) return null;
     const bytes = await (this.next?.start === start ? this.next.bytes : this.read(start));
-    this.walked = this.walk(bytes, start, opens);
-    if (this.walked) {
-      const { end } = this.walked;
-      this.next = { start: end, bytes: this.read(end) };
-      return end;
-    }
     this.next = null;
-    this.failures++;
-    return null;
+    if (!this.walk(bytes, opens)) {
+      this.failures++;
+      return null;
+    }
+    this.isWhole = true;
+    const end = start + this.sound;
+    this.next = { start: end, bytes: this.read(end) };
+    return end;
   }
 
   private read(start: number): Promise<Buffer> {
@@ -60,35 +66,37 @@ export class Walker {
     return bytes;
   }
 
-  private walk(bytes: Buffer, start: number, opens: boolean): Walked | null {
-    // Who is refused is told by whoever reads the features for good.
-    const parser = new FeatureParser(this.teller, () => undefined, this.idField);
-    const { cursor } = parser;
-    const batches: Batch[] = [];
-    parser.load(bytes);
+  private walk(bytes: Buffer, opens: boolean): boolean {
+    const { reader } = this;
+    const { cursor } = reader;
+    reader.load(bytes);
     try {
       for (let comma = !opens; ; comma = true) {
         let byte = cursor.space();
         if (comma) {
-          if (byte !== 44) return null;
+          if (byte !== 44) return false;
           cursor.at++;
           byte = cursor.space();
         }
-        parser.read(false);
+        reader.read();
         const ends = (byte === 123 || byte === 91) && cursor.at >= this.splitSize;
-        const batch = ends || parser.full ? parser.finish() : null;
-        if (batch) batches.push(batch);
-        if (ends) return { start, end: start + cursor.at, batches };
+        reader.passed(ends);
+        this.sound = cursor.at;
+        if (ends) return true;
       }
     } catch (error) {
-      if (error instanceof Damage) return null;
+      if (error instanceof Damage) return false;
       throw error;
     }
   }
 
-  /** The features of the split, where it was the last whose end was found. */
-  batchesOf({ start, end }: FeatureSplit): readonly Batch[] | null {
-    const { walked } = this;
-    return walked?.start === start && walked.end === end ? walked.batches : null;
+  /** Whether this is the split walked over last, and its end was found. */
+  hasPassed({ start }: FeatureSplit): boolean {
+    return this.isWhole && start === this.start;
+  }
+
+  /** How many bytes of the split, from its start on, are features that were read. */
+  soundBytes({ start }: FeatureSplit): number {
+    return start === this.start ? this.sound : 0;
   }
 }

@@ -24,7 +24,7 @@ function tableLayer(
     ...infoOf(plan),
     bytes,
     splits,
-    summary: (within) => tableSummary(database, plan, within ?? null),
+    summary: ({ within }) => tableSummary(database, plan, within),
     async *batches(split?: Split) {
       const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
       if (split) {

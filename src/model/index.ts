@@ -11,3 +11,4 @@ export { borrow, giveBack } from "./memory.js";
 export * from "./pack.js";
 export * from "./report.js";
 export * from "./summary.js";
+export { temporalTypeAt } from "./temporal.js";

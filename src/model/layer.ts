@@ -38,6 +38,20 @@ export interface LayerInfo {
   readonly aside?: boolean;
 }
 
+/** What a summary that is told without decoding features is to be good for. */
+export interface SummaryAsked {
+  /**
+   * Where points may be for all features to come out of the stages as they are read; null where they may change or be
+   * left out in any case, or where reading them takes no longer. With it a layer of points alone may be summed up, if
+   * exactly and all are there.
+   */
+  readonly within: Extent | null;
+  /** Whether no more than some features will be read: what looks at all of them takes longer then. */
+  readonly isLimited: boolean;
+  /** To be told of bytes looked at, where that is work that takes its time, for progress. */
+  passed?(bytes: number): void;
+}
+
 /** A batch, and its share of the input in bytes, for progress. */
 export interface Glance {
   readonly batch: Batch;
@@ -56,10 +70,8 @@ export interface Layer extends LayerInfo {
    * What all features say together, where the reader can tell without decoding them all: from a scan that opening
    * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
    * those it names. Null where it cannot tell.
-   * @param within where points may be for all features to come out of the stages as they are read; null where they may
-   * change or be left out in any case. With it a layer of points alone may be summed up, if exactly and all are there.
    */
-  summary?(within?: Extent | null): Promise<LayerSummary | null>;
+  summary?(asked: SummaryAsked): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
   /**

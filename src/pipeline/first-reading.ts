@@ -21,10 +21,8 @@ export interface FirstReading {
 /** What all features that come out of the stages say together: by what the reader knows, or by reading the inputs. */
 export async function readFirst(conversion: Conversion, inputs: readonly ShapedInput[]): Promise<FirstReading> {
   const said = new Map<OpenLayer, Findings>();
-  const { request, executor } = conversion;
-  // Several threads are as soon done with reading points as one with summing them up.
-  const points = request.limit === undefined && executor.width === 1;
-  const told = inputs.length === 1 ? await toldSummary(inputs[0]!.open, inputs[0]!.shape, points) : null;
+  const { request } = conversion;
+  const told = inputs.length === 1 ? await tellSummary(conversion, inputs[0]!) : null;
   if (told) return { summary: told, said };
   const all = new Summariser(false);
   let left = request.limit ?? Number.POSITIVE_INFINITY;
@@ -45,4 +43,26 @@ export async function readFirst(conversion: Conversion, inputs: readonly ShapedI
     all.merge(summariser.settled());
   }
   return { summary: all.summary(), said };
+}
+
+async function tellSummary(conversion: Conversion, { open, shape }: ShapedInput): Promise<LayerSummary | null> {
+  const { request, executor, meter, host } = conversion;
+  const isLimited = request.limit !== undefined;
+  let looked = 0;
+  const passed = (bytes: number) => {
+    host.signal.throwIfAborted();
+    if (looked === 0) meter.total += open.layer.bytes;
+    looked += bytes;
+    meter.done += bytes;
+    meter.tell("scan");
+  };
+  // Several threads are as soon done with reading points as one with summing them up.
+  const points = !isLimited && executor.width === 1;
+  const told = await toldSummary(open, shape, { isLimited, points, passed });
+  // What has been looked at in vain is read again.
+  if (!told && looked > 0) {
+    meter.total -= open.layer.bytes;
+    meter.done -= looked;
+  }
+  return told;
 }

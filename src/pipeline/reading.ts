@@ -49,13 +49,20 @@ function sparedWithin({ stages }: Shape): Extent | null {
   return onGlobe ? globe : everywhere;
 }
 
-/**
- * What the reader knows of the layer without a first reading, as long as it holds behind the stages too.
- * @param points whether points may be summed up without being read as features
- */
-export async function toldSummary(open: OpenLayer, shape: Shape, points: boolean): Promise<LayerSummary | null> {
+/** What is wanted of a summary. */
+export interface Wanted {
+  readonly isLimited: boolean;
+  /** Whether points may be summed up without being read as features. */
+  readonly points: boolean;
+  /** To be told of bytes looked at. */
+  passed(bytes: number): void;
+}
+
+/** What the reader tells of the layer without a first reading, as long as it holds behind the stages too. */
+export async function toldSummary(open: OpenLayer, shape: Shape, wanted: Wanted): Promise<LayerSummary | null> {
   if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
-  const summary = await open.layer.summary(points ? sparedWithin(shape) : null);
+  const { isLimited, points, passed } = wanted;
+  const summary = await open.layer.summary({ within: points ? sparedWithin(shape) : null, isLimited, passed });
   if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
   const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
   return moved ? { ...summary, extent: null } : summary;

@@ -17,7 +17,15 @@ export async function outcomeOf(
     for (const layer of dataset.layers) {
       const features: unknown[] = [];
       const { name, fields, featureCount, geometryTypes, extent } = layer;
-      layers.push({ name, fields, featureCount, geometryTypes, extent, summary: await layer.summary?.(), features });
+      layers.push({
+        name,
+        fields,
+        featureCount,
+        geometryTypes,
+        extent,
+        summary: await layer.summary?.({ within: null, isLimited: false }),
+        features,
+      });
       for await (const batch of isFetched ? batchesOfFetched(layer) : batchesOf(layer, true)) {
         for (const [row, feature] of [...batch.features()].entries()) {
           features.push({ ...feature, record: batch.records?.[row] ?? batch.firstRecord + row });

@@ -1,0 +1,116 @@
+import { isUtf8 } from "node:buffer";
+import { type FieldType, type SummaryState, temporalTypeAt } from "../../src/model/index.js";
+import { parseNumber } from "../shared/numbers.js";
+import { Token } from "./json-cursor.js";
+import { StringDecoder } from "./json-text.js";
+import { safeDigits, shortInteger } from "./raw-column.js";
+
+/** Thrown where only reading the features tells what they say together. */
+export class Unclear extends Error {}
+
+export type FieldState = SummaryState["fields"] extends Map<string, infer State> ? State : never;
+
+/** What the values of a property, or the ids, can be, as bits. */
+const Sort = { boolean: 1, int32: 2, int64: 4, double: 8, text: 16, json: 32 } as const;
+
+/** Which sorts a type holds. */
+const types: readonly (readonly [FieldType, sorts: number])[] = [
+  ["boolean", Sort.boolean],
+  ["int32", Sort.int32],
+  ["int64", Sort.int32 | Sort.int64],
+  ["double", Sort.int32 | Sort.int64 | Sort.double],
+  ["text", Sort.text],
+  ["json", Sort.json],
+];
+
+/** The longest text of a double: sign, 17 digits, point, `e-308`. */
+const doubleBytes = 24;
+const booleanBytes = 5;
+/** As many digits are those of an `int32` without a look. */
+const shortDigits = 9;
+/** A number of so many bytes, without an exponent, is finite. */
+const finiteBytes = 300;
+
+/**
+ * What all values of one property say together, found without making values of them. It is what a column of them says;
+ * where that depends on more than one value at a time (text among numbers, integers beyond 15 digits) it is unclear.
+ */
+export class ValueFacts {
+  private sorts = 0;
+  private values = 0;
+  private maxBytes = 0;
+  /** The temporal type that every text so far has; undefined before the first, null when they differ. */
+  private temporal: FieldType | null | undefined;
+  private decoded = Buffer.alloc(0);
+  /** The number of the first feature that has it, from 1; 0 before that. */
+  first = 0;
+
+  constructor(readonly name: string) {}
+
+  /**
+   * Adds the value at `bytes[start … end]`.
+   * @param valid whether `bytes` are all UTF-8
+   * @throws Unclear
+   */
+  add(token: number, bytes: Buffer, start: number, end: number, valid: boolean): void {
+    if (token === Token.null) return;
+    this.values++;
+    if (token === Token.text) this.text(bytes, start + 1, end - 1, valid);
+    else if (token === Token.integer) this.integer(bytes, start, end);
+    else if (token === Token.double) this.double(bytes, start, end);
+    else if (token === Token.false || token === Token.true) this.sized(Sort.boolean, booleanBytes);
+    else if (token === Token.encoded) this.encoded(bytes, start + 1, end - 1, valid);
+    else if (token === Token.nested && (valid || isUtf8(bytes.subarray(start, end))))
+      this.sized(Sort.json, end - start);
+    else throw new Unclear();
+  }
+
+  private sized(sort: number, size: number): void {
+    this.sorts |= sort;
+    if (size > this.maxBytes) this.maxBytes = size;
+  }
+
+  private integer(bytes: Buffer, start: number, end: number): void {
+    const size = end - start;
+    if (size > safeDigits) throw new Unclear();
+    const value = size > shortDigits ? shortInteger(bytes, start, end) : 0;
+    this.sized(value === (value | 0) ? Sort.int32 : Sort.int64, size);
+  }
+
+  private double(bytes: Buffer, start: number, end: number): void {
+    let at = end - 1;
+    while (at > start && bytes[at] !== 46 && (bytes[at]! | 32) !== 101) at--;
+    const plain = bytes[at] === 46 && end - start < finiteBytes;
+    if (!plain && !Number.isFinite(parseNumber(bytes, start, end))) throw new Unclear();
+    this.sized(Sort.double, doubleBytes);
+  }
+
+  private encoded(bytes: Buffer, start: number, end: number, valid: boolean): void {
+    if (this.decoded.length < end - start) this.decoded = Buffer.alloc(2 * (end - start));
+    const size = new StringDecoder().into(bytes, start, end, this.decoded, 0);
+    this.text(this.decoded, 0, size, valid);
+  }
+
+  private text(bytes: Buffer, from: number, to: number, valid: boolean): void {
+    if (!valid && !isUtf8(bytes.subarray(from, to))) throw new Unclear();
+    this.sized(Sort.text, to - from);
+    if (this.temporal === null) return;
+    const type = temporalTypeAt(bytes, from, to);
+    if (this.temporal === undefined) this.temporal = type;
+    else if (this.temporal !== type) this.temporal = null;
+  }
+
+  /** @throws Unclear */
+  get state(): FieldState {
+    const { sorts, values, maxBytes, temporal } = this;
+    const held = types.find(([, all]) => (sorts & ~all) === 0);
+    if (!held) throw new Unclear();
+    const type = sorts === 0 ? null : held[0];
+    return { type, width: undefined, decimals: undefined, values, maxBytes, temporal: this.settled(type, temporal) };
+  }
+
+  /** Of columns other than text, as a Summariser has it. */
+  private settled(type: FieldType | null, temporal: FieldType | null | undefined): FieldType | null | undefined {
+    return type === null ? undefined : type === "text" ? temporal : null;
+  }
+}
