@@ -100,7 +100,7 @@ export function acceptsOf(facts: DriverFacts): Accepts {
       ...(characters === undefined ? {} : { characters }),
     },
     ids: keepsIds.has(name) ? { types: ["int32", "int64"], otherwise: "id" } : "id",
-    needs: "summary",
+    needs: "extent",
     stream: false,
   };
 }

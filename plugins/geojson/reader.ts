@@ -221,11 +221,11 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async summary({ within, isLimited, passed }: SummaryAsked): Promise<LayerSummary | null> {
+  async summary({ within, isLimited, withExtent, passed }: SummaryAsked): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
     const { layout } = this.blueprint.survey;
     const isUsual = layout === "documents" || layout === "lines";
-    if (skipErrors || isLimited || !isUsual || this.options.fid !== undefined) return null;
+    if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
     const skim = new Skim(this.file, this.splitSize, nobody, within);
     const splits = this.split((start, opens) => skim.walker.end(start, opens));
     return skim.summary(splits, passed);

@@ -48,6 +48,8 @@ export interface SummaryAsked {
   readonly within: Extent | null;
   /** Whether no more than some features will be read: what looks at all of them takes longer then. */
   readonly isLimited: boolean;
+  /** Whether the extent is wanted. Of a summary without it no use is made then. */
+  readonly withExtent: boolean;
   /** To be told of bytes looked at, where that is work that takes its time, for progress. */
   passed?(bytes: number): void;
 }

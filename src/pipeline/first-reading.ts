@@ -46,7 +46,7 @@ export async function readFirst(conversion: Conversion, inputs: readonly ShapedI
 }
 
 async function tellSummary(conversion: Conversion, { open, shape }: ShapedInput): Promise<LayerSummary | null> {
-  const { request, executor, meter, host } = conversion;
+  const { request, executor, meter, host, writer } = conversion;
   const isLimited = request.limit !== undefined;
   let looked = 0;
   const passed = (bytes: number) => {
@@ -58,7 +58,8 @@ async function tellSummary(conversion: Conversion, { open, shape }: ShapedInput)
   };
   // Several threads are as soon done with reading points as one with summing them up.
   const points = !isLimited && executor.width === 1;
-  const told = await toldSummary(open, shape, { isLimited, points, passed });
+  const withExtent = writer.accepts.needs === "extent";
+  const told = await toldSummary(open, shape, points, { isLimited, withExtent, passed });
   // What has been looked at in vain is read again.
   if (!told && looked > 0) {
     meter.total -= open.layer.bytes;

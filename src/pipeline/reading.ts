@@ -1,5 +1,13 @@
 /** How a layer is read: in which pieces, how often, and what of it is known beforehand. */
-import { Batch, type Extent, Kind, type LayerSummary, packFeatures } from "../model/index.js";
+import {
+  Batch,
+  type Extent,
+  Kind,
+  type LayerSummary,
+  packFeatures,
+  type SummaryAsked,
+  typesIn,
+} from "../model/index.js";
 import type { Accepts } from "../plugin/format.js";
 import { buildStage } from "../stages/build.js";
 import { type Findings, HostContext } from "./context.js";
@@ -23,7 +31,7 @@ export function withUnrepeated(second: Findings, first: Findings | undefined): F
 
 /** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
 export const needsSummary = (accepts: Accepts): boolean =>
-  accepts.needs === "summary" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
+  accepts.needs !== "nothing" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
 
 /** Stages that leave fields, types and kinds as they are. */
 const transparent = new Set([
@@ -49,23 +57,23 @@ function sparedWithin({ stages }: Shape): Extent | null {
   return onGlobe ? globe : everywhere;
 }
 
-/** What is wanted of a summary. */
-export interface Wanted {
-  readonly isLimited: boolean;
-  /** Whether points may be summed up without being read as features. */
-  readonly points: boolean;
-  /** To be told of bytes looked at. */
-  passed(bytes: number): void;
-}
-
-/** What the reader tells of the layer without a first reading, as long as it holds behind the stages too. */
-export async function toldSummary(open: OpenLayer, shape: Shape, wanted: Wanted): Promise<LayerSummary | null> {
+/**
+ * What the reader tells of the layer without a first reading, as long as it holds behind the stages too.
+ * @param points whether points may be summed up without being read as features
+ */
+export async function toldSummary(
+  open: OpenLayer,
+  shape: Shape,
+  points: boolean,
+  asked: Omit<SummaryAsked, "within">,
+): Promise<LayerSummary | null> {
   if (!open.layer.summary || shape.stages.some((stage) => !transparent.has(stage.name))) return null;
-  const { isLimited, points, passed } = wanted;
-  const summary = await open.layer.summary({ within: points ? sparedWithin(shape) : null, isLimited, passed });
-  if (!summary || summary.kinds[Kind.GeometryCollection]!.count > 0) return null;
+  const told = await open.layer.summary({ ...asked, within: points ? sparedWithin(shape) : null });
+  if (!told || told.kinds[Kind.GeometryCollection]!.count > 0) return null;
   const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
-  return moved ? { ...summary, extent: null } : summary;
+  const summary = moved ? { ...told, extent: null } : told;
+  const lacksExtent = asked.withExtent && summary.extent === null && typesIn(summary).length > 0;
+  return lacksExtent ? null : summary;
 }
 
 /** The pieces of a layer: its splits, or batch after batch where it has none. */

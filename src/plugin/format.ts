@@ -143,8 +143,11 @@ export interface Accepts {
    * ids of some types only: those, and the field that others become.
    */
   readonly ids: true | string | { readonly types: readonly FieldType[]; readonly otherwise: string };
-  /** What must be known before the first feature: nothing, or everything that a scan tells. */
-  readonly needs: "nothing" | "summary";
+  /**
+   * What must be known before the first feature: nothing, everything that a scan tells, or that and the extent, which
+   * some readers tell only by reading all positions.
+   */
+  readonly needs: "nothing" | "summary" | "extent";
   /** It can write to a stream that cannot go back: no patches, no companions. */
   readonly stream: boolean;
   /** It can add layers and rows to an existing file, inside one transaction. */

@@ -65,7 +65,7 @@ export function planTargets(
   crs: Crs | null,
 ): readonly Target[] {
   let summary = null;
-  if (accepts.needs === "summary") {
+  if (accepts.needs !== "nothing") {
     const summariser = new Summariser(false);
     summariser.add(batch);
     summary = summariser.summary();

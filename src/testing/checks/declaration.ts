@@ -73,7 +73,7 @@ function checkAccepts(accepts: Accepts): void {
     assert.ok(choices.includes(value), `accepts.${member} is ${String(value)}, not one of ${choices.join(", ")}`);
   oneOf(accepts.crs, ["any", "wgs84"], "crs");
   oneOf(accepts.layers, ["one", "many"], "layers");
-  oneOf(accepts.needs, ["nothing", "summary"], "needs");
+  oneOf(accepts.needs, ["nothing", "summary", "extent"], "needs");
   for (const member of ["nullGeometry", "z", "m", "stream"] as const) oneOf(accepts[member], [true, false], member);
   for (const type of accepts.geometryTypes) oneOf(type, geometryTypes.slice(1), "geometryTypes");
   for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");

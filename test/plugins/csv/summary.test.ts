@@ -33,7 +33,10 @@ async function summaries(
   const layer = dataset.layers[0]!;
   const summariser = new Summariser(false);
   for await (const batch of batchesOf(layer, true)) summariser.add(batch);
-  return { told: await layer.summary!({ within: null, isLimited: false }), full: summariser.summary() };
+  return {
+    told: await layer.summary!({ within: null, isLimited: false, withExtent: false }),
+    full: summariser.summary(),
+  };
 }
 
 /** All but the boxes, which only reading tells. */

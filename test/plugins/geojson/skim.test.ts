@@ -40,7 +40,7 @@ async function summaries(
   const passed = (bytes: number) => {
     looked += bytes;
   };
-  const told = await skimmed.layers[0]!.summary!({ within, isLimited: false, passed });
+  const told = await skimmed.layers[0]!.summary!({ within, isLimited: false, withExtent: false, passed });
   expect([looking.rejects, looking.losses, looking.notices]).toEqual([[], [], []]);
   const full = await read(await opened(new Recording(false)));
   if (told) {

@@ -23,7 +23,7 @@ export async function outcomeOf(
         featureCount,
         geometryTypes,
         extent,
-        summary: await layer.summary?.({ within: null, isLimited: false }),
+        summary: await layer.summary?.({ within: null, isLimited: false, withExtent: false }),
         features,
       });
       for await (const batch of isFetched ? batchesOfFetched(layer) : batchesOf(layer, true)) {
