@@ -1,5 +1,5 @@
 import type { WriteContext } from "../../src/plugin/format.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import { classify, Sort } from "./classify.js";
 import { comma, point } from "./dialect.js";
 import type { WriterOptions } from "./options.js";

@@ -1,5 +1,5 @@
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/format.js";
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import { isFormula, TextCells } from "./cells.js";
 import { classify, Sort } from "./classify.js";
 import { csvtWord } from "./csvt.js";

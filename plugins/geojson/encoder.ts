@@ -1,8 +1,8 @@
 import { type Batch, type BytesColumn, type Column, Kind, Presence } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
 import { Literal } from "../shared/literal.js";
-import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import { cutAntimeridian } from "./antimeridian.js";
 import { Bounds, type GeometrySettings, GeometryText } from "./geometry-text.js";
 

@@ -1,6 +1,6 @@
 import { type GeometryColumn, geometryTypes, Kind } from "../../src/model/index.js";
 import { Literal } from "../shared/literal.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 
 const comma = 44;
 const open = 91;

@@ -2,7 +2,7 @@ import { fault } from "../../src/errors.js";
 import type { Crs } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import { type FeatureChunk, FeatureEncoder } from "./encoder.js";
 import { featureSettings } from "./feature-settings.js";
 import { Bounds, type GeometrySettings } from "./geometry-text.js";

@@ -1,8 +1,8 @@
 import { type Batch, type Field, type GeometryColumn, Kind, Presence, valueAt } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
 import { Literal, tagsOf } from "../shared/literal.js";
-import { TextBuffer } from "../shared/numbers.js";
 import { tellRoundedAway } from "../shared/rounding.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
 import { coordinateField, Gpx, gpxTypes } from "./elements.js";
 import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";

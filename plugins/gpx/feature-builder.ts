@@ -1,6 +1,6 @@
 import { Batch, GeometryBuilder, Kind } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import type { XmlReader } from "../shared/xml.js";
 import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
 import type { Path } from "./paths.js";

@@ -1,6 +1,6 @@
 import type { GeometryColumn } from "../../src/model/index.js";
 import { Literal } from "../shared/literal.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { linksField, standardFields } from "./elements.js";

@@ -1,4 +1,4 @@
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 
 /** Beyond so many different values of points, the rest of them is left out: a feature would grow without bounds. */
 export const mostKeys = 256;

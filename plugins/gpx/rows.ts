@@ -9,7 +9,8 @@ import {
   type NumberBuilder,
   Presence,
 } from "../../src/model/index.js";
-import { parseNumber, TextBuffer } from "../shared/numbers.js";
+import { parseNumber } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import type { XmlContent } from "../shared/xml.js";
 import { writeString } from "./point-values.js";
 import type { GpxField } from "./survey.js";

@@ -1,5 +1,5 @@
 import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../src/model/index.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import { writeText } from "../shared/xml-text.js";
 
 const words = { true: Buffer.from("true"), false: Buffer.from("false") };

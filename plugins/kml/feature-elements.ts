@@ -1,6 +1,6 @@
 import { type Field, Presence } from "../../src/model/index.js";
 import { Literal, type Tags, tagsOf } from "../shared/literal.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import { allowed, attributeText, elementText, writeText } from "../shared/xml-text.js";
 import type { ElementField } from "./element-fields.js";
 import { type FeatureValues, writeValue } from "./feature-values.js";

@@ -1,5 +1,5 @@
 import { type Batch, type Column, type Value, valueAt } from "../../src/model/index.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import { writeText } from "../shared/xml-text.js";
 import { type ElementField, elementFields, isElementField } from "./element-fields.js";
 

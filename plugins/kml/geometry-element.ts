@@ -1,6 +1,6 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
 import { Literal, type Tags, tagsOf } from "../shared/literal.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 
 /** Decimals of longitudes and latitudes, and of heights. */
 export interface Precision {

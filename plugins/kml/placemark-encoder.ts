@@ -1,7 +1,7 @@
 import { type Batch, type Column, Presence, valueAt } from "../../src/model/index.js";
 import type { Encoder, WriteContext } from "../../src/plugin/format.js";
 import { Literal } from "../shared/literal.js";
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 import { allowed, attributeText } from "../shared/xml-text.js";
 import { altitudeModes, isElementField } from "./element-fields.js";
 import { type ElementSettings, FeatureElements } from "./feature-elements.js";

@@ -1,5 +1,5 @@
 import { type GeometryColumn, Kind } from "../../src/model/index.js";
-import type { TextBuffer } from "../shared/numbers.js";
+import type { TextBuffer } from "../shared/text-buffer.js";
 import type { GeometryElements } from "./geometry-element.js";
 import { isKmlTime } from "./times.js";
 

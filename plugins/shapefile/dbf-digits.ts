@@ -1,4 +1,4 @@
-import { TextBuffer } from "../shared/numbers.js";
+import { TextBuffer } from "../shared/text-buffer.js";
 
 /** How a number went into a cell: `false` not at all. */
 export type Written = "exact" | "rounded" | false;

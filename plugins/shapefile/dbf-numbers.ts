@@ -1,9 +1,8 @@
+import { powersOfTen } from "../shared/exact-doubles.js";
 import { parseNumber } from "../shared/numbers.js";
 
 /** What a numeric cell held, besides its value. */
 export const Cell = { number: 0, blank: 1, unreadable: 2 } as const;
-
-const powers = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 
 /** What the last call of `readNumber` found, as one of `Cell`. */
 export let cellState: number = Cell.number;
@@ -59,7 +58,7 @@ export function readNumber(bytes: Buffer, from: number, to: number): number {
   while (end < to && (bytes[end] === 32 || bytes[end] === 9)) end++;
   if (any && (end === to || bytes[end] === 0)) {
     if (digits <= 15 && decimals <= 22) {
-      const value = decimals === 0 ? mantissa : mantissa / powers[decimals]!;
+      const value = decimals === 0 ? mantissa : mantissa / powersOfTen[decimals]!;
       return negative ? -value : value;
     }
     if (pointAt < 0 || bytes[pointAt] === 46) return parseNumber(bytes, start, at);

@@ -1,3 +1,4 @@
+import { powersOfTen } from "./exact-doubles.js";
 import { firstMarked, highest } from "./four-bytes.js";
 import { LastView } from "./views.js";
 
@@ -14,7 +15,6 @@ const zeros = 0x30303030;
 const upTo9 = 0x76767676;
 /** Bytes that are looked at of a short decimal: a minus, up to three digits, the point, and eight more. */
 const shortBytes = 13;
-const powers = Float64Array.from({ length: mostDigits + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
 const views = new LastView();
 
@@ -60,12 +60,12 @@ export function putDecimal(bytes: Uint8Array, from: number, to: number, numbers:
     const third = view.getInt32(decimalsAt + 4, true) ^ zeros;
     const more = digitsIn(third);
     if (more === 4) return putLong(bytes, from, to, numbers, at);
-    decimals = decimals * powers[more]! + numberOf(third, more);
+    decimals = decimals * powersOfTen[more]! + numberOf(third, more);
     count += more;
   }
   const end = decimalsAt + count;
   if (count === 0 || end > to) return putLong(bytes, from, to, numbers, at);
-  const power = powers[count]!;
+  const power = powersOfTen[count]!;
   numbers[at] = ((numberOf(first, places) * power + decimals) / power) * signs[negative]!;
   return end;
 }
@@ -92,7 +92,7 @@ function putLong(bytes: Uint8Array, from: number, to: number, numbers: Float64Ar
       if (digit < 0 || digit > 9) break;
       decimals = (Math.imul(decimals, 10) + digit) | 0;
     }
-    value = whole * powers[i - first]! + decimals;
+    value = whole * powersOfTen[i - first]! + decimals;
     if (i === middle) {
       for (; i < to; i++) {
         const digit = bytes[i]! - zero;
@@ -101,7 +101,7 @@ function putLong(bytes: Uint8Array, from: number, to: number, numbers: Float64Ar
       }
     }
     if (i === first || places + i - first > mostDigits) return 0;
-    value /= powers[i - first]!;
+    value /= powersOfTen[i - first]!;
   }
   numbers[at] = start > from ? -value : value;
   return i;

@@ -1,6 +1,6 @@
 import { type GeometryColumn, Kind, positionRange } from "../../src/model/geometry.js";
 import { dimensionsOf } from "./dimensions.js";
-import type { TextBuffer } from "./numbers.js";
+import type { TextBuffer } from "./text-buffer.js";
 import { comma, open, shut } from "./wkt-tokens.js";
 
 const names = [

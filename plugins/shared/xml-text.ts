@@ -1,4 +1,4 @@
-import type { TextBuffer } from "./numbers.js";
+import type { TextBuffer } from "./text-buffer.js";
 
 const plain = 0;
 const reference = 1;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Literal } from "../../../plugins/shared/literal.js";
-import { TextBuffer } from "../../../plugins/shared/numbers.js";
+import { TextBuffer } from "../../../plugins/shared/text-buffer.js";
 
 const letters = "añ€😀\u007f\u0000";
 const texts = Array.from({ length: 40 }, (_, n) => "0123456789".repeat(4).slice(0, n) + letters.repeat(n % 3));

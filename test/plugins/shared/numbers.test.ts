@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseNumber, TextBuffer } from "../../../plugins/shared/numbers.js";
+import { parseNumber } from "../../../plugins/shared/numbers.js";
+import { TextBuffer } from "../../../plugins/shared/text-buffer.js";
 
 const parse = (text: string) => {
   const bytes = Buffer.from(`;${text};`, "latin1");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { TextBuffer } from "../../../plugins/shared/numbers.js";
+import { TextBuffer } from "../../../plugins/shared/text-buffer.js";
 import { WkbReader, WkbWriter } from "../../../plugins/shared/wkb.js";
 import { GeometryTextError, WktReader, WktWriter } from "../../../plugins/shared/wkt.js";
 import { type Geometry, type GeometryColumn, geometryAt } from "../../../src/model/geometry.js";
