@@ -65,8 +65,18 @@ await bundle.write({
     groups: [
       // Listens before the core is there.
       { name: "signals", priority: 2, test: /[\\/]src[\\/]cli[\\/]signals\.ts$/ },
-      // All that every conversion needs, on any thread.
-      { name: "core", priority: 1, test: /[\\/]src[\\/](cli[\\/]run|pipeline[\\/]task)\.ts$/ },
+      // All that every conversion needs, on any thread, and what little most formats share.
+      {
+        name: "core",
+        priority: 1,
+        test: /[\\/](src[\\/](cli[\\/]run|pipeline[\\/]task)|plugins[\\/]shared[\\/](numbers|text-buffer|literal|utf8|rounding|kind-families|copy))\.ts$/,
+      },
+      // To find and link a file takes as long as to parse 30 KB.
+      { name: "well-known", test: /[\\/]plugins[\\/]shared[\\/]wk[bt]/ },
+      {
+        name: "sqlite",
+        test: /[\\/]plugins[\\/]geopackage[\\/](sqlite-rows|table-survey|schema-sql|asked-process|sql-names)\.ts$/,
+      },
     ],
   },
 });
