@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { defineFormat, type Likeness } from "../../src/plugin/format.js";
 import { accepts } from "./accepts.js";
 import { guessDelimiter } from "./dialect.js";
-import { readerOptions, writerOptions } from "./options.js";
+import { impliedOptions, readerOptions, writerOptions } from "./options.js";
 import { encodingOf } from "./text-blocks.js";
 
 /** UTF-8 of a head that may cut the last character; null where it is binary. */
@@ -55,5 +55,10 @@ export default defineFormat({
     siblings: ["csvt", "prj"],
     load: async () => (await import("./reader.js")).default,
   },
-  writer: { options: writerOptions, accepts, load: async () => (await import("./writer.js")).default },
+  writer: {
+    options: writerOptions,
+    implied: impliedOptions,
+    accepts,
+    load: async () => (await import("./writer.js")).default,
+  },
 });

@@ -48,7 +48,11 @@ export const readerOptions = {
 export type ReaderOptions = OptionValues<typeof readerOptions>;
 
 export const writerOptions = {
-  delimiter: { type: "text", default: "comma", help: "comma, semicolon, tab, pipe, space, or one character" },
+  delimiter: {
+    type: "text",
+    default: "comma",
+    help: "comma, semicolon, tab, pipe, space, or one character; of .tsv and .tab it is tab, of .psv pipe",
+  },
   geometry: {
     type: "choice",
     choices: ["auto", "xy", "wkt", "wkb", "geojson", "none"],
@@ -83,6 +87,15 @@ const names: Readonly<Record<string, string>> = {
   pipe: "|",
   space: " ",
 };
+
+/** What stands between cells, by the extensions of files. */
+const delimiters: Readonly<Record<string, string>> = { tsv: "tab", tab: "tab", psv: "pipe" };
+
+/** The options of the writer that the name of its file implies. */
+export function impliedOptions(name: string): { readonly delimiter?: string } {
+  const extension = /\.(tsv|tab|psv)$/i.exec(name)?.[1]?.toLowerCase();
+  return extension === undefined ? {} : { delimiter: delimiters[extension]! };
+}
 
 /** The byte of a delimiter option. @throws option-invalid */
 export function delimiterByte(option: string): number {

@@ -40,7 +40,8 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
     });
   if (!format) throw fault("format-undecided", { output: request.output, known: writable(host) });
   if (!format.writer) throw fault("format-cannot-write", { format: format.id });
-  const options = parseOptions(format.id, format.writer.options, request.writerOptions ?? {});
+  const given = { ...format.writer.implied?.(request.output), ...request.writerOptions };
+  const options = parseOptions(format.id, format.writer.options, given);
   const accepts = format.writer.accepts(options);
   if (request.output === "-" && !accepts.stream) throw fault("output-not-stream", { format: format.id });
   return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts, stem };

@@ -246,6 +246,8 @@ export interface WriterModule<O, C extends Chunk = Chunk> {
 
 export interface Writer<T extends OptionTable = OptionTable> {
   readonly options: T;
+  /** Options, as `--out` takes them, that the name of an output implies where they are not given: the tabs of `.tsv`. */
+  implied?(name: string): Readonly<Record<string, string>>;
   /** What it holds, with these options. */
   accepts(options: OptionValues<T>): Accepts;
   load(): Promise<WriterModule<OptionValues<T>>>;

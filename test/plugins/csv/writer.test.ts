@@ -17,6 +17,7 @@ import {
   Summariser,
 } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
+import { converted } from "../../support/host.js";
 import { PlainSink, Recording, Scratch } from "../../support/recording.js";
 import { readFile, types } from "./support.js";
 
@@ -595,5 +596,22 @@ describe("identify", () => {
     const name = scratch.path("nul.csv");
     writeFileSync(name, damaged);
     await expect(readFile(name)).rejects.toThrow(/nul\.csv.*byte 7.*a NUL byte/);
+  });
+});
+
+describe("names of files", () => {
+  const source = scratch.path("named.geojson");
+  const feature = { type: "Feature", properties: { a: 1, b: "x,y" }, geometry: { type: "Point", coordinates: [2, 3] } };
+  writeFileSync(source, JSON.stringify(feature));
+
+  test.each([
+    ["named.tsv", {}, "lon\tlat\ta\tb\n2\t3\t1\tx,y\n"],
+    ["NAMED.TAB", { to: "csv" }, "lon\tlat\ta\tb\n2\t3\t1\tx,y\n"],
+    ["named.psv", {}, "lon|lat|a|b\n2|3|1|x,y\n"],
+    ["named.csv", {}, 'lon,lat,a,b\n2,3,1,"x,y"\n'],
+    ["given.tsv", { writerOptions: { delimiter: "semicolon" } }, "lon;lat;a;b\n2;3;1;x,y\n"],
+  ])("%s has the delimiter of its extension, unless another is asked for", async (name, request, expected) => {
+    await converted(source, scratch.path(name), request);
+    expect(readFileSync(scratch.path(name), "utf8")).toBe(expected);
   });
 });

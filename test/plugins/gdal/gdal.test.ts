@@ -88,6 +88,19 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
     expect(rounded(features[0]!.geometry)).toEqual({ type: "Point", coordinates: [16.3725, 48.2083] });
   });
 
+  test("MapInfo TAB from a Shapefile keeps seven decimals, which need the extent", () => {
+    const [line, shp, tab] = [scratch.path("line.geojson"), scratch.path("line.shp"), scratch.path("line.tab")];
+    const coordinates = [
+      [8.1234567, 47.7654321],
+      [8.1234599, 47.7654388],
+    ];
+    const feature = { type: "Feature", properties: { n: 1 }, geometry: { type: "LineString", coordinates } };
+    writeFileSync(line, JSON.stringify(feature));
+    ogr2ogr(shp, line);
+    expect(geoferry(["convert", shp, tab, "--to", "gdal:MapInfo File"]).status).toBe(0);
+    expect(rounded(byOgr(tab).features[0]!.geometry)).toEqual({ type: "LineString", coordinates });
+  });
+
   test.each([
     ["GeoJSON", source],
     ["GPKG", `${samples}/geopackage/world.gpkg`],
