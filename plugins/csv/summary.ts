@@ -1,11 +1,8 @@
 import type { FieldType } from "../../src/model/field.js";
-import type { FieldSummary, LayerSummary } from "../../src/model/summary.js";
+import { booleanBytes, doubleBytes, type FieldSummary, type LayerSummary } from "../../src/model/summary.js";
 import { kindSummaries } from "./geometry-survey.js";
 import type { ColumnPlan } from "./plan.js";
 import type { Survey } from "./survey.js";
-
-/** The longest text of a double: sign, 17 digits, point, `e-308`. */
-const doubleBytes = 24;
 
 /** Whether every value found to be of one type can be read as the other. */
 const holds = (declared: FieldType, found: FieldType): boolean =>
@@ -20,7 +17,7 @@ function fieldSummary({ name, type }: ColumnPlan, c: number, survey: Survey): Fi
   const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : survey.sorts[c]! !== 0;
   if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
   if (!holds(type, survey.typeOf(c))) return null;
-  const maxBytes = isText ? texts[c]! : type === "double" ? doubleBytes : type === "boolean" ? 5 : typed[c]!;
+  const maxBytes = isText ? texts[c]! : type === "double" ? doubleBytes : type === "boolean" ? booleanBytes : typed[c]!;
   return { name, type, values: survey.rows, maxBytes };
 }
 

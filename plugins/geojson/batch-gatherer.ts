@@ -29,7 +29,7 @@ export class BatchGatherer implements FeatureReader {
     this.parser.read(false);
   }
 
-  passed(ends: boolean): void {
+  behind(ends: boolean): void {
     const batch = ends || this.parser.full ? this.parser.finish() : null;
     if (batch) this.batches.push(batch);
   }

@@ -17,7 +17,7 @@ function grow<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(ar
  * read before the type need be known, and is used again for the next one.
  */
 export class Coordinates {
-  xy = new Float64Array(8192);
+  private xy = new Float64Array(8192);
   private z = new Float64Array(4096);
   /** What a position has beyond its height. */
   private readonly more = new Float64Array(1);
@@ -179,6 +179,16 @@ export class Coordinates {
   /** Whether they are those of a single point. */
   get isPosition(): boolean {
     return this.problem === null && this.count === 1 && this.positionLevel === 1;
+  }
+
+  /** Makes a box (least x, least y, greatest x, greatest y) as large as the first position needs it. */
+  widen(box: [number, number, number, number]): void {
+    const x = this.xy[0]!;
+    const y = this.xy[1]!;
+    if (x < box[0]) box[0] = x;
+    if (y < box[1]) box[1] = y;
+    if (x > box[2]) box[2] = x;
+    if (y > box[3]) box[3] = y;
   }
 
   /** Writes them as a geometry of this kind; gives the reason where they are none, having written nothing whole. */

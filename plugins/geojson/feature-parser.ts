@@ -11,7 +11,7 @@ import { RawColumn, type Remark } from "./raw-column.js";
 /** A batch ends at so many features, positions or columns, whichever comes first. */
 const mostRows = 1000;
 const mostPositions = 65536;
-const mostColumns = 2048;
+export const mostColumns = 2048;
 const remarks: Record<Parameters<Remark>[0], string> = {
   "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
   "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
@@ -31,12 +31,16 @@ export type Refuse = (reason: string, from: number, to: number) => void;
  */
 export class FeatureParser {
   readonly cursor = new JsonCursor();
-  private valid = true;
+  /** Whether the bytes at hand are all UTF-8. */
+  valid = true;
   private geometries = new GeometryBuilder();
   private readonly shapes = new GeometryParser(this.cursor);
   private readonly properties = new Properties();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
-  private readonly stencils = new Stencils(this.cursor, this.properties, this.ids, this.shapes.coordinates);
+  private readonly stencils = new Stencils(this.cursor, this.properties, this.ids, (cursor) => {
+    this.shapes.coordinates.read(cursor);
+    return true;
+  });
   private hasIds = false;
   private rows = 0;
   private rowRecords = new Uint32Array(mostRows);
@@ -65,11 +69,6 @@ export class FeatureParser {
   load(bytes: Buffer): void {
     this.cursor.load(bytes);
     this.valid = isUtf8(bytes);
-  }
-
-  /** Whether the bytes at hand are all UTF-8. */
-  get isUtf8(): boolean {
-    return this.valid;
   }
 
   get full(): boolean {
@@ -115,14 +114,14 @@ export class FeatureParser {
       return false;
     }
     this.hasIds ||= stencils.hasId;
-    this.hasGeometry = true;
+    this.hasGeometry = this.hasProperties = true;
     shapes.problem = null;
     shapes.write(this.geometries, stencils.kind);
     this.problem = shapes.problem;
     return true;
   }
 
-  /** Whether nothing was odd about the object just read, and no stencil was needed. */
+  /** Whether nothing was odd about the object just read. */
   get isPlain(): boolean {
     return this.problem === null && this.hasGeometry && this.hasProperties && this.properties.repeated.length === 0;
   }

@@ -1,34 +1,31 @@
 import {
   type Batch,
   type Column,
+  type Extent,
+  emptyField,
+  emptyKind,
   type Field,
   type FieldType,
   Kind,
   type KindSummary,
+  type LayerSummary,
   Presence,
   Summariser,
-  type SummaryState,
 } from "../../src/model/index.js";
 import { isOneFamily } from "../shared/kind-families.js";
 import { Coordinates } from "./coordinates.js";
-import { FeatureParser, type Teller } from "./feature-parser.js";
+import { FeatureParser, mostColumns, type Teller } from "./feature-parser.js";
 import { Stencils } from "./feature-stencil.js";
 import { JsonCursor, Token } from "./json-cursor.js";
+import { passCoordinates } from "./pass-coordinates.js";
 import { Properties } from "./properties.js";
 import { RawColumn } from "./raw-column.js";
-import { type FieldState, Unclear, ValueFacts } from "./value-facts.js";
+import { Unclear, Unescaped, ValueFacts } from "./value-facts.js";
 
 /** Features that must be parsed cost more here than in a reading: so many, and one in so many, are worth it. */
 const fewParsed = 64;
 const parsedShare = 16;
-const mostFields = 2048;
-
-const newKind = (): KindSummary => ({
-  count: 0,
-  hasZ: false,
-  hasM: false,
-  box: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
-});
+const opening = 91;
 
 /** Where a field was met first. */
 interface Met {
@@ -39,18 +36,22 @@ interface Met {
 /**
  * Sums up features without making anything of them: of their values it looks at types and sizes, of their coordinates
  * at how many numbers a position has. Only features that are written as others were are skimmed (`Stencils`); the
- * few others are parsed. Gives up (`Unclear`) wherever a reading could come to another sum.
+ * few others are parsed. Gives up (`Unclear`) wherever a reading could come to another sum of sound features. Features
+ * whose coordinates a reading refuses (a position of one number, an infinite one, lines nested as polygons are) count.
  */
 export class FeatureSkimmer {
   readonly cursor = new JsonCursor();
   private readonly properties = new Properties();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
   private readonly coordinates = new Coordinates();
-  private readonly stencils = new Stencils(this.cursor, this.properties, this.ids, this.coordinates, true);
+  private readonly stencils = new Stencils(this.cursor, this.properties, this.ids, () => this.skim());
+  /** Of the geometry skimmed last, how many numbers a position has, if it is not the only one. */
+  private dimensions = 0;
+  private readonly unescaped = new Unescaped();
   /** Of the columns of `properties`, in their order. */
   private readonly facts: ValueFacts[] = [];
-  private readonly idFacts = new ValueFacts("id");
-  private readonly kinds = Array.from({ length: 8 }, newKind);
+  private readonly idFacts = new ValueFacts("id", this.unescaped);
+  private readonly kinds = Array.from({ length: 8 }, emptyKind);
   private records = 0;
   /** For the features that are not skimmed. */
   private readonly parser: FeatureParser;
@@ -58,10 +59,10 @@ export class FeatureSkimmer {
   private readonly met = new Map<string, Met>();
   private parsed = 0;
 
-  /** @param points whether points may be summed up; if not, one is enough to give up */
+  /** @param within where points may be; null where one is enough to give up */
   constructor(
     teller: Teller,
-    private readonly points: boolean,
+    private readonly within: Extent | null,
   ) {
     const refuse = () => {
       throw new Unclear();
@@ -89,6 +90,22 @@ export class FeatureSkimmer {
     this.parse(start);
   }
 
+  /** Reads the coordinates at the cursor if they are those of a point, and passes over others. */
+  private skim(): boolean {
+    const { cursor, coordinates } = this;
+    const { bytes } = cursor;
+    if (bytes[cursor.at] !== opening) return false;
+    let at = cursor.at + 1;
+    while (bytes[at]! <= 32) at++;
+    if (bytes[at] !== opening) {
+      coordinates.read(cursor);
+      return coordinates.isPosition;
+    }
+    coordinates.forget();
+    this.dimensions = passCoordinates(cursor);
+    return this.dimensions !== 0;
+  }
+
   /** Whether the coordinates skimmed are those of a point where they should be. */
   private isOfItsKind(): boolean {
     return (this.stencils.kind === Kind.Point) === this.coordinates.isPosition;
@@ -97,14 +114,14 @@ export class FeatureSkimmer {
   private add(): void {
     const { stencils, properties, facts, ids, idFacts, cursor } = this;
     const { bytes } = cursor;
-    const valid = this.parser.isUtf8;
+    const valid = this.parser.valid;
     const { count } = properties;
-    if (properties.repeated.length > 0 || count > mostFields) throw new Unclear();
+    if (properties.repeated.length > 0 || count > mostColumns || properties.isCrowded) throw new Unclear();
     this.records++;
     for (let c = 0; c < count; c++) {
       const column = properties.columnAt(c);
       const token = column.tokenAt(0);
-      if (c === facts.length) facts.push(new ValueFacts(column.name));
+      if (c === facts.length) facts.push(new ValueFacts(column.name, this.unescaped));
       if (token === Token.absent) continue;
       const values = facts[c]!;
       if (values.first === 0) values.first = this.records;
@@ -122,18 +139,12 @@ export class FeatureSkimmer {
     const { coordinates, stencils } = this;
     kind.count++;
     if (stencils.kind !== Kind.Point) {
-      kind.hasZ ||= stencils.dimensions > 2;
+      kind.hasZ ||= this.dimensions > 2;
       return;
     }
-    if (!this.points) throw new Unclear();
+    if (!this.within) throw new Unclear();
     kind.hasZ ||= coordinates.hasZ;
-    const { box } = kind;
-    const x = coordinates.xy[0]!;
-    const y = coordinates.xy[1]!;
-    if (x < box[0]) box[0] = x;
-    if (y < box[1]) box[1] = y;
-    if (x > box[2]) box[2] = x;
-    if (y > box[3]) box[3] = y;
+    coordinates.widen(kind.box);
   }
 
   private parse(start: number): void {
@@ -163,15 +174,29 @@ export class FeatureSkimmer {
     this.met.set(name, { record: batch.recordAt(row), place });
   }
 
-  /** To be called before other bytes are loaded. @throws Unclear as soon as there is a second kind of layer */
-  settle(): void {
+  /**
+   * To be called before other bytes are loaded.
+   * @throws Unclear as soon as there are two kinds of layers, or a point is where it may not be
+   */
+  closePiece(): void {
     this.addParsed();
     const counts = this.kinds.map(({ count }, kind) => count + this.summariser.state.kinds[kind]!.count);
-    if (!isOneFamily(counts) || (counts[Kind.Point]! > 0 && !this.points)) throw new Unclear();
+    if (!isOneFamily(counts)) throw new Unclear();
+    if (counts[Kind.Point]! > 0 && !this.areSpared()) throw new Unclear();
+  }
+
+  /** Whether all points are where they may be. */
+  private areSpared(): boolean {
+    if (!this.within) return false;
+    const [minX, minY, maxX, maxY] = this.within;
+    return [this.kinds, this.summariser.state.kinds].every((kinds) => {
+      const [x0, y0, x1, y1] = kinds[Kind.Point]!.box;
+      return x0 >= minX && y0 >= minY && x1 <= maxX && y1 <= maxY;
+    });
   }
 
   /** What all features say together, as a Summariser says it; boxes are those of points alone. @throws Unclear */
-  state(): SummaryState {
+  summary(): LayerSummary {
     const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
     const places = new Map(this.met);
     this.facts.forEach(({ name, first }, place) => {
@@ -182,7 +207,7 @@ export class FeatureSkimmer {
     const names = [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
     const whole = new Summariser(true);
     whole.merge({
-      fields: new Map(names.map(([name]) => [name, fields.get(name) ?? nothing()])),
+      fields: new Map(names.map(([name]) => [name, fields.get(name) ?? emptyField()])),
       kinds: this.kinds,
       idType: this.idFacts.state.type,
       idBytes: this.idFacts.state.maxBytes,
@@ -192,17 +217,12 @@ export class FeatureSkimmer {
     whole.merge(parsed);
     const { kinds } = whole.state;
     if (kinds.some(({ count }, kind) => kind > Kind.Point && count > 0)) forgetBoxes(kinds);
-    return whole.state;
+    return whole.summary();
   }
 }
 
-const nothing = (): FieldState => {
-  const none = { type: null, width: undefined, decimals: undefined, temporal: undefined };
-  return { ...none, values: 0, maxBytes: 0 };
-};
-
 function forgetBoxes(kinds: KindSummary[]): void {
-  for (const kind of kinds) kind.box = newKind().box;
+  for (const kind of kinds) kind.box = emptyKind().box;
 }
 
 /** Values of these types, which may stand side by side, are of a type that holds them one by one. @throws Unclear */

@@ -1,9 +1,7 @@
 import { Kind } from "../../src/model/index.js";
 import { ByteRun } from "./byte-run.js";
-import type { Coordinates } from "./coordinates.js";
 import { Damage, type JsonCursor, Token } from "./json-cursor.js";
 import { featureType, readName, readType } from "./member.js";
-import { passCoordinates } from "./pass-coordinates.js";
 import { isIdToken, type Properties } from "./properties.js";
 import type { RawColumn } from "./raw-column.js";
 
@@ -38,16 +36,13 @@ export class Stencils {
   /** Of the feature read last: the kind of its geometry, and whether it has an id. */
   kind = 0;
   hasId = false;
-  /** Where coordinates are skimmed: how many numbers a position has, if it is not the only one. */
-  dimensions = 0;
 
   constructor(
     private readonly cursor: JsonCursor,
     private readonly properties: Properties,
     private readonly ids: RawColumn,
-    private readonly coordinates: Coordinates,
-    /** Whether only those of points are read, and others passed over. */
-    private readonly skims = false,
+    /** Moves past the coordinates at the cursor; false where the feature is to be read in the general way. */
+    private readonly coordinates: (cursor: JsonCursor) => boolean,
   ) {}
 
   /**
@@ -94,29 +89,13 @@ export class Stencils {
       case Slot.type:
         return this.type();
       case Slot.coordinates:
-        if (this.skims) return this.skim();
-        this.coordinates.read(cursor);
-        return true;
+        return this.coordinates(cursor);
       case Slot.id:
         return this.id(row);
       default:
         cursor.value();
         return true;
     }
-  }
-
-  private skim(): boolean {
-    const { cursor, coordinates } = this;
-    const { bytes } = cursor;
-    let at = cursor.at + 1;
-    while (bytes[at]! <= 32) at++;
-    if (bytes[at] === 91) {
-      coordinates.forget();
-      this.dimensions = passCoordinates(cursor);
-      return this.dimensions !== 0;
-    }
-    coordinates.read(cursor);
-    return coordinates.isPosition;
   }
 
   private type(): boolean {

@@ -11,6 +11,8 @@ const brackets = 0x59595959;
 const bracketBits = 0xf9f9f9f9 | 0;
 /** Marks the bytes of a word below 128 that are not zero; added, it carries nothing into the next. */
 const nonzero = 0x7f7f7f7f;
+/** Added, it marks the bytes of a word from 33 up to 127. */
+const visible = 0x5f5f5f5f;
 /** So many words are counted before the four counts of a byte each are added up. */
 const wordsAtOnce = 63;
 
@@ -33,6 +35,9 @@ export function passCoordinates(cursor: JsonCursor): number {
   let empty = 0;
   /** Of the word before, which bytes are opening brackets. */
   let before = 0;
+  /** Of the word before, which bytes are white space; and whether there was more than one such byte behind a bracket. */
+  let spaceBefore = 0;
+  let wide = 0;
   for (let stops = false; !stops && at <= last; ) {
     let commaCounts = 0;
     let positionCounts = 0;
@@ -52,7 +57,10 @@ export function passCoordinates(cursor: JsonCursor): number {
       positionCounts += (opens & ~behind) >>> 7;
       empty |= either & ~opens & behind;
       commaCounts += (~((word ^ commas) + nonzero) & highest) >>> 7;
+      const spaces = ~(word + visible) & highest;
+      wide |= spaces & ((spaces << 8) | (spaceBefore >>> 24)) & ((opens << 16) | (before >>> 16));
       before = opens;
+      spaceBefore = spaces;
     }
     positions += Math.imul(positionCounts, ones) >>> 24;
     numbers += Math.imul(commaCounts, ones) >>> 24;
@@ -65,8 +73,9 @@ export function passCoordinates(cursor: JsonCursor): number {
     if (byte === comma) numbers++;
     else if (byte === opening && !follows) positions++;
     else if (byte === closing && follows) return 0;
+    else if (byte <= 32 && at > start + 1 && bytes[at - 1]! <= 32 && bytes[at - 2] === opening) return 0;
   }
-  if (at === end || empty !== 0) return 0;
+  if (at === end || (empty | wide) !== 0) return 0;
   for (; at > start && bytes[at - 1] !== closing; at--) {
     const byte = bytes[at - 1]!;
     if (byte === comma) numbers--;

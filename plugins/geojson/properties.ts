@@ -27,6 +27,11 @@ export class Properties {
     return this.active.length;
   }
 
+  /** Whether there were more names, or ways to write them, than are remembered. */
+  get isCrowded(): boolean {
+    return this.byName.size > mostNames || this.byKey.size > mostNames;
+  }
+
   /** A column of the batch under way, in the order of their first appearance. */
   columnAt(index: number): RawColumn {
     return this.active[index]!;
@@ -139,7 +144,7 @@ export class Properties {
       columns.push(column);
     }
     this.active = [];
-    if (this.byName.size > mostNames || this.byKey.size > mostNames) {
+    if (this.isCrowded) {
       this.byKey.clear();
       this.byName.clear();
       this.first.next = null;

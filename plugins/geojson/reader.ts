@@ -221,14 +221,14 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async summary({ within, isLimited, withExtent, passed }: SummaryAsked): Promise<LayerSummary | null> {
+  async summary({ within, isLimited, withExtent, looked }: SummaryAsked): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
     const { layout } = this.blueprint.survey;
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
-    const skim = new Skim(this.file, this.splitSize, nobody, within);
+    const skim = new Skim(this.file, this.splitSize, nobody, within, this.context.signal);
     const splits = this.split((start, opens) => skim.walker.end(start, opens));
-    return skim.summary(splits, passed);
+    return skim.summary(splits, looked);
   }
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: Listener): SplitReader {

@@ -1,5 +1,5 @@
 import { GeoferryError } from "../../src/errors.js";
-import { type Extent, Kind, type LayerSummary, Summariser } from "../../src/model/index.js";
+import type { Extent, LayerSummary, SummaryAsked } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/format.js";
 import type { Teller } from "./feature-parser.js";
 import { FeatureSkimmer } from "./feature-skimmer.js";
@@ -22,9 +22,10 @@ export class Skim implements FeatureReader {
     private readonly file: SourceFile,
     splitSize: number,
     teller: Teller,
-    private readonly within: Extent | null,
+    within: Extent | null,
+    private readonly signal: AbortSignal,
   ) {
-    this.skimmer = new FeatureSkimmer(teller, within !== null);
+    this.skimmer = new FeatureSkimmer(teller, within);
     this.walker = new Walker(file, splitSize, this);
   }
 
@@ -33,7 +34,7 @@ export class Skim implements FeatureReader {
   }
 
   load(bytes: Buffer): void {
-    this.skimmer.settle();
+    this.skimmer.closePiece();
     this.skimmer.load(bytes);
   }
 
@@ -41,27 +42,22 @@ export class Skim implements FeatureReader {
     this.skimmer.read();
   }
 
-  passed(): void {
+  behind(): void {
     // Nothing is kept of a feature.
   }
 
   /** What the features of these splits, as the walker finds them, say together; null where reading must tell. */
-  async summary(
-    splits: AsyncIterable<FeatureSplit>,
-    passed: SummaryPassed = () => undefined,
-  ): Promise<LayerSummary | null> {
+  async summary(splits: AsyncIterable<FeatureSplit>, looked: SummaryAsked["looked"]): Promise<LayerSummary | null> {
     try {
       for await (const split of splits) {
+        this.signal.throwIfAborted();
         const { bytes } = split;
         const sound = this.walker.soundBytes(split);
         if (sound < bytes) await this.rest(split, sound);
-        passed(bytes);
+        looked?.(bytes);
       }
-      this.skimmer.settle();
-      const whole = new Summariser(true);
-      whole.merge(this.skimmer.state());
-      const summary = whole.summary();
-      return this.isSpared(summary) ? summary : null;
+      this.skimmer.closePiece();
+      return this.skimmer.summary();
     } catch (error) {
       const isDamage = error instanceof Damage || (error instanceof GeoferryError && error.kind === "input");
       if (isDamage || error instanceof Unclear) return null;
@@ -69,7 +65,10 @@ export class Skim implements FeatureReader {
     }
   }
 
-  /** Skims what the walker has not, the first `sound` bytes. @throws Damage, Unclear */
+  /**
+   * Skims what the walker has not passed, which is all but the first `sound` bytes. Two features on one line are for a
+   * reading to refuse. @throws Damage, Unclear
+   */
   private async rest({ start, bytes: size, form, opens }: FeatureSplit, sound: number): Promise<void> {
     if (size - sound > pieceSize || (form !== "array" && form !== "lines")) throw new Unclear();
     const bytes = await this.file.read(start + sound, size - sound);
@@ -85,14 +84,4 @@ export class Skim implements FeatureReader {
       this.read();
     }
   }
-
-  /** Whether points, if there are any, are where they may be. */
-  private isSpared({ kinds }: LayerSummary): boolean {
-    const { count, box } = kinds[Kind.Point]!;
-    if (count === 0 || !this.within) return count === 0;
-    const [minX, minY, maxX, maxY] = this.within;
-    return box[0] >= minX && box[1] >= minY && box[2] <= maxX && box[3] <= maxY;
-  }
 }
-
-type SummaryPassed = (bytes: number) => void;

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type FieldType, type SummaryState, temporalTypeAt } from "../../src/model/index.js";
+import { booleanBytes, doubleBytes, type FieldState, type FieldType, temporalTypeAt } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
 import { Token } from "./json-cursor.js";
 import { StringDecoder } from "./json-text.js";
@@ -7,8 +7,6 @@ import { safeDigits, shortInteger } from "./raw-column.js";
 
 /** Thrown where only reading the features tells what they say together. */
 export class Unclear extends Error {}
-
-export type FieldState = SummaryState["fields"] extends Map<string, infer State> ? State : never;
 
 /** What the values of a property, or the ids, can be, as bits. */
 const Sort = { boolean: 1, int32: 2, int64: 4, double: 8, text: 16, json: 32 } as const;
@@ -23,13 +21,23 @@ const types: readonly (readonly [FieldType, sorts: number])[] = [
   ["json", Sort.json],
 ];
 
-/** The longest text of a double: sign, 17 digits, point, `e-308`. */
-const doubleBytes = 24;
-const booleanBytes = 5;
 /** As many digits are those of an `int32` without a look. */
 const shortDigits = 9;
 /** A number of so many bytes, without an exponent, is finite. */
 const finiteBytes = 300;
+
+/** Takes escapes off texts, one after another in the same memory. */
+export class Unescaped {
+  private readonly decoder = new StringDecoder();
+  private readonly memory = Buffer.allocUnsafeSlow(1 << 16);
+
+  /** The text of `bytes[start … end]`, until the next call. */
+  text(bytes: Buffer, start: number, end: number): Buffer {
+    const { memory } = this;
+    const target = end - start <= memory.length ? memory : Buffer.allocUnsafeSlow(end - start);
+    return target.subarray(0, this.decoder.into(bytes, start, end, target, 0));
+  }
+}
 
 /**
  * What all values of one property say together, found without making values of them. It is what a column of them says;
@@ -41,11 +49,13 @@ export class ValueFacts {
   private maxBytes = 0;
   /** The temporal type that every text so far has; undefined before the first, null when they differ. */
   private temporal: FieldType | null | undefined;
-  private decoded = Buffer.alloc(0);
   /** The number of the first feature that has it, from 1; 0 before that. */
   first = 0;
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    private readonly unescaped: Unescaped,
+  ) {}
 
   /**
    * Adds the value at `bytes[start … end]`.
@@ -66,8 +76,14 @@ export class ValueFacts {
   }
 
   private sized(sort: number, size: number): void {
-    this.sorts |= sort;
+    if ((this.sorts & sort) === 0) this.admit(sort);
     if (size > this.maxBytes) this.maxBytes = size;
+  }
+
+  /** @throws Unclear where no type holds this beside what was met before */
+  private admit(sort: number): void {
+    this.sorts |= sort;
+    if (!types.some(([, all]) => (this.sorts & ~all) === 0)) throw new Unclear();
   }
 
   private integer(bytes: Buffer, start: number, end: number): void {
@@ -86,9 +102,8 @@ export class ValueFacts {
   }
 
   private encoded(bytes: Buffer, start: number, end: number, valid: boolean): void {
-    if (this.decoded.length < end - start) this.decoded = Buffer.alloc(2 * (end - start));
-    const size = new StringDecoder().into(bytes, start, end, this.decoded, 0);
-    this.text(this.decoded, 0, size, valid);
+    const text = this.unescaped.text(bytes, start, end);
+    this.text(text, 0, text.length, valid);
   }
 
   private text(bytes: Buffer, from: number, to: number, valid: boolean): void {
@@ -100,12 +115,9 @@ export class ValueFacts {
     else if (this.temporal !== type) this.temporal = null;
   }
 
-  /** @throws Unclear */
   get state(): FieldState {
     const { sorts, values, maxBytes, temporal } = this;
-    const held = types.find(([, all]) => (sorts & ~all) === 0);
-    if (!held) throw new Unclear();
-    const type = sorts === 0 ? null : held[0];
+    const type = sorts === 0 ? null : types.find(([, all]) => (sorts & ~all) === 0)![0];
     return { type, width: undefined, decimals: undefined, values, maxBytes, temporal: this.settled(type, temporal) };
   }
 

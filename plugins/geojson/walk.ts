@@ -15,7 +15,7 @@ export interface FeatureReader {
   /** Reads the feature at the cursor. @throws Damage where it is no sound JSON */
   read(): void;
   /** To be called behind each feature. @param ends whether it is the last of its split */
-  passed(ends: boolean): void;
+  behind(ends: boolean): void;
 }
 
 /**
@@ -80,7 +80,7 @@ export class Walker {
         }
         reader.read();
         const ends = (byte === 123 || byte === 91) && cursor.at >= this.splitSize;
-        reader.passed(ends);
+        reader.behind(ends);
         this.sound = cursor.at;
         if (ends) return true;
       }

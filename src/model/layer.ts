@@ -51,7 +51,7 @@ export interface SummaryAsked {
   /** Whether the extent is wanted. Of a summary without it no use is made then. */
   readonly withExtent: boolean;
   /** To be told of bytes looked at, where that is work that takes its time, for progress. */
-  passed?(bytes: number): void;
+  looked?(bytes: number): void;
 }
 
 /** A batch, and its share of the input in bytes, for progress. */

@@ -17,11 +17,15 @@ export interface KindSummary {
   count: number;
   hasZ: boolean;
   hasM: boolean;
-  /** Least x, least y, greatest x, greatest y; infinities the wrong way round where there is no position. */
+  /**
+   * Least x, least y, greatest x, greatest y; infinities the wrong way round where there is no position, or where no
+   * position was looked at.
+   */
   box: [number, number, number, number];
 }
 
-const emptyKind = (): KindSummary => ({
+/** That of no geometries. */
+export const emptyKind = (): KindSummary => ({
   count: 0,
   hasZ: false,
   hasM: false,
@@ -45,6 +49,7 @@ export interface LayerSummary {
   readonly kinds: readonly KindSummary[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
+  /** Null where there is no position, or none was looked at (`SummaryAsked.withExtent`). */
   readonly extent: Extent | null;
   /** The type of the feature ids, null where no feature has one. */
   readonly idType: FieldType | null;
@@ -83,7 +88,8 @@ export function temporalType(text: string): "date" | "time" | "datetime" | null 
   return isDate.test(text) ? "date" : isDatetime.test(text) ? "datetime" : isTime.test(text) ? "time" : null;
 }
 
-interface FieldState {
+/** What the values of a field seen so far say together, as plain data. */
+export interface FieldState {
   type: FieldType | null;
   width: number | undefined;
   decimals: number | undefined;
@@ -92,6 +98,16 @@ interface FieldState {
   /** The temporal type that every text so far has; undefined before the first, null when they differ. */
   temporal: FieldType | null | undefined;
 }
+
+/** That of a field without values. */
+export const emptyField = (): FieldState => ({
+  type: null,
+  width: undefined,
+  decimals: undefined,
+  values: 0,
+  maxBytes: 0,
+  temporal: undefined,
+});
 
 /** What a Summariser has found so far, as plain data that crosses between threads. */
 export interface SummaryState {
@@ -111,11 +127,12 @@ function longest(column: BytesColumn, length: number): number {
 }
 
 /** The longest that a double's shortest text can be: sign, 17 digits, point, `e-308`. */
-const doubleBytes = 24;
+export const doubleBytes = 24;
+export const booleanBytes = 5;
 
 /** Bytes that the longest value takes as decimal text. */
 function longestNumber(column: Exclude<Column, BytesColumn>, length: number): number {
-  if (column.type === "boolean") return 5;
+  if (column.type === "boolean") return booleanBytes;
   if (column.type === "double") return doubleBytes;
   let least: number | bigint = 0;
   let most: number | bigint = 0;
@@ -215,12 +232,9 @@ export class Summariser {
     const decides = values > 0 || !this.refine;
     const known = fields.get(field.name);
     const state: FieldState = known ?? {
-      type: null,
+      ...emptyField(),
       width: field.width,
       decimals: field.decimals,
-      values: 0,
-      maxBytes: 0,
-      temporal: undefined,
     };
     if (!known) fields.set(field.name, state);
     else {

@@ -46,24 +46,24 @@ export async function readFirst(conversion: Conversion, inputs: readonly ShapedI
 }
 
 async function tellSummary(conversion: Conversion, { open, shape }: ShapedInput): Promise<LayerSummary | null> {
-  const { request, executor, meter, host, writer } = conversion;
+  const { request, executor, meter, writer } = conversion;
   const isLimited = request.limit !== undefined;
-  let looked = 0;
-  const passed = (bytes: number) => {
-    host.signal.throwIfAborted();
-    if (looked === 0) meter.total += open.layer.bytes;
-    looked += bytes;
+  let passed = 0;
+  const looked = (bytes: number) => {
+    if (passed === 0) meter.total += open.layer.bytes;
+    passed += bytes;
     meter.done += bytes;
     meter.tell("scan");
   };
   // Several threads are as soon done with reading points as one with summing them up.
   const points = !isLimited && executor.width === 1;
-  const withExtent = writer.accepts.needs === "extent";
-  const told = await toldSummary(open, shape, points, { isLimited, withExtent, passed });
+  // Without a reference system it is the extent that tells degrees from units of a plane.
+  const withExtent = writer.accepts.needs === "extent" || shape.crs === null;
+  const told = await toldSummary(open, shape, points, { isLimited, withExtent, looked });
   // What has been looked at in vain is read again.
-  if (!told && looked > 0) {
+  if (!told && passed > 0) {
     meter.total -= open.layer.bytes;
-    meter.done -= looked;
+    meter.done -= passed;
   }
   return told;
 }

@@ -40,7 +40,7 @@ async function summaries(
   const passed = (bytes: number) => {
     looked += bytes;
   };
-  const told = await skimmed.layers[0]!.summary!({ within, isLimited: false, withExtent: false, passed });
+  const told = await skimmed.layers[0]!.summary!({ within, isLimited: false, withExtent: false, looked: passed });
   expect([looking.rejects, looking.losses, looking.notices]).toEqual([[], [], []]);
   const full = await read(await opened(new Recording(false)));
   if (told) {
@@ -239,4 +239,75 @@ describe("skimming", () => {
     const alone = await summaries(collectionOf(many(one("{}", coordinates, type), 20)));
     if (alone.told && alone.full) expectSame(alone.told, alone.full);
   });
+
+  const odd = (properties: string) => `{"properties":${properties},"geometry":null,"type":"Feature"}`;
+
+  test.each([
+    ["a repeated name after plain ones", [...many(one('{"a":1}', "[1,2]")), one('{"a":1,"a":2}', "[1,2]")]],
+    ["a point with the coordinates of a line", [...many(one("{}", "[1,2]")), one("{}", "[[1,2],[3,4]]")]],
+    [
+      "a line with the coordinates of a point",
+      [...many(one("{}", "[[1,2],[3,4]]", "LineString")), one("{}", "[1,2]", "LineString")],
+    ],
+    ["text in a parsed one", [...many(one('{"a":1}', "[1,2]")), odd('{"a":"x"}')]],
+  ])("leaves %s to a reading", async (_, list) => {
+    expect((await summaries(collectionOf(list))).told).toBeNull();
+  });
+
+  test.each([1, 700, 1 << 21])("tells in splits of %i bytes, at the end of the file, too", async (splitSize) => {
+    const list = [
+      ...many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")),
+      odd('{"z":1,"b":2}'),
+      ...many(one('{"b":1.5,"a":1}', "[ [1,2], [3,4] ]", "LineString")),
+      odd('{"late":true}'),
+      ...many(one('{"x":1,"a":1}', "[ [ 1,2],[ 3,4]]", "LineString")),
+      one('{"c":1,"b":3,"a":1}', "[[1,2],[3,4]]", "LineString"),
+    ];
+    for (const padding of [0, 1 << 20]) {
+      const { told, full } = await summaries(collectionOf(list), { splitSize, padding });
+      expectSame(told!, full!);
+    }
+  });
+
+  test("does not lose heights among line feeds", async () => {
+    const list = [
+      ...many(one("{}", "[[1,2],[3,4]]", "LineString")),
+      ...many(one("{}", "[\n  [1,2,3],\n  [4,5,6]\n]", "LineString")),
+    ];
+    const { told, full } = await summaries(collectionOf(list));
+    expect(told?.hasZ ?? full!.hasZ).toBe(true);
+  });
+
+  test.each([
+    ["where features are skipped that are damaged", { skipErrors: true }],
+    ["where no more than some are read", { isLimited: true }],
+    ["where the extent is wanted", { withExtent: true }],
+    ["where ids become a field", { fid: "id" }],
+  ])("is left %s", async (_, { skipErrors = false, fid, ...asked }: Asked) => {
+    const path = scratch.path("left.geojson");
+    writeFileSync(path, collectionOf(many(one('{"a":1}', "[[1,2],[3,4]]", "LineString"))));
+    await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid }, new Recording(skipErrors), 1 << 21);
+    const summary = await dataset.layers[0]!.summary!({ within: globe, isLimited: false, withExtent: false, ...asked });
+    expect(summary).toBeNull();
+  });
+
+  test("says nothing of members beside the features, which the reading after it tells once", async () => {
+    const path = scratch.path("foreign.geojson");
+    const list = collectionOf(many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")));
+    writeFileSync(path, " ".repeat(1 << 20) + list.replace(/}$/, ',"beside":{}}'));
+    const context = new Recording(false);
+    await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 1 << 21);
+    const [layer] = dataset.layers;
+    expect(await layer!.summary!({ within: globe, isLimited: false, withExtent: false })).not.toBeNull();
+    expect(context.notices).toEqual([]);
+    for await (const _ of layer!.batches());
+    expect(context.notices).toMatchObject([{ code: "foreign-member", field: "beside", count: 1 }]);
+  });
 });
+
+interface Asked {
+  readonly skipErrors?: boolean;
+  readonly fid?: string;
+  readonly isLimited?: boolean;
+  readonly withExtent?: boolean;
+}
