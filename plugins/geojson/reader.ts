@@ -142,11 +142,14 @@ class GeoJsonLayer implements Layer {
     return this.split();
   }
 
-  /** @param ends who may know where splits end: a first look, of which nothing is said */
-  private async *split(ends?: ScanSettings["ends"]): AsyncGenerator<FeatureSplit> {
+  /**
+   * @param ends who may know where splits end
+   * @param isSilent whether nothing is said of what stands beside the features
+   */
+  private async *split(ends?: ScanSettings["ends"], isSilent = false): AsyncGenerator<FeatureSplit> {
     if (this.known) {
       yield* this.known.splits;
-      if (!ends) this.noticeForeign(this.known.foreign);
+      if (!isSilent) this.noticeForeign(this.known.foreign);
       return;
     }
     const { start, layout, mark } = this.blueprint.survey;
@@ -170,7 +173,7 @@ class GeoJsonLayer implements Layer {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.giveUp(this.restAfter(error));
     }
-    if (!ends) this.noticeForeign(scanner.foreign);
+    if (!isSilent) this.noticeForeign(scanner.foreign);
   }
 
   /** What stands around the features tells where they are: behind damage to it nothing is found. */
@@ -227,7 +230,7 @@ class GeoJsonLayer implements Layer {
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
     const skim = new Skim(this.file, this.splitSize, nobody, within, this.context.signal);
-    const splits = this.split((start, opens) => skim.walker.end(start, opens));
+    const splits = this.split((start, opens) => skim.walker.end(start, opens), true);
     return skim.summary(splits, looked);
   }
 
