@@ -5,6 +5,9 @@ import { table } from "./speed-page.mjs";
 /** Formats whose features are encoded on the workers, byte by byte. */
 const textual = new Set(["csv", "geojson", "kml", "gpx"]);
 
+/** Shapes whose attributes are most of the data; they are summed up apart. */
+const heavy = { wide: "many columns", text: "much text" };
+
 const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 const digits = (value, count = 2) => (value === undefined ? "" : value.toFixed(count));
 
@@ -135,8 +138,16 @@ export class Comparison {
       return [[name, known.length, digits(mean), `${digits(least.ratio)} (${least.where})`]];
     };
     const most = pairs.reduce((a, b) => (b.best.peak > a.best.peak ? b : a));
+    const byOgr = (name, chosen) => line(name, chosen, (pair) => pair.ratio("ogr2ogr"));
+    const usual = pairs.filter(({ shape }) => !Object.hasOwn(heavy, shape));
     const rows = [
-      ...line("times as fast as ogr2ogr", pairs, (pair) => pair.ratio("ogr2ogr")),
+      ...byOgr("times as fast as ogr2ogr", usual),
+      ...Object.entries(heavy).flatMap(([shape, name]) =>
+        byOgr(
+          `the same, ${name}`,
+          pairs.filter((pair) => pair.shape === shape),
+        ),
+      ),
       ...line("times as fast as mapshaper", pairs, (pair) => pair.ratio("mapshaper")),
       ...line(
         "gain by more workers, text outputs",
