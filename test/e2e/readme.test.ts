@@ -84,7 +84,7 @@ class Reader extends Desk {
 /** A command that runs until it is stopped, is; on a port that is free. */
 const stopped = (command: string) =>
   /# until Ctrl\+C$/.test(command)
-    ? `export GEOFERRY_PORT=0; timeout --preserve-status --signal INT 5 ${command}`
+    ? `export GEOFERRY_PORT=0; timeout --foreground --preserve-status --signal INT 5 ${command}`
     : command;
 
 /** The commands of a `sh` block, each with the status that the text promises: `# exit 5`. */

@@ -202,10 +202,14 @@ export async function objectStore(): Promise<ObjectStore | null> {
   start("ceph-mon", ...ceph, "-i", "a");
   run("ceph", ...ceph, "osd", "new", disk);
   run("ceph-osd", ...ceph, "-i", "0", "--mkfs", "--osd-uuid", disk);
-  start("ceph-osd", ...ceph, "-i", "0");
+  let osd = start("ceph-osd", ...ceph, "-i", "0");
+  // One that asks before it has the map of monitors is told that its cluster is the wrong one, and ends.
+  const keepUp = (): void => {
+    if (osd.exitCode !== null || osd.signalCode !== null) osd = start("ceph-osd", ...ceph, "-i", "0");
+  };
   const endpoint = `http://127.0.0.1:${gateway}`;
   const begin = () => start("radosgw", ...ceph, "-n", "client.admin");
-  for (let tries = 1; !(await isAnswering(endpoint, begin())); tries++)
+  for (let tries = 1; !(await isAnswering(endpoint, begin(), keepUp)); tries++)
     if (tries === 4) throw new Error(`radosgw does not answer: ${readFileSync(join(folder, "radosgw.log"), "utf8")}`);
   const keys = ["--access-key", user.accessKeyId, "--secret-key", user.secretAccessKey];
   run("radosgw-admin", ...ceph, "user", "create", "--uid", "test", "--display-name", "test", ...keys);
@@ -215,9 +219,10 @@ export async function objectStore(): Promise<ObjectStore | null> {
 /** Milliseconds. A gateway that asks before the monitor is ready may ask the next time after half a minute. */
 const patience = 60_000;
 
-/** Whether the gateway has come up; one that has not is ended. */
-async function isAnswering(endpoint: string, gateway: ChildProcess): Promise<boolean> {
+/** Whether the gateway has come up, while `keepUp` sees to what it needs; one that has not is ended. */
+async function isAnswering(endpoint: string, gateway: ChildProcess, keepUp: () => void): Promise<boolean> {
   for (const end = Date.now() + patience; Date.now() < end && gateway.exitCode === null; ) {
+    keepUp();
     const answer = await fetch(endpoint, { signal: AbortSignal.timeout(2000) }).catch(() => null);
     if (answer?.ok) return true;
     await pause(100);
