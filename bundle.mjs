@@ -75,7 +75,7 @@ await bundle.write({
       { name: "well-known", test: /[\\/]plugins[\\/]shared[\\/]wk[bt]/ },
       {
         name: "sqlite",
-        test: /[\\/]plugins[\\/]geopackage[\\/](sqlite-rows|table-survey|schema-sql|asked-process|sql-names)\.ts$/,
+        test: /[\\/]plugins[\\/]geopackage[\\/](sqlite-rows|table-survey|schema-sql)\.ts$/,
       },
     ],
   },

@@ -1,5 +1,5 @@
 import { Kind } from "../../src/model/geometry.js";
-import type { KindSummary } from "../../src/model/summary.js";
+import { emptyKind, type KindSummary } from "../../src/model/summary.js";
 import { isOneFamily } from "../shared/kind-families.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 import { missingWords } from "./geometry-text.js";
@@ -229,8 +229,8 @@ export function geometrySurvey(plan: GeometryPlan, isNumeric: (column: number) =
 
 export const kindSummaries = ({ counts, hasZ, hasM }: GeometryFacts): KindSummary[] =>
   counts.map((count, kind) => ({
+    ...emptyKind(),
     count,
     hasZ: kind !== Kind.none && count > 0 && hasZ,
     hasM: kind !== Kind.none && count > 0 && hasM,
-    box: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
   }));

@@ -6,6 +6,7 @@ import {
   emptyKind,
   type Field,
   type FieldType,
+  isExtentWithin,
   Kind,
   type KindSummary,
   type LayerSummary,
@@ -21,6 +22,7 @@ import { passCoordinates } from "./pass-coordinates.js";
 import { Properties } from "./properties.js";
 import { RawColumn } from "./raw-column.js";
 import { Unclear, Unescaped, ValueFacts } from "./value-facts.js";
+import type { FeatureReader } from "./walk.js";
 
 /** Features that must be parsed cost more here than in a reading: so many, and one in so many, are worth it. */
 const fewParsed = 64;
@@ -39,7 +41,7 @@ interface Met {
  * few others are parsed. Gives up (`Unclear`) wherever a reading could come to another sum of sound features. Features
  * whose coordinates a reading refuses (a position of one number, an infinite one, lines nested as polygons are) count.
  */
-export class FeatureSkimmer {
+export class FeatureSkimmer implements FeatureReader {
   readonly cursor = new JsonCursor();
   private readonly properties = new Properties();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
@@ -71,6 +73,7 @@ export class FeatureSkimmer {
   }
 
   load(bytes: Buffer): void {
+    this.closePiece();
     this.cursor.load(bytes);
     this.parser.load(bytes);
   }
@@ -88,6 +91,10 @@ export class FeatureSkimmer {
     this.ids.clear(0);
     cursor.at = start;
     this.parse(start);
+  }
+
+  behind(): void {
+    // Nothing is kept of a feature.
   }
 
   /** Reads the coordinates at the cursor if they are those of a point, and passes over others. */
@@ -175,10 +182,10 @@ export class FeatureSkimmer {
   }
 
   /**
-   * To be called before other bytes are loaded.
+   * Ends with the bytes at hand.
    * @throws Unclear as soon as there are two kinds of layers, or a point is where it may not be
    */
-  closePiece(): void {
+  private closePiece(): void {
     this.addParsed();
     const counts = this.kinds.map(({ count }, kind) => count + this.summariser.state.kinds[kind]!.count);
     if (!isOneFamily(counts)) throw new Unclear();
@@ -187,16 +194,14 @@ export class FeatureSkimmer {
 
   /** Whether all points are where they may be. */
   private areSpared(): boolean {
-    if (!this.within) return false;
-    const [minX, minY, maxX, maxY] = this.within;
-    return [this.kinds, this.summariser.state.kinds].every((kinds) => {
-      const [x0, y0, x1, y1] = kinds[Kind.Point]!.box;
-      return x0 >= minX && y0 >= minY && x1 <= maxX && y1 <= maxY;
-    });
+    const { within } = this;
+    if (!within) return false;
+    return [this.kinds, this.summariser.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
   }
 
   /** What all features say together, as a Summariser says it; boxes are those of points alone. @throws Unclear */
   summary(): LayerSummary {
+    this.closePiece();
     const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
     const places = new Map(this.met);
     this.facts.forEach(({ name, first }, place) => {
@@ -205,15 +210,16 @@ export class FeatureSkimmer {
     });
     const parsed = this.summariser.state;
     const names = [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
+    const { type: idType, maxBytes: idBytes } = this.idFacts.state;
     const whole = new Summariser(true);
     whole.merge({
       fields: new Map(names.map(([name]) => [name, fields.get(name) ?? emptyField()])),
       kinds: this.kinds,
-      idType: this.idFacts.state.type,
-      idBytes: this.idFacts.state.maxBytes,
+      idType,
+      idBytes,
     });
     for (const [name, { type }] of parsed.fields) checkTogether(fields.get(name)?.type ?? null, type);
-    checkTogether(this.idFacts.state.type, parsed.idType);
+    checkTogether(idType, parsed.idType);
     whole.merge(parsed);
     const { kinds } = whole.state;
     if (kinds.some(({ count }, kind) => kind > Kind.Point && count > 0)) forgetBoxes(kinds);

@@ -7,13 +7,13 @@ import type { FeatureSplit } from "./feature-split.js";
 import { Damage } from "./json-cursor.js";
 import { pieceSize } from "./split-reader.js";
 import { Unclear } from "./value-facts.js";
-import { type FeatureReader, Walker } from "./walk.js";
+import { Walker } from "./walk.js";
 
 /**
  * Sums up a file by skimming its features, which also tells where its splits end. It knows no better than to give up
  * where anything is damaged, unusual, or different from what a reading might find: that is for a reading to say.
  */
-export class Skim implements FeatureReader {
+export class Skim {
   private readonly skimmer: FeatureSkimmer;
   readonly walker: Walker;
 
@@ -26,24 +26,7 @@ export class Skim implements FeatureReader {
     private readonly signal: AbortSignal,
   ) {
     this.skimmer = new FeatureSkimmer(teller, within);
-    this.walker = new Walker(file, splitSize, this);
-  }
-
-  get cursor() {
-    return this.skimmer.cursor;
-  }
-
-  load(bytes: Buffer): void {
-    this.skimmer.closePiece();
-    this.skimmer.load(bytes);
-  }
-
-  read(): void {
-    this.skimmer.read();
-  }
-
-  behind(): void {
-    // Nothing is kept of a feature.
+    this.walker = new Walker(file, splitSize, this.skimmer);
   }
 
   /** What the features of these splits, as the walker finds them, say together; null where reading must tell. */
@@ -56,7 +39,6 @@ export class Skim implements FeatureReader {
         if (sound < bytes) await this.rest(split, sound);
         looked?.(bytes);
       }
-      this.skimmer.closePiece();
       return this.skimmer.summary();
     } catch (error) {
       const isDamage = error instanceof Damage || (error instanceof GeoferryError && error.kind === "input");
@@ -73,15 +55,16 @@ export class Skim implements FeatureReader {
     if (size - sound > pieceSize || (form !== "array" && form !== "lines")) throw new Unclear();
     const bytes = await this.file.read(start + sound, size - sound);
     if (bytes.length < size - sound) throw new Unclear();
-    this.load(bytes);
-    const { cursor } = this;
+    const { skimmer } = this;
+    const { cursor } = skimmer;
+    skimmer.load(bytes);
     for (let comma = form === "array" && (sound > 0 || !opens); cursor.space() !== -1; comma = form === "array") {
       if (comma) {
         if (cursor.bytes[cursor.at] !== 44) throw new Unclear();
         cursor.at++;
         cursor.space();
       }
-      this.read();
+      skimmer.read();
     }
   }
 }

@@ -1,5 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { booleanBytes, doubleBytes, type FieldState, type FieldType, temporalTypeAt } from "../../src/model/index.js";
+import {
+  booleanBytes,
+  doubleBytes,
+  emptyField,
+  type FieldState,
+  type FieldType,
+  temporalTypeAt,
+} from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
 import { Token } from "./json-cursor.js";
 import { StringDecoder } from "./json-text.js";
@@ -116,13 +123,10 @@ export class ValueFacts {
   }
 
   get state(): FieldState {
-    const { sorts, values, maxBytes, temporal } = this;
+    const { sorts, values, maxBytes } = this;
     const type = sorts === 0 ? null : types.find(([, all]) => (sorts & ~all) === 0)![0];
-    return { type, width: undefined, decimals: undefined, values, maxBytes, temporal: this.settled(type, temporal) };
-  }
-
-  /** Of columns other than text, as a Summariser has it. */
-  private settled(type: FieldType | null, temporal: FieldType | null | undefined): FieldType | null | undefined {
-    return type === null ? undefined : type === "text" ? temporal : null;
+    // As a Summariser has it, of columns other than text.
+    const temporal = type === null || type === "text" ? this.temporal : null;
+    return { ...emptyField(), type, values, maxBytes, temporal };
   }
 }

@@ -1,4 +1,4 @@
-import { type Extent, type FieldType, Kind } from "../../src/model/index.js";
+import { type Extent, type FieldType, isExtentWithin, Kind } from "../../src/model/index.js";
 import { temporalTypeAt } from "../../src/model/temporal.js";
 import { isUtf8Text } from "../shared/utf8.js";
 import { WkbReader } from "../shared/wkb.js";
@@ -158,10 +158,10 @@ export class KindGauge {
 
   /** Whether all points are where they may be, and without other geometries. */
   isWithin(): boolean {
-    const { within, west, south, east, north, counts } = this;
+    const { within, counts } = this;
     if (counts[Kind.Point] === 0) return true;
     if (counts.some((count, kind) => count > 0 && kind !== Kind.Point && kind !== Kind.none)) return false;
-    return within !== null && west >= within[0] && south >= within[1] && east <= within[2] && north <= within[3];
+    return within !== null && isExtentWithin(this.pointBox(), within);
   }
 
   /** Least x, least y, greatest x and greatest y of the points. */

@@ -1,4 +1,4 @@
-import { type Extent, type FieldType, Kind, type LayerSummary, Summariser } from "../../src/model/index.js";
+import { type Extent, emptyField, type FieldType, Kind, type LayerSummary, Summariser } from "../../src/model/index.js";
 import { type Gauge, gaugeOf, KindGauge } from "./gauges.js";
 import type { LayerPlan } from "./layer-plan.js";
 import { RecordHead } from "./record-head.js";
@@ -66,7 +66,7 @@ export class TableGauge {
       const { name, role } = plan.columns[c]!;
       const type = role as FieldType;
       const maxBytes = values > 0 ? longest : 0;
-      state.fields.set(name, { type, width: undefined, decimals: undefined, values, maxBytes, temporal: undefined });
+      state.fields.set(name, { ...emptyField(), type, values, maxBytes });
     }
     this.kinds.counts.forEach((count, kind) => {
       state.kinds[kind]!.count = count;

@@ -1,9 +1,10 @@
 import {
+  doubleBytes,
+  emptyKind,
   type FieldSummary,
   type GeometryType,
   giveBack,
   Kind,
-  type KindSummary,
   type LayerSummary,
 } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/index.js";
@@ -12,19 +13,12 @@ import { geometryTypesOf, plainShape, Shape } from "./shape-types.js";
 import { type Contents, readContents } from "./shp-contents.js";
 import type { ShapeSplit } from "./shp-splits.js";
 
-const emptyBox = (): KindSummary["box"] => [
-  Number.POSITIVE_INFINITY,
-  Number.POSITIVE_INFINITY,
-  Number.NEGATIVE_INFINITY,
-  Number.NEGATIVE_INFINITY,
-];
-
 /** Whether the widths that the table declares hold its texts as UTF-8 too. */
 const isUtf8 = (table: TableFacts | null): boolean =>
   table === null || table.encoding === null || /^utf-?8$/i.test(table.encoding);
 
 function fieldSummary({ field }: TableFacts["fields"][number], rows: number): FieldSummary {
-  return { ...field, values: rows, maxBytes: field.width ?? 24 };
+  return { ...field, values: rows, maxBytes: field.width ?? doubleBytes };
 }
 
 /** What a cell has in it where it holds a value; other types are taken to hold one. */
@@ -110,12 +104,7 @@ export async function shapeSummary(
   if (table && dbf && !(await everyColumnHasValue(table, dbf))) return null;
   const counts = await countTypes(splits, shp, shx);
   if (!counts) return null;
-  const kinds: KindSummary[] = Array.from({ length: 8 }, () => ({
-    count: 0,
-    hasZ: false,
-    hasM: false,
-    box: emptyBox(),
-  }));
+  const kinds = Array.from({ length: 8 }, emptyKind);
   let rows = 0;
   for (const [type, count] of counts) {
     rows += count;

@@ -79,6 +79,10 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
+/** Whether no part of the first is outside of the second; so it is of one without positions. */
+export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>
+  inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
+
 /** The position k as GeoJSON has it: M is not part of it, Z only where the position has one. */
 function positionAt(column: GeometryColumn, k: number): Position {
   const { xy, z } = column;

@@ -1,4 +1,4 @@
-import type { Extent } from "../model/geometry.js";
+import { type Extent, isExtentWithin } from "../model/geometry.js";
 
 /** What is known of a data set whose coordinates are said to be longitude, latitude in degrees. */
 export interface Coverage {
@@ -21,9 +21,6 @@ function unwrapped([west, south, east, north]: Extent): Extent[] {
   ];
 }
 
-const within = (inner: Extent, outer: Extent): boolean =>
-  inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
-
 /** Whether two boxes that do not wrap have a point in common. */
 export const overlap = (a: Extent, b: Extent): boolean => a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
@@ -38,12 +35,13 @@ const degrees: Extent = [-180, -90, 180, 90];
 export function suspectSwap({ extent }: Coverage, hints: SwapHints = {}): "sure" | "suspected" | null {
   if (!extent) return null;
   const exchanged: Extent = [extent[1], extent[0], extent[3], extent[2]];
-  if (!within(exchanged, degrees)) return null;
+  if (!isExtentWithin(exchanged, degrees)) return null;
   if (extent[1] < -90 || extent[3] > 90) return "sure";
   const { areaOfUse, held } = hints;
   if (areaOfUse) {
     const used = unwrapped(areaOfUse);
-    if (used.some((box) => within(exchanged, box)) && !used.some((box) => within(extent, box))) return "suspected";
+    if (used.some((box) => isExtentWithin(exchanged, box)) && !used.some((box) => isExtentWithin(extent, box)))
+      return "suspected";
   }
   if (held) {
     const boxes = unwrapped(held);
