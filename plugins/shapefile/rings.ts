@@ -27,14 +27,14 @@ export function signedArea(xy: Float64Array, from: number, to: number): number {
 /** `owners[r]` is the ring that r is a hole of, or r itself for a shell. */
 export interface Assignment {
   readonly owners: Int32Array;
-  /** Counter-clockwise rings that lie in no shell and were taken for shells. */
+  /** Rings whose direction is not that of what they are: counter-clockwise shells, and the clockwise holes in them. */
   readonly turned: number;
 }
 
 /**
  * Which rings are shells and which are holes of which (Technical Description, "Polygon": shells are clockwise, holes
  * counter-clockwise, in any order). A hole belongs to the smallest shell around it. Counter-clockwise rings that lie
- * in no shell have the wrong direction: among them nesting decides.
+ * in no shell have the wrong direction: among them and the rings inside them nesting decides.
  */
 export function assignRings(rings: Rings): Assignment {
   const { xy, starts, ends } = rings;
@@ -68,16 +68,36 @@ export function assignRings(rings: Rings): Assignment {
   return { owners, turned: lost.length === 0 ? 0 : nest(rings, lost, owners, boxes, areas) };
 }
 
-/** Rings without a shell: the larger ones are shells, those right inside one of them its holes. */
+/** Rings without a shell, and all that lies in them: the larger ones are shells, those right inside one of them its holes. */
 function nest(rings: Rings, lost: number[], owners: Int32Array, boxes: Float64Array, areas: readonly number[]): number {
-  const bySize = lost.sort((a, b) => areas[a]! - areas[b]! || b - a);
+  const bySize = withInside(rings, lost, owners, boxes, areas);
   const around = new Surroundings(rings, boxes, bySize);
   let turned = 0;
   for (let rank = bySize.length - 1; rank >= 0; rank--) {
     const ring = bySize[rank]!;
     const larger = around.smallestAround(ring, rank);
     owners[ring] = larger !== undefined && owners[larger] === larger ? larger : ring;
-    if (owners[ring] === ring) turned++;
+    if ((owners[ring] === ring) === areas[ring]! >= 0) turned++;
   }
   return turned;
+}
+
+/** The rings without a shell, the clockwise ones inside them and what was taken for holes of these; smallest first. */
+function withInside(
+  rings: Rings,
+  lost: readonly number[],
+  owners: Int32Array,
+  boxes: Float64Array,
+  areas: readonly number[],
+): number[] {
+  const bySize = (some: readonly number[]) =>
+    [...some].sort((a, b) => Math.abs(areas[a]!) - Math.abs(areas[b]!) || b - a);
+  const around = new Surroundings(rings, boxes, bySize(lost));
+  const inside = new Set<number>();
+  areas.forEach((area, ring) => {
+    if (area < 0 && around.smallestAround(ring) !== undefined) inside.add(ring);
+  });
+  if (inside.size === 0) return bySize(lost);
+  const holes = areas.flatMap((area, ring) => (area >= 0 && inside.has(owners[ring]!) ? [ring] : []));
+  return bySize([...lost, ...inside, ...holes]);
 }

@@ -130,6 +130,13 @@ class ShapeDecoder {
     return types;
   }
 
+  /** The parts of the current shape, as `readParts`; a notice where points stand before the first one. */
+  private partsOf(from: number): number[] {
+    const types = this.readParts(from, this.layout.parts, this.layout.points);
+    if (this.ringStarts[0] !== 0) this.note("points-outside-parts");
+    return types;
+  }
+
   private shape(i: number, from: number, to: number): void {
     this.layout.measure(from, to);
     const { plain, points } = this.layout;
@@ -153,7 +160,7 @@ class ShapeDecoder {
 
   /** Divides the positions copied to `first` and behind into the parts of shape i. */
   private parted(i: number, from: number, first: number): void {
-    const { plain, parts, points } = this.layout;
+    const { plain, points } = this.layout;
     switch (plain) {
       case Shape.point:
         this.kinds[i] = Kind.Point;
@@ -169,7 +176,7 @@ class ShapeDecoder {
           this.onePart(first, points);
           break;
         }
-        this.readParts(from, parts, points);
+        this.partsOf(from);
         this.kinds[i] = this.lines(first);
         break;
       case Shape.polygon:
@@ -178,12 +185,12 @@ class ShapeDecoder {
           this.onePart(first, points);
           break;
         }
-        this.readParts(from, parts, points);
+        this.partsOf(from);
         this.kinds[i] = this.polygons(i, first);
         break;
       default:
         this.note("multipatch");
-        this.kinds[i] = this.patches(first, points, this.readParts(from, parts, points));
+        this.kinds[i] = this.patches(first, points, this.partsOf(from));
     }
   }
 
@@ -263,7 +270,6 @@ class ShapeDecoder {
     this.openPart();
     if (ringStarts[0] === 0) for (const end of ringEnds) this.closeRing(first + end);
     else {
-      this.note("points-outside-parts");
       const kept = this.keep(first, ringEnds.at(-1)!);
       ringStarts.forEach((start, r) => {
         this.closeRing(this.place(kept, start, ringEnds[r]!));

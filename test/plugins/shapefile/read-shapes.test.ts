@@ -185,6 +185,47 @@ describe("rings", () => {
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-direction", count: 2 }));
   });
 
+  it("of which all have the wrong direction are a shell and its holes", async () => {
+    const context = new Recording();
+    const lake = poly(5, [ccw(0, 0, 10), cw(2, 2, 2)]);
+    const holeFirst = poly(5, [cw(2, 2, 2), ccw(0, 0, 10)]);
+    const island = poly(5, [ccw(0, 0, 20), cw(2, 2, 10), ccw(4, 4, 4)]);
+    const besideSound = poly(5, [ccw(0, 0, 10), cw(2, 2, 2), cw(20, 0, 10), ccw(22, 2, 2)]);
+    const across = poly(5, [ccw(0, 0, 10), cw(8, 8, 10)]);
+    const path = put(scratch, "reversed", shapefile([lake, holeFirst, island, besideSound, across]));
+    const holed = [pairs(ccw(0, 0, 10)), pairs(cw(2, 2, 2))];
+    expect(await geometries(path, context)).toEqual([
+      { type: "Polygon", coordinates: holed },
+      { type: "Polygon", coordinates: holed },
+      {
+        type: "MultiPolygon",
+        coordinates: [[pairs(ccw(0, 0, 20)), pairs(cw(2, 2, 10))], [pairs(ccw(4, 4, 4))]],
+      },
+      { type: "MultiPolygon", coordinates: [holed, [pairs(cw(20, 0, 10)), pairs(ccw(22, 2, 2))]] },
+      { type: "MultiPolygon", coordinates: [[pairs(ccw(0, 0, 10))], [pairs(cw(8, 8, 10))]] },
+    ]);
+    expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-direction", count: 5 }));
+  });
+
+  it("behind points that belong to no part are read, with a notice about those points", async () => {
+    const context = new Recording();
+    const partAt = (type: number, start: number, points: readonly number[]) => {
+      const shape = poly(type, [points]);
+      shape.writeInt32LE(start, 44);
+      return shape;
+    };
+    const twoParts = poly(5, [[9, 9, ...cw(0, 0, 1)], cw(5, 5, 1)]);
+    twoParts.writeInt32LE(1, 44);
+    const shapes = [partAt(5, 2, [9, 9, 8, 8, ...cw(0, 0, 1)]), twoParts, partAt(3, 1, [9, 9, 0, 0, 1, 1])];
+    const path = put(scratch, "outside", shapefile(shapes));
+    expect(await geometries(path, context)).toEqual([
+      { type: "Polygon", coordinates: [pairs(cw(0, 0, 1))] },
+      { type: "MultiPolygon", coordinates: [[pairs(cw(0, 0, 1))], [pairs(cw(5, 5, 1))]] },
+      { type: "LineString", coordinates: pairs([0, 0, 1, 1]) },
+    ]);
+    expect(context.notices).toContainEqual(expect.objectContaining({ code: "points-outside-parts", count: 3 }));
+  });
+
   it("that are not closed are closed", async () => {
     const context = new Recording();
     const path = put(scratch, "open", shapefile([poly(5, [[0, 0, 0, 1, 1, 1]]), poly(5, [cw(5, 5, 1)])]));

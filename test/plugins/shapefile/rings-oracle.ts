@@ -53,15 +53,20 @@ export function assignSlowly(rings: Rings): Assignment {
     if (owner === undefined) lost.push(r);
     else owners[r] = owner;
   }
-  const bySize = lost.sort((a, b) => area[b]! - area[a]! || a - b);
+  const isInside = (inner: number, outer: number) => within(inner, outer) && contains(rings, outer, inner);
+  const reversed = shells.filter((shell) => lost.some((ring) => isInside(shell, ring)));
+  const holes = all.filter((r) => !shells.includes(r) && reversed.includes(owners[r]!));
+  const size = (r: number) => Math.abs(area[r]!);
+  const bySize = [...lost, ...reversed, ...holes].sort((a, b) => size(b) - size(a) || a - b);
   let turned = 0;
   bySize.forEach((ring, i) => {
     const larger = bySize
       .slice(0, i)
       .reverse()
-      .find((each) => within(ring, each) && contains(rings, each, ring));
+      .find((each) => isInside(ring, each));
     owners[ring] = larger !== undefined && owners[larger] === larger ? larger : ring;
-    if (owners[ring] === ring) turned++;
+    const isShell = owners[ring] === ring;
+    if (isShell !== shells.includes(ring)) turned++;
   });
   return { owners, turned };
 }
