@@ -12,6 +12,14 @@ const leastRing = 4;
 const isLineal = (kind: number): boolean => kind === Kind.LineString || kind === Kind.MultiLineString;
 const isPolygonal = (kind: number): boolean => kind === Kind.Polygon || kind === Kind.MultiPolygon;
 
+/** What a target needs of geometries. */
+export interface Soundness {
+  /** The fewest positions of a line. */
+  readonly leastLine: number;
+  /** The last position of a ring has the height of the first one, too. */
+  readonly closesHeights: boolean;
+}
+
 /** Whether ring r ends where it begins. */
 function isClosed({ positionOffsets, xy }: GeometryColumn, r: number): boolean {
   const first = 2 * positionOffsets[r]!;
@@ -19,24 +27,29 @@ function isClosed({ positionOffsets, xy }: GeometryColumn, r: number): boolean {
   return xy[first] === xy[last] && xy[first + 1] === xy[last + 1];
 }
 
+/** Whether ring r ends at the height that it begins at; no height is one of its own. */
+function endsAtItsHeight({ positionOffsets, z }: GeometryColumn, r: number): boolean {
+  return z === null || Object.is(z[positionOffsets[r]!]! + 0, z[positionOffsets[r + 1]! - 1]! + 0);
+}
+
 /**
  * Whether every line has `leastLine` positions, and every ring four and its end at its beginning, members of
  * collections included. One look a ring, none at positions between.
  */
-export function isSound(column: GeometryColumn, leastLine: number): boolean {
+export function isSound(column: GeometryColumn, needs: Soundness): boolean {
   const { kinds, partOffsets } = column;
   for (let i = 0; i < column.length; i++) {
     const polygonal = isPolygonal(kinds[i]!);
     if (!polygonal && !isLineal(kinds[i]!)) continue;
     const to = partOffsets[i + 1]!;
     for (let p = partOffsets[i]!; p < to; p++) {
-      if (polygonal ? !isSoundPolygon(column, p) : !isSoundLines(column, p, leastLine)) return false;
+      if (polygonal ? !isSoundPolygon(column, p, needs) : !isSoundLines(column, p, needs)) return false;
     }
   }
-  return column.members === null || isSound(column.members, leastLine);
+  return column.members === null || isSound(column.members, needs);
 }
 
-function isSoundLines({ ringOffsets, positionOffsets }: GeometryColumn, p: number, leastLine: number): boolean {
+function isSoundLines({ ringOffsets, positionOffsets }: GeometryColumn, p: number, { leastLine }: Soundness): boolean {
   const to = ringOffsets[p + 1]!;
   for (let r = ringOffsets[p]!; r < to; r++) {
     if (positionOffsets[r + 1]! - positionOffsets[r]! < leastLine) return false;
@@ -44,12 +57,13 @@ function isSoundLines({ ringOffsets, positionOffsets }: GeometryColumn, p: numbe
   return true;
 }
 
-function isSoundPolygon(column: GeometryColumn, p: number): boolean {
+function isSoundPolygon(column: GeometryColumn, p: number, { closesHeights }: Soundness): boolean {
   const { ringOffsets, positionOffsets } = column;
   const from = ringOffsets[p]!;
   const to = ringOffsets[p + 1]!;
   for (let r = from; r < to; r++) {
     if (positionOffsets[r + 1]! - positionOffsets[r]! < leastRing || !isClosed(column, r)) return false;
+    if (closesHeights && !endsAtItsHeight(column, r)) return false;
   }
   return to > from;
 }
@@ -66,7 +80,7 @@ export class SoundCopy {
   example = "";
   private fault = "";
 
-  constructor(private readonly leastLine: number) {}
+  constructor(private readonly needs: Soundness) {}
 
   /** Adds feature `i`; where nothing of it is left, nothing is added and the reason given. */
   add(column: GeometryColumn, i: number, builder: GeometryBuilder): string | null {
@@ -120,7 +134,7 @@ export class SoundCopy {
     for (let r = ringOffsets[partOffsets[i]!]!; r < to; r++) {
       const count = positionOffsets[r + 1]! - positionOffsets[r]!;
       if (count === 0) this.empty++;
-      else if (count < this.leastLine) this.drop(column, r, "line");
+      else if (count < this.needs.leastLine) this.drop(column, r, "line");
       else {
         if (!left) builder.part();
         left = true;
@@ -156,7 +170,8 @@ export class SoundCopy {
       } else {
         if (r === shell) builder.part();
         builder.copyRing(column, r);
-        if (!closed) this.close(column, r, builder);
+        const open = !closed || (this.needs.closesHeights && !endsAtItsHeight(column, r));
+        if (open) this.close(column, r, builder);
       }
     }
     return true;

@@ -112,12 +112,12 @@ function otherGeometry(path: string, fit: FitPlan): Error {
 
 /** What the writer's limits ask of every geometry before the layer is summed up. */
 function stagesOfWriter({ writer, request }: Conversion): StageSpec[] {
-  const { geometryTypes, shortLines = false, degreesOnly = false } = writer.accepts;
+  const { geometryTypes, shortLines = false, degreesOnly = false, z } = writer.accepts;
   const stages: StageSpec[] = [];
   if (degreesOnly && request.reproject === false)
     stages.push({ name: "check-coordinates", settings: { mode: "wgs84" } });
   // Before collections are merged, for what is left of them.
-  stages.push({ name: "drop-degenerate", settings: { shortLines } });
+  stages.push({ name: "drop-degenerate", settings: { shortLines, z } });
   if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });
   return stages;
 }

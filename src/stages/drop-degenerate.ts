@@ -1,5 +1,5 @@
 import type { Batch } from "../model/batch.js";
-import { isSound, SoundCopy } from "../model/degenerate.js";
+import { isSound, SoundCopy, type Soundness } from "../model/degenerate.js";
 import { GeometryBuilder } from "../model/geometry-builder.js";
 import { keepRows } from "./rows.js";
 import type { Settings } from "./settings.js";
@@ -8,6 +8,8 @@ import type { Stage, StageContext } from "./stage.js";
 export interface DropDegenerateSettings {
   /** Lines of one position stay: for targets that have them, such as the track segments of GPX. */
   readonly shortLines: boolean;
+  /** The target has heights, and the last position of a ring is to have that of the first one (RFC 7946, 3.1.6). */
+  readonly z?: boolean;
 }
 
 /**
@@ -20,15 +22,15 @@ export interface DropDegenerateSettings {
  * - notice `empty-part`: parts without positions left out.
  */
 export function build(settings: Settings, context: StageContext): Stage {
-  const leastLine = settings.shortLines === true ? 1 : 2;
+  const needs = { leastLine: settings.shortLines === true ? 1 : 2, closesHeights: settings.z === true };
   return {
-    apply: (batch) => (isSound(batch.geometry, leastLine) ? batch : dropDegenerate(batch, leastLine, context)),
+    apply: (batch) => (isSound(batch.geometry, needs) ? batch : dropDegenerate(batch, needs, context)),
   };
 }
 
-export function dropDegenerate(batch: Batch, leastLine: number, context: StageContext): Batch {
+export function dropDegenerate(batch: Batch, needs: Soundness, context: StageContext): Batch {
   const builder = new GeometryBuilder();
-  const copy = new SoundCopy(leastLine);
+  const copy = new SoundCopy(needs);
   const keep = new Uint8Array(batch.length).fill(1);
   for (let row = 0; row < batch.length; row++) {
     const reason = copy.add(batch.geometry, row, builder);

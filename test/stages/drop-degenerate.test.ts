@@ -100,6 +100,39 @@ test("an open ring is closed, with its height and measure, and counted", async (
   expect(heard.notices).toMatchObject([{ code: "ring-closed", count: 1 }]);
 });
 
+describe("a ring that ends above its beginning", () => {
+  const given = (): Batch => {
+    const builder = new GeometryBuilder();
+    for (const heights of [
+      [5, 6, 7, 8],
+      [5, 6, 7, Number.NaN],
+      [0, 6, 7, -0],
+    ]) {
+      builder.begin(Kind.Polygon);
+      builder.part();
+      builder.ring();
+      ring.forEach(([x, y], k) => {
+        builder.positionZM(x!, y!, heights[k]!, Number.NaN);
+      });
+      builder.end();
+    }
+    return batchOf([null, null, null]).with({ geometry: builder.finish() });
+  };
+
+  test("is closed for a target with heights: the first and last positions are identical (RFC 7946, 3.1.6)", async () => {
+    const { batch, heard } = await applyStage("drop-degenerate", { shortLines: false, z: true }, given());
+    expect([...batch.geometry.positionOffsets]).toEqual([0, 5, 10, 14]);
+    expect([...batch.geometry.xy.subarray(0, 10)]).toEqual([0, 0, 9, 0, 9, 9, 0, 0, 0, 0]);
+    expect([...batch.geometry.z!]).toEqual([5, 6, 7, 8, 5, 5, 6, 7, Number.NaN, 5, 0, 6, 7, -0]);
+    expect(heard.notices).toMatchObject([{ code: "ring-closed", count: 2 }]);
+  });
+
+  test("is closed as it is where the target has none", async () => {
+    const batch = given();
+    expect((await applyStage("drop-degenerate", { shortLines: false, z: false }, batch)).batch).toBe(batch);
+  });
+});
+
 test("parts without positions are left out with a notice, and are no fault", async () => {
   const { batch, heard } = await drop([lines([], line), polygons([[]], [ring, []]), lines([])]);
   expect(geometries(batch)).toEqual([lines(line), polygons([ring]), lines()]);
