@@ -88,6 +88,12 @@ export const registry = {
   ),
   "input-corrupt": entry<InSource>("input", (e) => `${at(e.source, e.place)}: ${e.reason}`),
   "input-truncated": entry<InSource>("input", (e) => `${at(e.source, e.place)}: the file ends early: ${e.reason}`),
+  /** `found`: what the file has in place of `wanted`. */
+  "input-not-understood": entry<Named & { format: string; wanted: string; found: readonly string[] }>(
+    "input",
+    (e) =>
+      `${e.source}: read as ${e.format}, nothing in it was understood: it has ${e.wanted}, but ${e.found.slice(0, 5).join(", ")}; check what the file is, and name its format with --from if it is another`,
+  ),
   "input-too-large": entry<Named & { limit: number; option: string }>(
     "input",
     (e) => `${e.source}: larger than the limit of ${e.limit} bytes; raise it with ${e.option}`,

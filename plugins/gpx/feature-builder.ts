@@ -94,6 +94,7 @@ export class FeatureBuilder implements Visitor {
   }
 
   root(): void {}
+  unknown(): void {}
   declaration(): void {}
   metadata(): void {}
 

@@ -52,6 +52,25 @@ interface Facts {
 
 /** After so much damage nobody wants to read on. */
 const mostGaps = 100;
+/** So many different names of unknown elements are kept. */
+const mostUnknown = 50;
+const ownNamespace = "http://www.topografix.com/GPX/1/1";
+const ownNamespaces = /^http:\/\/www\.topografix\.com\/GPX\/1\/[01]$/;
+/** What the file says of itself: children of the metadata in GPX 1.1, of the root in GPX 1.0. */
+const metadataElements = new Set([
+  "name",
+  "desc",
+  "author",
+  "email",
+  "copyright",
+  "link",
+  "url",
+  "urlname",
+  "time",
+  "keywords",
+  "bounds",
+  "extensions",
+]);
 
 /** Reads the whole file once: which fields there are and of which types, and where features begin. */
 export async function survey(
@@ -73,7 +92,10 @@ export async function survey(
     for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
       if (token === Token.more) await reader.fill();
     }
-    if (!reader.damage) return surveyor.result();
+    if (!reader.damage) {
+      surveyor.report(source, context);
+      return surveyor.result();
+    }
     const next = surveyor.gaps.length < mostGaps ? await surveyor.nextAfter(file) : -1;
     surveyor.giveUp(reader.damage, source, next, file.size);
     if (next < 0) return surveyor.result();
@@ -105,6 +127,9 @@ class Surveyor implements Visitor {
   private readonly pointValues = [false, false, false];
   private readonly declared = new Map<string, FieldType>();
   private readonly left = new Set<string>();
+  private namespace: string | null = null;
+  /** Elements beside the features that are none of GPX's, and how often each was met. */
+  private readonly unknownElements = new Map<string, number>();
   private name = "";
   private kind = 0;
   private features = 0;
@@ -137,8 +162,34 @@ class Surveyor implements Visitor {
     this.gaps.push({ source, place: { ...place, byte: from }, bytes, reason });
   }
 
-  root(): void {
+  root(namespace: string | null): void {
     this.start = this.reader.childStart();
+    this.namespace = namespace;
+  }
+
+  unknown({ text }: XmlName): void {
+    const { unknownElements: known } = this;
+    if (known.size < mostUnknown || known.has(text)) known.set(text, (known.get(text) ?? 0) + 1);
+  }
+
+  /**
+   * Reports a namespace that is none of GPX's, and elements beside the features that are none.
+   * @throws input-not-understood where there is no feature, and such elements are
+   */
+  report(source: string, context: Pick<ReadContext, "notice">): void {
+    const { namespace, unknownElements } = this;
+    if (namespace !== null && namespace !== "" && !ownNamespaces.test(namespace)) {
+      const example = `the document says that its namespace is "${namespace}", which is none of GPX's (${ownNamespace}); it was read as GPX`;
+      context.notice("namespace-mistyped", undefined, example);
+    }
+    if (unknownElements.size === 0) return;
+    const found = [...unknownElements.keys()].map((name) => `<${name}>`);
+    if (this.features === 0) {
+      throw fault("input-not-understood", { source, format: "GPX", wanted: "no wpt, rte or trk of GPX's", found });
+    }
+    const count = [...unknownElements.values()].reduce((sum, each) => sum + each, 0);
+    const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of GPX's, and left out`;
+    context.notice("element-left-out", undefined, example, count);
   }
 
   begin(kind: number): boolean {
@@ -250,7 +301,8 @@ class Surveyor implements Visitor {
 
   metadata(name: XmlName): void {
     // The layer has the name, and the features tell their bounds.
-    if (name.local !== "name" && name.local !== "bounds") this.left.add(name.local);
+    if (!metadataElements.has(name.local)) this.unknown(name);
+    else if (name.local !== "name" && name.local !== "bounds") this.left.add(name.local);
     else if (this.name === "") this.name = this.reader.content.text();
   }
 

@@ -6,8 +6,10 @@ import type { Path } from "./paths.js";
  * them, which stay there until their feature has ended.
  */
 export interface Visitor {
-  /** The outermost element begins. */
-  root(): void;
+  /** The outermost element begins, in this namespace: empty for none, null for a prefix that nothing declares. */
+  root(namespace: string | null): void;
+  /** A child of the outermost element that is none of GPX's. */
+  unknown(name: XmlName): void;
   /** Whether the text of a simple element is of interest, or only that there is one. */
   readonly wanted: readonly boolean[];
   /** A wpt, rte or trk begins; false where it is of no interest. */

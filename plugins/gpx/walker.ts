@@ -7,6 +7,9 @@ import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-de
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
 
+/** Namespaces of GPX 1.0, 1.1 and what may follow, also as people mistype them. Topografix's extensions have others. */
+const gpxNamespaces = /topografix\.com\/gpx\/1\/\d/i;
+
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
   readonly featurePaths = new PathTree("_");
@@ -166,18 +169,28 @@ export class GpxWalker {
     const { reader } = this;
     if (reader.name.code !== Code.gpx) throw this.source.notGpx(reader.name.text);
     this.rootNamespace = reader.namespace();
-    this.visitor.root();
+    this.visitor.root(this.rootNamespace);
     return Scope.root;
   }
 
   /** Whether the element opened last is GPX's of this code. */
   private isOwn(code: number): boolean {
-    return this.reader.name.code === code && this.reader.namespace() === this.rootNamespace;
+    return this.reader.name.code === code && this.isInGpx();
+  }
+
+  /** Whether the element opened last is in the namespace of the root, in none, or in one of another version of GPX. */
+  private isInGpx(): boolean {
+    const namespace = this.reader.namespace();
+    if (namespace === this.rootNamespace || namespace === "") return true;
+    return namespace !== null && gpxNamespaces.test(namespace);
   }
 
   private openTop(): number {
     const { reader } = this;
-    if (reader.namespace() !== this.rootNamespace) return Scope.skip;
+    if (!this.isInGpx()) {
+      this.visitor.unknown(reader.name);
+      return Scope.skip;
+    }
     switch (reader.name.code) {
       case Code.wpt:
         return this.openFeature(Gpx.wpt);
@@ -219,7 +232,7 @@ export class GpxWalker {
 
   private openInFeature(depth: number): number {
     const { reader, kind } = this;
-    if (reader.namespace() === this.rootNamespace) {
+    if (this.isInGpx()) {
       const { code } = reader.name;
       if (code === Code.trkseg && kind === Gpx.trk) {
         if (this.visitor.segment()) return Scope.segment;
@@ -245,7 +258,7 @@ export class GpxWalker {
   }
 
   private openInPoint(depth: number): number {
-    if (this.reader.namespace() === this.rootNamespace) {
+    if (this.isInGpx()) {
       const scope = this.openCommon(depth);
       if (scope !== Scope.skip) return scope;
     }

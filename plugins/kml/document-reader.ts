@@ -27,6 +27,12 @@ export interface DocumentFindings {
   ownField(role: string, schema: string, name: string, type: string): void;
   /** A container's name is known. */
   named(container: Container): void;
+  /** The root element has begun, in this namespace: empty for none, null for a prefix that nothing declares. */
+  root(namespace: string | null): void;
+  /** A NetworkLink, overlay or tour was left out, and a notice says so. */
+  noted(): void;
+  /** An element between features that is none of KML's. */
+  unknown(name: string): void;
 }
 
 export interface DocumentSettings {
@@ -34,10 +40,13 @@ export interface DocumentSettings {
   isTyped(name: string): boolean;
   readonly findings: DocumentFindings | null;
   readonly containers: Container[];
+  /** The namespace that the root element claims: it is KML's in this document. Undefined until the root was met. */
+  readonly rootNamespace?: string | null | undefined;
   readonly context: Pick<ReadContext, "notice">;
 }
 
-const kmlNamespaces = /^http:\/\/(www\.opengis\.net\/kml|(earth|www)\.google\.com\/kml|earth\.google\.com\/kml)/;
+/** Namespaces of KML and of Google's extension, as they are and as people mistype them. */
+const kmlNamespaces = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
 
 /** What the document is in the middle of. */
 const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5 } as const;
@@ -48,6 +57,9 @@ const noted: Readonly<Record<number, string>> = {
   [Tag.ScreenOverlay]: "overlay-left-out",
   [Tag.Tour]: "tour-left-out",
 };
+
+/** Other elements that KML has there, of which nothing is read (OGC 07-147r2, 9.1.2 and 13). */
+const withoutFeatures = new Set(["LookAt", "Camera", "Region", "AddressDetails", "balloonVisibility", "ViewerOptions"]);
 
 /** Walks through a document and hands its features to a FeatureReader, what stands between them to the findings. */
 export class DocumentReader {
@@ -71,12 +83,15 @@ export class DocumentReader {
   private noteName = "";
   private knownPath: string | null = null;
   private readonly stencil = new XmlStencil<FeatureDeed>();
+  private rootNamespace: string | null | undefined;
 
   constructor(
     private readonly xml: XmlReader,
     private readonly features: FeatureReader,
     private readonly settings: DocumentSettings,
-  ) {}
+  ) {
+    this.rootNamespace = settings.rootNamespace;
+  }
 
   /** The path of the folders that are open; empty outside of all. */
   get path(): string {
@@ -148,14 +163,19 @@ export class DocumentReader {
     if (uri !== this.lastUri) {
       let isKml = this.kmlUris.get(uri);
       if (isKml === undefined) {
-        // A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared.
-        isKml = uri === null || uri === "" || uri === atomNamespace || kmlNamespaces.test(uri) || xml.depth === 1;
+        isKml = this.isKml(uri);
         this.kmlUris.set(uri, isKml);
       }
       this.lastUri = uri;
       this.lastIsKml = isKml;
     }
     return this.lastIsKml ? name.code : Tag.foreign;
+  }
+
+  /** A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared. */
+  private isKml(uri: string | null): boolean {
+    if (uri === null || uri === "" || uri === atomNamespace || kmlNamespaces.test(uri)) return true;
+    return uri === this.rootNamespace;
   }
 
   private text(): void {
@@ -190,6 +210,7 @@ export class DocumentReader {
       if (content.length > 0 && !isSpace(content.bytes[content.length - 1]!)) content.addText(" ", "");
       return null;
     }
+    if (xml.depth === 1) this.openRoot();
     const code = this.codeOf();
     this.codes[xml.depth] = code;
     switch (this.state) {
@@ -211,6 +232,11 @@ export class DocumentReader {
       default:
         return this.openOutside(code);
     }
+  }
+
+  private openRoot(): void {
+    this.rootNamespace = this.xml.namespace();
+    this.settings.findings?.root(this.rootNamespace);
   }
 
   private openOutside(code: number): "begins" | "container" | null {
@@ -244,7 +270,8 @@ export class DocumentReader {
         this.beginSchema();
         return null;
       case Tag.foreign:
-        this.ownField();
+        if (xml.namespace() === ownNamespace) this.ownField();
+        else this.unknown();
         return null;
       default:
         return this.openOther(code);
@@ -259,7 +286,20 @@ export class DocumentReader {
       this.noteName = "";
       return null;
     }
-    return code === 0 && settings.isTyped(xml.name.local) ? this.beginFeature(Tag.typed) : null;
+    if (code !== 0) return null;
+    if (settings.isTyped(xml.name.local)) return this.beginFeature(Tag.typed);
+    this.unknown();
+    return null;
+  }
+
+  /** Reports an element in the place of a feature or a folder that is neither, nor anything else of KML's. */
+  private unknown(): void {
+    const { findings } = this.settings;
+    if (!findings) return;
+    const { name, depth } = this.xml;
+    const parent = this.codes[depth - 1];
+    const isPlaceOfFeature = parent === Tag.kml || parent === Tag.Document || parent === Tag.Folder || depth === 1;
+    if (isPlaceOfFeature && !withoutFeatures.has(name.local)) findings.unknown(name.text);
   }
 
   private begin(state: number): void {
@@ -289,7 +329,7 @@ export class DocumentReader {
 
   private ownField(): void {
     const { xml, settings } = this;
-    if (!settings.findings || xml.namespace() !== ownNamespace) return;
+    if (!settings.findings) return;
     const [schema, name, type] = ["schema", "name", "type"].map((attribute) => xml.attributes.get(attribute) ?? "");
     settings.findings.ownField(xml.name.local, schema!, name!, type!);
   }
@@ -406,5 +446,6 @@ export class DocumentReader {
         ? `${what} leads to ${this.href || "nothing"}, which is not fetched; convert that file, too`
         : `${what} is no feature on the map and was left out`;
     context.notice(note, undefined, example);
+    findings.noted();
   }
 }

@@ -182,6 +182,7 @@ class SplitReader {
       isTyped: (name) => typed.has(name),
       findings: null,
       containers: split.containers.map((container) => ({ ...container })),
+      rootNamespace: document.rootNamespace,
       context,
     });
     this.rows = new FeatureBatches(plan, context, options.fid);

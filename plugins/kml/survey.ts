@@ -1,9 +1,10 @@
-import type { GeoferryError, Place } from "../../src/errors.js";
+import { fault, type GeoferryError, type Place } from "../../src/errors.js";
 import { uniqueName } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
+import { kmlNamespace } from "./element-fields.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source } from "./feature-record.js";
 import { type DocumentSchema, isFieldType } from "./field-survey.js";
@@ -18,6 +19,10 @@ import { vocabulary } from "./vocabulary.js";
 const bytesPerSplit = 2 * splitBytes;
 /** After so much damage nobody wants to read on. */
 const mostGaps = 1000;
+/** So many different names of unknown elements are kept. */
+const mostUnknown = 50;
+/** KML 2.2 and 2.3, and Google's 2.0 to 2.2. */
+const ownNamespaces = /^http:\/\/(www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d$/;
 
 /** Plain data. */
 export interface DocumentPlan {
@@ -25,6 +30,8 @@ export interface DocumentPlan {
   readonly styles: StyleTableData;
   /** Fields of typed placemarks by their names, as elements. */
   readonly typed: ReadonlyMap<string, readonly string[]>;
+  /** The namespace of the root element, which counts as KML's in this document. */
+  readonly rootNamespace: string | null | undefined;
 }
 
 export interface SurveySettings {
@@ -57,6 +64,11 @@ export class Survey implements DocumentFindings {
   private passed = 0;
   private featureFrom = 0;
   private gaps = 0;
+  private rootNamespace: string | null | undefined;
+  /** Elements in the place of features that are none of KML's, and how often each was met. */
+  private readonly unknownElements = new Map<string, number>();
+  /** Whether something was left out that a notice told of. */
+  private isNoted = false;
 
   constructor(
     private readonly file: SourceFile,
@@ -93,6 +105,7 @@ export class Survey implements DocumentFindings {
       isTyped: (name) => [...this.schemas.values()].some((schema) => schema.typed === name),
       findings: this,
       containers,
+      rootNamespace: this.rootNamespace,
       context,
     });
     return [xml, document];
@@ -220,6 +233,7 @@ export class Survey implements DocumentFindings {
   }
 
   private plan(): DocumentPlan {
+    this.reportUnknown();
     if (this.layers.size === 0) this.layerAt("");
     const names = new Set<string>();
     const layers = [...this.layers.values()].map((layer) => {
@@ -231,7 +245,21 @@ export class Survey implements DocumentFindings {
     const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
       name === null ? [] : [[name, [...fields.keys()]] as const],
     );
-    return { layers, styles: this.styles.data, typed: new Map(typed) };
+    return { layers, styles: this.styles.data, typed: new Map(typed), rootNamespace: this.rootNamespace };
+  }
+
+  /** @throws input-not-understood where there are elements in the place of features, and none is one */
+  private reportUnknown(): void {
+    const { source } = this.settings;
+    const features = [...this.layers.values()].reduce((sum, { count }) => sum + count, 0);
+    const found = [...this.unknownElements.keys()].map((name) => `<${name}>`);
+    if (found.length === 0) return;
+    if (features === 0 && !this.isNoted) {
+      throw fault("input-not-understood", { source, format: "KML", wanted: "no Placemark or overlay of KML's", found });
+    }
+    const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
+    const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of KML's, and left out`;
+    this.context.notice("element-left-out", undefined, example, count);
   }
 
   private planLayer(layer: LayerSurvey, name: string): LayerPlan {
@@ -256,6 +284,22 @@ export class Survey implements DocumentFindings {
     const own = folder?.name ?? this.documentName ?? this.settings.name;
     if (!taken.has(own)) return own;
     return uniqueName(folder?.path || own, taken);
+  }
+
+  root(namespace: string | null): void {
+    this.rootNamespace = namespace;
+    if (namespace === null || namespace === "" || ownNamespaces.test(namespace)) return;
+    const example = `the document says that its namespace is "${namespace}", which is none of KML's (${kmlNamespace}); it was read as KML`;
+    this.context.notice("namespace-mistyped", undefined, example);
+  }
+
+  noted(): void {
+    this.isNoted = true;
+  }
+
+  unknown(name: string): void {
+    const { unknownElements: known } = this;
+    if (known.size < mostUnknown || known.has(name)) known.set(name, (known.get(name) ?? 0) + 1);
   }
 
   named(container: Container): void {
