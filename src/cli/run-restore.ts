@@ -1,4 +1,4 @@
-/** `geoferry restore`: what an earlier run changed or deleted is put back. */
+/** `geoferry restore`: undoes an earlier run. */
 import { openBackup } from "../sync/backup-reader.js";
 import { checkGuards } from "../sync/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
@@ -29,7 +29,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     for (const sentence of describeRestoration(restoration)) tell(args, sentence);
     renderCounts(plan, args);
     checkGuards(plan);
-    if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it has all of the backup as it was`);
+    if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it is as it was before the run`);
     return plan;
   };
   if (args.dryRun) {
@@ -39,7 +39,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   }
   await using session = await openSession(at, map);
   const plan = await tellRestoration(session);
-  if (isEmptyPlan(plan.counts) || !(await confirmed("Put it back?", args))) return 0;
+  if (isEmptyPlan(plan.counts) || !(await confirmed("Undo it?", args))) return 0;
   await discardRejects(rejects);
   const { run, display } = session;
   const report = await carryOut(plan, rejects, run);

@@ -63,7 +63,7 @@ export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments
 }
 
 /** @returns the exit status */
-export function tellApplied(report: ApplyReport, { header }: OpenPlan, run: SyncRun, args: CommonArguments): number {
+export function tellApplied(report: ApplyReport, { header }: OpenPlan, run: SyncRun, args: RunArguments): number {
   const { failed, ending } = report;
   renderApplied(header, report, run.tools.service.sent, args);
   if (!ending) return failed > 0 ? exitStatus.rejected : 0;

@@ -109,7 +109,7 @@ export const writingOptions = grouped(ofGuards, {
   yes: { ...flag, alias: "y", describe: "Ask nothing; what stops a run stops it all the same" },
   backup: {
     ...file,
-    describe: "File or folder for what is changed or deleted, as it was; no file is replaced",
+    describe: "File or folder for what restore undoes the run by; no file is replaced",
     defaultDescription: "MAP-backup-TIME.geojson",
   },
 });
@@ -257,7 +257,7 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
 
 /** What a restoration is told. @throws option-invalid */
 export function restorationSettingsOf(
-  args: Pick<SyncArguments, "maxUpdate" | "trustPages" | "updateWith" | "settle">,
+  args: Pick<SyncArguments, "maxDelete" | "maxUpdate" | "trustPages" | "updateWith" | "settle">,
 ): RestoreRequest["settings"] {
   return {
     precision: precisionOf(undefined),
@@ -265,7 +265,7 @@ export function restorationSettingsOf(
     trustPages: args.trustPages ?? false,
     settle: wholeNumber("--settle", args.settle, 0) ?? usualSettings.settle,
     guards: {
-      maxDelete: null,
+      maxDelete: limitOf("--max-delete", args.maxDelete),
       maxUpdate: limitOf("--max-update", args.maxUpdate),
       // What had no geometry gets back that it has none.
       allowNullGeometry: true,

@@ -5,6 +5,7 @@ import { Fingerprint } from "../remote/snapshot-facts.js";
 import type { Workspace } from "../remote/workspace.js";
 import { CreatedFeatures } from "./agree-created.js";
 import { isLoosely, looseProperties } from "./agree-loosely.js";
+import { type CreationRecord, noRecord } from "./backup-writer.js";
 import { becomesByRounding, roundingOf, shownRounding } from "./classify-rounding.js";
 import { readHeld } from "./classify-rows.js";
 import {
@@ -25,12 +26,14 @@ const together = 1000;
 /**
  * @param after the map as it was read after the plan's creates and updates, with its keys filled in. What it does not
  * show, or shows as it was before, was not done, and is not agreed on
+ * @param record is given what was created and is shown otherwise than it was sent, in fewer decimals for example
  * @returns whether the map is what the plan made of it, and nothing else on it has changed since the plan was made
  */
 export async function agreeOn(
   plan: OpenPlan,
   after: Pick<Reading, "workspace" | "snapshot">,
   state: ComparedState,
+  record: CreationRecord = noRecord,
 ): Promise<boolean> {
   const { key, settings } = plan.header;
   const rounding = roundingOf(settings.precision);
@@ -41,7 +44,11 @@ export async function agreeOn(
     if (agreement && agreements.push(agreement) === together) state.agree(agreements.splice(0));
   };
   if (plan.counts.create > 0)
-    for await (const creates of createsOf(plan)) readBack.agreementsOnCreates(creates).forEach(keep);
+    for await (const creates of createsOf(plan)) {
+      readBack.agreementsOnCreates(creates).forEach(keep);
+      if (readBack.shownOtherwise.size >= together) await readBack.tellShown(record);
+    }
+  await readBack.tellShown(record);
   if (heldFeatures(plan.counts) > 0)
     for await (const action of plan.actions(["update", "delete", "keep"])) keep(readBack.agreementOn(action));
   state.agree(agreements);
@@ -67,6 +74,8 @@ class ReadBack {
   private found = 0;
   private readonly wasEmpty: boolean;
   private isSure = true;
+  /** Digests by ids of what was created. */
+  readonly shownOtherwise = new Map<string, string>();
 
   /** @param created where ids match: what was created has some that the plan does not know */
   constructor(
@@ -96,6 +105,12 @@ class ReadBack {
     return this.isSure && isExpected;
   }
 
+  async tellShown(record: CreationRecord): Promise<void> {
+    const digests = Object.fromEntries(this.shownOtherwise);
+    this.shownOtherwise.clear();
+    await record.shown(digests);
+  }
+
   agreementsOnCreates(creates: readonly PlannedCreate[]): (NewAgreement | null)[] {
     const agreements = creates.map(({ agreement }) => agreement);
     const rows = this.created ? null : this.rowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
@@ -117,6 +132,7 @@ class ReadBack {
       ? this.agreement(row, () => create.action.feature, agreement, this.created ? row.id : null)
       : null;
     this.isSure &&= found?.sure === true;
+    if (row?.id && found?.sure && row.digest !== agreement.sent) this.shownOtherwise.set(row.id, row.digest);
     return found;
   }
 

@@ -25,6 +25,8 @@ export interface Delivery {
   notOffered(status: number): GeoferryError;
   /** So many more are on the map. */
   done(features: number): void;
+  /** Records the ids of features that were created; absent where they take the place of others. @throws backup-failed */
+  record?(ids: readonly string[]): Promise<void>;
   /** The service does not take this one. */
   refuse(item: Item, refusal: Refusal): Promise<void>;
 }
@@ -91,6 +93,7 @@ async function* settleByMap(
   }
   for (const one of parked) {
     delivery.done(one.batch.items.length - one.missing.length);
+    if (one.inDoubt) await delivery.record?.(parked.createdIds(one));
     const places = one.inDoubt ? one.missing : await refuseFailed(one, delivery, isLast);
     if (places.length > 0 && isLast) {
       const { service, map } = run.header;

@@ -3,6 +3,7 @@ import { fault, GeoferryError } from "../errors.js";
 import { type Rounding, usualRounding } from "../remote/canonical.js";
 import type { WriteOutcome } from "../remote/map-client.js";
 import type { ApplyPoint, ApplyStep, ApplyTools, RefusedFeature, Withheld } from "./apply-tools.js";
+import type { CreationRecord } from "./backup-writer.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
 import type { Journal, Sent } from "./journal.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "./plan.js";
@@ -39,6 +40,8 @@ export class ApplyRun {
     readonly tools: ApplyTools,
     private readonly journal: Journal,
     private readonly failures: FailuresFile,
+    /** Where ids of created features go. */
+    readonly record: CreationRecord,
   ) {}
 
   get header(): PlanHeader {
@@ -84,9 +87,14 @@ export class ApplyRun {
   /**
    * Sends a request between its two lines of the journal. A batch that was not wholly carried out stays open there
    * until `settled`.
-   * @throws what the client throws
+   * @param record is given the ids of an answer before the journal says that it came
+   * @throws what the client throws, backup-failed
    */
-  async journaled(sent: Sent, request: () => Promise<WriteOutcome>): Promise<Journaled> {
+  async journaled(
+    sent: Sent,
+    request: () => Promise<WriteOutcome>,
+    record?: (ids: readonly string[]) => Promise<void>,
+  ): Promise<Journaled> {
     const entry = await this.journal.sent(sent);
     await this.at("sent");
     let outcome: WriteOutcome;
@@ -97,6 +105,7 @@ export class ApplyRun {
       throw error;
     }
     await this.at("answered");
+    if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const done = isDone(outcome, sent.features);
     if (done) await this.settled(entry, "done");
     else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.settled(entry, outcome.kind);

@@ -34,7 +34,11 @@ export class Sender {
   async send(batch: Batch): Promise<void> {
     const { delivery, run } = this;
     if (batch.inDoubt !== undefined) return this.park(batch, batch.inDoubt, null);
-    const { outcome, entry, done } = await run.journaled(this.sentOf(batch), () => delivery.request(batch));
+    const { outcome, entry, done } = await run.journaled(
+      this.sentOf(batch),
+      () => delivery.request(batch),
+      delivery.record,
+    );
     if (done) return this.done(batch.items.length);
     switch (outcome.kind) {
       case "answered":

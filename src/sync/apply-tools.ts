@@ -2,6 +2,7 @@
 import type { GeoferryError } from "../errors.js";
 import type { Spool } from "../io/spool.js";
 import type { MapClient, Traffic } from "../remote/map-client.js";
+import type { CreationRecord } from "./backup-writer.js";
 import type { Reading } from "./settle-reading.js";
 import type { PatchManner } from "./update-manner.js";
 
@@ -49,8 +50,11 @@ export interface ApplyTools {
   /** Features that the service refuses are added to this file. */
   readonly rejects: string;
   readonly onProgress?: (progress: ApplyProgress) => void;
-  /** Given the map as it was read after creates and updates, before anything is deleted. */
-  readonly onReadBack?: (after: Reading) => Promise<void>;
+  /**
+   * Given the map as it was read after creates and updates, before anything is deleted.
+   * @param record where created features go that the map shows otherwise than they were sent
+   */
+  readonly onReadBack?: (after: Reading, record: CreationRecord) => Promise<void>;
   /** Awaited at each point. */
   readonly atPoint?: (point: ApplyPoint) => void | Promise<void>;
 }
@@ -79,7 +83,7 @@ export interface ApplyReport {
   readonly withheld: { readonly deletes: number; readonly why: Withheld } | null;
   /** The whole diff went in one PUT. */
   readonly put: boolean;
-  /** The file with what was changed or deleted as it was before; null where the plan changes nothing of the map's. */
+  /** The file by which `geoferry restore` undoes the run; null where nothing was to be written. */
   readonly backup: string | null;
   readonly rejects: string | null;
   readonly refused: readonly RefusedFeature[];

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { ApplyRun } from "./apply-run.js";
 import type { ApplyReport, ApplyTools, Withheld } from "./apply-tools.js";
-import { writeBackup } from "./backup.js";
+import { Backup, noRecord } from "./backup-writer.js";
 import { createFeatures } from "./create-features.js";
 import { deleteFeatures } from "./delete-features.js";
 import { FailuresFile } from "./failures-file.js";
@@ -28,13 +28,14 @@ export async function applyPlan(plan: OpenPlan, tools: ApplyTools): Promise<Appl
   const { header } = plan;
   if (await openRecreations(tools.folder))
     throw fault("recreations-open", { service: header.service, map: header.map });
-  const held = await writeBackup(plan, tools.backup, new Date(), (done) =>
-    tools.onProgress?.({ step: "backup", done, total: plan.counts.update + plan.counts.delete }),
+  const { update, delete: removed, create } = plan.counts;
+  await using backup = await Backup.write(plan, tools.backup, new Date(), (done) =>
+    tools.onProgress?.({ step: "backup", done, total: update + removed + create }),
   );
   await tools.atPoint?.("backed-up");
   const { journal, past } = await openJournal(plan, tools.folder);
-  const report = await conduct(plan, tools, journal, (run) => carryOut(run, past));
-  return { ...report, backup: held > 0 ? tools.backup : null };
+  const report = await conduct(plan, tools, journal, backup, (run) => carryOut(run, past));
+  return { ...report, backup: backup?.path ?? null };
 }
 
 /**
@@ -47,7 +48,7 @@ export async function finishEarlier(tools: ApplyTools): Promise<ApplyReport | nu
   const plan = await openRecreations(tools.folder);
   if (!plan) return null;
   const { journal } = await openJournal(plan, tools.folder);
-  return conduct(plan, tools, journal, async (run) => {
+  return conduct(plan, tools, journal, null, async (run) => {
     await finishRecreations(run);
     return { put: false, etag: null };
   });
@@ -58,14 +59,16 @@ async function conduct(
   plan: OpenPlan,
   tools: ApplyTools,
   journal: Journal,
+  backup: Backup | null,
   steps: (run: ApplyRun) => Promise<CarriedOut>,
 ): Promise<ApplyReport> {
   const failures = new FailuresFile(tools.rejects);
-  const run = new ApplyRun(plan, tools, journal, failures);
+  const run = new ApplyRun(plan, tools, journal, failures, backup ?? noRecord);
   let ending: GeoferryError | null = null;
   let done: CarriedOut = { put: false, etag: null };
   try {
     done = await steps(run);
+    await backup?.end();
     await journal.end();
     await run.at("ended");
   } catch (error) {
@@ -105,7 +108,7 @@ async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut
     const result = await putAll(run);
     if (result.kind === "done") {
       await using reading = result.reading;
-      await run.tools.onReadBack?.(reading);
+      await run.tools.onReadBack?.(reading, run.record);
       return { put: true, etag: reading.snapshot.etag };
     }
     run.notices.push(`${result.why}: features are created, updated and deleted instead`);
@@ -114,7 +117,7 @@ async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : updateByRecreating(run));
   if (header.key === null) return { put: false, etag: null };
   await using reading = await Reading.take(run);
-  await run.tools.onReadBack?.(reading);
+  await run.tools.onReadBack?.(reading, run.record);
   if (!mayDelete(run)) return { put: false, etag: reading.snapshot.etag };
   const { changed, etag } = await deleteFeatures(run, reading);
   if (changed > 0) run.withheld = { deletes: changed, why: "changed" };

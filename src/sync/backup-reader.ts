@@ -3,46 +3,109 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
-import { type BackupHeader, backupVersion } from "./backup.js";
+import type { RemoteKey } from "../remote/wire.js";
+import { type BackupHeader, backupLines, backupVersion } from "./backup.js";
 import type { HeldFeature } from "./plan.js";
 import { isGeometry } from "./plan-geometry.js";
+
+/** A feature that the run was about to create. */
+export interface IntendedCreate {
+  /** Null where nothing identifies it. */
+  readonly key: RemoteKey | null;
+  /** `shortDigest` of its contents as they were sent. */
+  readonly digest: string;
+}
+
+/** Something that the service created: its ids; or the digest of what the map showed of it, where it was not as sent. */
+export type CreationEntry = readonly string[] | Readonly<Record<string, string>>;
 
 /** A backup that was read to know that it is whole; its features are read as they are needed. */
 export interface OpenBackup {
   readonly path: string;
   readonly header: BackupHeader;
+  /** Features as they were before they were changed or deleted. */
   readonly features: number;
+  /** Features that the run was about to create. */
+  readonly creates: number;
+  /** The run came to an end that it knew: `created` has all that it created. */
+  readonly ended: boolean;
   /** Bytes. */
   readonly size: number;
   /** Hexadecimal. */
   readonly sha256: string;
   /** In the order of the file; can be called again. */
   all(): AsyncIterable<HeldFeature>;
+  intended(): AsyncIterable<IntendedCreate>;
+  created(): AsyncIterable<CreationEntry>;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+type Part = "header" | "features" | "creates" | "created" | "open" | "ended";
+
+/** The part that a line begins, after the part before it. */
+const followers: Readonly<Partial<Record<Part, Readonly<Record<string, Part>>>>> = {
+  features: { [backupLines.creates]: "creates", [backupLines.open]: "open" },
+  creates: { [backupLines.created]: "created" },
+  created: { [backupLines.open]: "open", [backupLines.ended]: "ended" },
+};
+
+interface PartLine {
+  readonly part: Part;
+  readonly number: number;
+  readonly text: string;
+}
+
+/** The lines of a backup with the part to which they belong; those between two parts belong to neither. */
+async function* partsOf(path: string): AsyncGenerator<PartLine> {
+  let part: Part = "header";
+  for await (const { number, text } of linesOf(path)) {
+    const next: Part | undefined = followers[part]?.[text];
+    part = next ?? part;
+    if (next === undefined || next === "open" || next === "ended") yield { part, number, text };
+    if (part === "header") part = "features";
+  }
+}
+
 /** @throws input-missing, input-unreadable, backup-invalid */
 export async function openBackup(path: string): Promise<OpenBackup> {
   let header: BackupHeader | null = null;
+  let last: PartLine | null = null;
   let features = 0;
-  let isWhole = false;
-  for await (const { number, text } of linesOf(path)) {
-    if (number === 1) header = headerIn(path, text);
-    else if (text === "]}") isWhole = true;
-    else {
-      featureIn(path, number, text);
-      features += 1;
-    }
+  let creates = 0;
+  for await (const line of partsOf(path)) {
+    last = line;
+    if (line.part === "header") header = headerIn(path, line.text);
+    if (line.part === "features") features += featureIn(path, line) ? 1 : 0;
+    if (line.part === "creates") creates += intendedIn(path, line) ? 1 : 0;
   }
-  if (!header || !isWhole) throw fault("backup-invalid", { backup: path, line: features + 1, reason: "it ends early" });
-  return { path, header, features, ...(await sumOf(path)), all: () => featuresOf(path) };
+  // What was being added when a run was cut off may be cut short; what stands before it was there before the first request.
+  const isWhole = last !== null && ["created", "open", "ended"].includes(last.part);
+  if (!header || !isWhole)
+    throw fault("backup-invalid", {
+      backup: path,
+      line: (last?.number ?? 0) + (header ? 0 : 1),
+      reason: "it ends early",
+    });
+  return {
+    ...{ path, header, features, creates, ended: last?.part === "ended" },
+    ...(await sumOf(path)),
+    all: () => elementsOf(path, "features", featureIn),
+    intended: () => elementsOf(path, "creates", intendedIn),
+    created: () => elementsOf(path, "created", creationIn),
+  };
 }
 
-async function* featuresOf(path: string): AsyncGenerator<HeldFeature> {
-  for await (const { number, text } of linesOf(path))
-    if (number > 1 && text !== "]}") yield featureIn(path, number, text);
+async function* elementsOf<T>(
+  path: string,
+  part: Part,
+  read: (path: string, line: PartLine) => T | null,
+): AsyncGenerator<T> {
+  for await (const line of partsOf(path)) {
+    const element = line.part === part ? read(path, line) : null;
+    if (element !== null) yield element;
+  }
 }
 
 async function* linesOf(path: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
@@ -62,21 +125,43 @@ function headerIn(path: string, text: string): BackupHeader {
   const { geoferry } = (parsed(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
   if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
     throw fault("backup-invalid", { backup: path, line: 1, reason: "it does not say which map it is of" });
-  if (geoferry.backup !== backupVersion)
+  if (geoferry.backup !== backupVersion && geoferry.backup !== 1)
     throw fault("backup-invalid", { backup: path, line: 1, reason: `its version is ${String(geoferry.backup)}` });
   return { scope: null, ...geoferry } as unknown as BackupHeader;
 }
 
-function featureIn(path: string, line: number, text: string): HeldFeature {
-  const feature = parsed(text.replace(/,$/, ""));
+const elementIn = ({ text }: PartLine): unknown => parsed(text.replace(/,$/, ""));
+
+function featureIn(path: string, line: PartLine): HeldFeature {
+  const feature = elementIn(line);
   if (
     !isObject(feature) ||
     typeof feature.id !== "string" ||
     !isObject(feature.properties) ||
     !(feature.geometry === null || isGeometry(feature.geometry))
   )
-    throw fault("backup-invalid", { backup: path, line, reason: "it is no feature with an id" });
+    throw fault("backup-invalid", { backup: path, line: line.number, reason: "it is no feature with an id" });
   return feature as unknown as HeldFeature;
+}
+
+function intendedIn(path: string, line: PartLine): IntendedCreate {
+  const element = elementIn(line);
+  const [key, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
+  const isKey = key === null || typeof key === "string" || typeof key === "number";
+  if (!isKey || typeof digest !== "string")
+    throw fault("backup-invalid", { backup: path, line: line.number, reason: "it is no key with a digest" });
+  return { key, digest };
+}
+
+/** Null for a line that was cut short. */
+function creationIn(_path: string, line: PartLine): CreationEntry | null {
+  const element = elementIn(line);
+  const texts = Array.isArray(element)
+    ? (element as readonly unknown[])
+    : isObject(element)
+      ? Object.values(element)
+      : [];
+  return texts.length > 0 && texts.every((text) => typeof text === "string") ? (element as CreationEntry) : null;
 }
 
 function parsed(text: string): unknown {

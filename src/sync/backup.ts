@@ -1,26 +1,43 @@
 /**
- * Features as they were before a plan changes or deletes them: a FeatureCollection (RFC 7946) with a feature a line, and
- * a member `geoferry` that says of which map.
+ * What a run changes on a map, kept so that `geoferry restore` can undo it: a FeatureCollection (RFC 7946) with a feature
+ * a line, each as it was before the run changed or deleted it, and three foreign members. `geoferry` says of which map
+ * the backup is, `creates` what the run was about to create, and `created` what the service created of it.
  */
 import { existsSync, statSync } from "node:fs";
 import { format, join, parse } from "node:path";
-import { fault, GeoferryError } from "../errors.js";
-import { createSink } from "../io/sink.js";
-import type { OpenPlan, PlanHeader, SyncKey } from "./plan.js";
+import type { PlanHeader, SyncKey } from "./plan.js";
 
-export const backupVersion = 1;
+/** 2 added what the run creates; a backup of version 1 can be restored as well. */
+export const backupVersion = 2;
 
 /** The member `geoferry` of a backup. */
 export interface BackupHeader {
-  readonly backup: typeof backupVersion;
+  readonly backup: typeof backupVersion | 1;
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
   /** What the run was limited to: outside of it keys are another job's. */
   readonly scope: PlanHeader["settings"]["scope"];
+  /** Decimals of degrees at which the digests of `creates` were made; absent in version 1. */
+  readonly precision?: number;
   /** ISO 8601, UTC. */
   readonly time: string;
 }
+
+/** The lines of a backup between its parts. */
+export const backupLines = {
+  creates: '],"creates":[',
+  created: '],"created":[',
+  /** The run is not over, or was cut off. */
+  open: "]}",
+  /** The run came to an end that it knew: `created` has all that it created. */
+  ended: '],"ended":true}',
+} as const;
+
+/** So many hexadecimal digits of a digest (`digestOf`) identify the contents of a created feature. */
+export const shortDigestLength = 16;
+
+export const shortDigest = (digest: string): string => digest.slice(0, shortDigestLength);
 
 /**
  * Where a backup goes: a file that is not there yet. No backup is ever replaced, since a run that is repeated after it
@@ -36,43 +53,4 @@ export function freeBackupPath(asked: string, map: string, now: Date): string {
     const free = n === 1 ? path : format({ dir, name: `${name}-${n}`, ext });
     if (!existsSync(free)) return free;
   }
-}
-
-/**
- * Writes what the plan changes and deletes; it is on the disk when this returns.
- * @returns how many features; where there are none there is no file
- * @throws output-exists, backup-failed
- */
-export async function writeBackup(
-  plan: OpenPlan,
-  path: string,
-  now: Date,
-  onProgress: (done: number) => void,
-): Promise<number> {
-  if (plan.counts.update + plan.counts.delete === 0) return 0;
-  try {
-    return await writeHeld(plan, path, now, onProgress);
-  } catch (error) {
-    if (!(error instanceof GeoferryError) || error.code !== "output-failed") throw error;
-    throw fault("backup-failed", { backup: path, reason: String(error.details.reason) }, error);
-  }
-}
-
-async function writeHeld(plan: OpenPlan, path: string, now: Date, onProgress: (done: number) => void): Promise<number> {
-  const { service, map, key, settings } = plan.header;
-  const { scope } = settings;
-  const header: BackupHeader = { backup: backupVersion, service, map, key, scope, time: now.toISOString() };
-  await using sink = await createSink(path, { overwrite: false, mkdirs: true });
-  const file = await sink.create();
-  await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
-  let count = 0;
-  for await (const action of plan.actions(["update", "delete"])) {
-    if (action.action !== "update" && action.action !== "delete") continue;
-    await file.write(Buffer.from(`${count === 0 ? "" : ","}\n${JSON.stringify(action.before)}`));
-    count += 1;
-    if (count % 1000 === 0) onProgress(count);
-  }
-  await file.write(Buffer.from("\n]}\n"));
-  await sink.commit();
-  return count;
 }

@@ -45,7 +45,7 @@ const identifies = ({ header }: OpenPlan): boolean => header.key?.by === "proper
 export async function createFeatures(run: ApplyRun, past: PastRun | null): Promise<void> {
   if (run.plan.counts.create === 0) return;
   const identified = identifies(run.plan);
-  const delivery = creation(run, identified);
+  const delivery: Delivery = { ...creation(run, identified), record: (ids) => run.record.created(ids) };
   if (identified) return deliver(inBatches(createsOf(run.plan), run), delivery, run);
   const batches = past ? unsettled(run, past) : inBatches(createsOf(run.plan), run);
   await deliver(batches, delivery, run, (parked, _round, isLast) => settleUnidentified(parked, delivery, run, isLast));

@@ -40,7 +40,10 @@ export async function putAll(run: ApplyRun): Promise<PutResult> {
     const reading = await Reading.take(run);
     const state = await stateOf(reading, outcome, contents, run);
     await run.settled(entry, "settled");
-    if (state === "as-sent") return { kind: "done", reading };
+    if (state === "as-sent") {
+      await run.record.created(await createdIds(reading, run));
+      return { kind: "done", reading };
+    }
     ({ etag } = reading.snapshot);
     await reading[Symbol.asyncDispose]();
     if (state === "otherwise") throw fault("map-changed", { service, map });
@@ -64,6 +67,15 @@ async function stateOf(
   if (!contents.isShownBy(reading)) return "otherwise";
   await contents.settle(reading, null);
   return "as-sent";
+}
+
+/** What the map has that the plan did not find there: the PUT was carried out on the map as it was planned for. */
+async function createdIds({ workspace }: Reading, run: ApplyRun): Promise<readonly string[]> {
+  const created = new Set<string>();
+  for (const { id } of workspace.map.rows()) if (id !== null) created.add(id);
+  for await (const action of run.plan.actions(["update", "delete", "keep"]))
+    if (action.action !== "create") created.delete(action.id);
+  return [...created];
 }
 
 function whyApart(outcome: WriteOutcome): string | null {

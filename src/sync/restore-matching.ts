@@ -6,11 +6,24 @@ import { readHeld } from "./classify-rows.js";
 import { wantedOf } from "./classify-wanted.js";
 import { fillMapKeys } from "./key-fill.js";
 import { isUnfit, keyIn } from "./key-value.js";
-import type { HeldFeature, PlanAction } from "./plan.js";
+import type { HeldFeature, PlanAction, SyncKey } from "./plan.js";
 import type { RestoreRequest } from "./restore.js";
+import { CreatedByRun } from "./restore-created.js";
 import { limitKeys } from "./scope.js";
 
 type Matched = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal">;
+
+/** What the map has and lacks of a backup. */
+export interface Survey {
+  /** Features that the map lacks. */
+  readonly missing: number;
+  /** Of all that the map will have. */
+  readonly bytes: number;
+  readonly created: CreatedByRun;
+}
+
+/** What a backup's features are matched by: where nothing was, by the ids of the service. */
+export const restorationKey = ({ header }: RestoreRequest["backup"]): SyncKey => header.key ?? { by: "id" };
 
 /** Finds the features of a backup on the map. */
 export class BackupMatching {
@@ -25,15 +38,15 @@ export class BackupMatching {
 
   static async of(request: Matched): Promise<BackupMatching> {
     const { workspace, backup, signal } = request;
-    const { key, scope } = backup.header;
-    if (key) await fillMapKeys(workspace, key, signal);
-    if (key?.by === "property") await limitKeys(workspace, scope, signal);
+    const { scope } = backup.header;
+    const key = restorationKey(backup);
+    await fillMapKeys(workspace, key, signal);
+    if (key.by === "property") await limitKeys(workspace, scope, signal);
     workspace.database.exec("CREATE TABLE met (seq INTEGER PRIMARY KEY)");
     return new BackupMatching(request);
   }
 
-  /** Features that the map lacks; and bytes of all that it will have. */
-  async survey(): Promise<{ readonly missing: number; readonly bytes: number }> {
+  async survey(): Promise<Survey> {
     const { workspace, backup } = this.request;
     const note = workspace.database.prepare("INSERT OR IGNORE INTO met VALUES (?)");
     let missing = 0;
@@ -44,23 +57,25 @@ export class BackupMatching {
       else missing += 1;
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
-    return { missing, bytes };
+    return { missing, bytes, created: await CreatedByRun.find(backup, workspace) };
   }
 
   /** In the order of a plan. @param isOnePut ids match, and what stays is named with its contents */
-  async *actions(isOnePut: boolean): AsyncGenerator<PlanAction> {
+  async *actions(isOnePut: boolean, created: CreatedByRun): AsyncGenerator<PlanAction> {
     const { workspace, backup } = this.request;
     for await (const feature of backup.all()) if (!this.rowOf(feature)) yield this.create(feature, isOnePut);
     for await (const feature of backup.all()) {
       const row = this.rowOf(feature);
       if (row && !this.isSame(row, feature)) yield this.revert(row, feature, isOnePut);
     }
+    for (const row of created.rows()) yield this.remove(row, isOnePut);
     for await (const feature of backup.all()) {
       const row = this.rowOf(feature);
       if (row && this.isSame(row, feature)) yield this.keep(row, "same", isOnePut);
     }
     const isMet = workspace.database.prepare("SELECT 1 FROM met WHERE seq = ?");
-    for (const row of workspace.map.rows()) if (!isMet.get(row.seq)) yield this.keep(row, "only-on-map", isOnePut);
+    for (const row of workspace.map.rows())
+      if (!isMet.get(row.seq) && !created.has(row)) yield this.keep(row, "only-on-map", isOnePut);
   }
 
   private create({ id, geometry, properties }: HeldFeature, isOnePut: boolean): PlanAction {
@@ -80,6 +95,12 @@ export class BackupMatching {
     return { action: "update", id: before.id, key, page: row.page, changed, before, feature, agreement };
   }
 
+  private remove(row: KeyedRow, isOnePut: boolean): PlanAction {
+    const before = readHeld(this.request.workspace.map, row);
+    const key = isOnePut ? before.id.toLowerCase() : this.keyOf(before);
+    return { action: "delete", id: before.id, key, before };
+  }
+
   private keep(row: KeyedRow, why: "same" | "only-on-map", isOnePut: boolean): PlanAction {
     const held = readHeld(this.request.workspace.map, row);
     const { geometry, properties } = held;
@@ -91,14 +112,14 @@ export class BackupMatching {
   /** By its id; or by its key, where it was created anew since. */
   private rowOf(feature: HeldFeature): KeyedRow | undefined {
     const byId = this.byId.get(feature.id);
-    if (byId || this.request.backup.header.key?.by !== "property") return byId;
+    if (byId || restorationKey(this.request.backup).by !== "property") return byId;
     const key = this.keyOf(feature);
     return key === null ? undefined : this.byKey.get(String(key));
   }
 
   private keyOf(feature: HeldFeature): RemoteKey | null {
-    const { key } = this.request.backup.header;
-    if (key?.by !== "property") return key ? feature.id.toLowerCase() : null;
+    const key = restorationKey(this.request.backup);
+    if (key.by !== "property") return feature.id.toLowerCase();
     const found = keyIn(Object.hasOwn(feature.properties, key.name) ? feature.properties[key.name] : null);
     return isUnfit(found) ? null : found;
   }

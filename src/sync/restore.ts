@@ -1,6 +1,6 @@
 /**
- * Puts back what a run changed or deleted, from its backup. Features that the map has still, by id or by key, are
- * reverted to what they were; those that it lacks are created; all others stay as they are.
+ * Undoes a run by its backup. Features that the map has still, by id or by key, are reverted to what they were; those
+ * that it lacks are created; what the run created is deleted where it is as the run left it; all others stay as they are.
  */
 import { join } from "node:path";
 import type { MapClient } from "../remote/map-client.js";
@@ -12,7 +12,8 @@ import { roundingOf } from "./classify-rounding.js";
 import { conditionOf } from "./delete-features.js";
 import { type OpenPlan, type PlanBeginning, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
-import { BackupMatching } from "./restore-matching.js";
+import type { CreatedByRun } from "./restore-created.js";
+import { BackupMatching, restorationKey } from "./restore-matching.js";
 import { awaitEarlierRequests } from "./sync.js";
 import type { ReadingRun } from "./sync-run.js";
 
@@ -35,6 +36,8 @@ export interface Restoration {
    * map does not have (and a service may give new ones all the same), or new ones; null where none is created.
    */
   readonly ids: "old" | "new" | null;
+  /** What the run created, and what of it stays. */
+  readonly created: Pick<CreatedByRun, "count" | "changed" | "unknown">;
 }
 
 /**
@@ -42,18 +45,19 @@ export interface Restoration {
  * @throws remote-unsteady, output-exists, output-failed, backup-invalid; what `MapClient.page` throws
  */
 export async function planRestoration(request: RestoreRequest): Promise<Restoration> {
-  const { client, workspace, settings, output } = request;
+  const { client, workspace, output, backup } = request;
+  const settings = { ...request.settings, precision: backup.header.precision ?? request.settings.precision };
   const rounding = roundingOf(settings.precision);
   const { trustPages } = settings;
   const snapshot = await takeSnapshot(client, workspace, { rounding, trustPages });
-  const matching = await BackupMatching.of(request);
-  const { missing, bytes } = await matching.survey();
-  const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing, bytes);
-  const key: SyncKey | null = isOnePut ? { by: "id" } : request.backup.header.key;
-  await using writer = await PlanWriter.create(output, headerOf(request, snapshot, key), false);
-  for await (const action of matching.actions(isOnePut)) await writer.add(action);
+  const matching = await BackupMatching.of({ ...request, settings });
+  const { missing, bytes, created } = await matching.survey();
+  const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
+  const key: SyncKey = isOnePut ? { by: "id" } : restorationKey(backup);
+  await using writer = await PlanWriter.create(output, headerOf({ ...request, settings }, snapshot, key), false);
+  for await (const action of matching.actions(isOnePut, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
-  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new" };
+  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created };
 }
 
 /** The same in a run on a map. @throws what `planRestoration` throws */
@@ -74,25 +78,36 @@ export async function prepareRestoration(
 }
 
 /** What it will do, a sentence a line. */
-export function describeRestoration({ plan: { header, counts }, ids }: Restoration): string[] {
+export function describeRestoration({ plan: { header, counts }, ids, created }: Restoration): string[] {
   const features = (count: number) => (count === 1 ? "1 feature" : `${count} features`);
-  const created: Readonly<Record<"old" | "new", string>> = {
+  const withIds: Readonly<Record<"old" | "new", string>> = {
     old: "with their old ids, where the service heeds those of a full synchronisation (one PUT of the whole map)",
     new: "with new ids, since the service gives ids to what is created and the map is too large, or has no entity tag, for one guarded PUT",
   };
   return [
     `map ${header.map} of ${header.service}, from ${header.source.inputs.join(", ")}:`,
-    ...(ids ? [`${features(counts.create)} that the map has no more will be created ${created[ids]}`] : []),
+    ...(ids ? [`${features(counts.create)} that the map has no more will be created ${withIds[ids]}`] : []),
     `${features(counts.update)} will be as they were, geometry and properties`,
+    ...(counts.delete > 0
+      ? [`${features(counts.delete)} that the run created and that nothing has changed since will be deleted`]
+      : []),
+    ...(created.changed > 0
+      ? [`${features(created.changed)} that the run created will stay, since they were changed after the run`]
+      : []),
+    ...(created.unknown > 0
+      ? [
+          `${features(created.unknown)} may have been created by requests without an answer; nothing identifies them, so they stay if they are on the map`,
+        ]
+      : []),
     `${features(counts.same)} of the backup and ${features(counts.onlyOnMap)} that it does not have stay as they are`,
   ];
 }
 
 /** A condition makes it safe to name everything: what others create meanwhile is not deleted, but the PUT refused. */
-const fitsGuardedPut = ({ etag, features }: Snapshot, missing: number, bytes: number): boolean =>
-  etag !== null && conditionOf(etag) !== null && features + missing <= putLimits.features && bytes <= putLimits.bytes;
+const fitsGuardedPut = ({ etag, features }: Snapshot, more: number, bytes: number): boolean =>
+  etag !== null && conditionOf(etag) !== null && features + more <= putLimits.features && bytes <= putLimits.bytes;
 
-function headerOf({ backup, client, settings }: RestoreRequest, snapshot: Snapshot, key: SyncKey | null) {
+function headerOf({ backup, client, settings }: RestoreRequest, snapshot: Snapshot, key: SyncKey) {
   const { path, size, sha256, features } = backup;
   const { etag, fingerprint } = snapshot;
   return {

@@ -127,6 +127,12 @@ export class Parked implements AsyncDisposable {
     return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as string | undefined) ?? null;
   }
 
+  /** Ids under which the map has the features of a batch that were created with a key, after `look`. */
+  createdIds({ batch: { items } }: ParkedBatch): readonly string[] {
+    const idOf = this.database.prepare("SELECT id FROM map WHERE key = ?").pluck();
+    return items.flatMap(({ key }) => (key === null ? [] : (idOf.all(String(key)) as string[])));
+  }
+
   /** All of them, in the order in which they were parked; one is in memory at a time. */
   *[Symbol.iterator](): Generator<ParkedBatch> {
     const next = this.database.prepare("SELECT * FROM parked_batch WHERE batch = ?");

@@ -106,8 +106,8 @@ export async function carryOut(plan: OpenPlan, rejects: string, run: SyncRun): P
   const report = await traced("apply", {}, () =>
     applyPlan(plan, {
       ...applyTools(rejects, run),
-      onReadBack: async (after) => {
-        isAgreed = await agreeOn(plan, after, agreed);
+      onReadBack: async (after, record) => {
+        isAgreed = await agreeOn(plan, after, agreed, record);
       },
     }),
   );

@@ -115,8 +115,8 @@ export class Target {
     await meanwhile?.();
     return await applyPlan(plan, {
       ...common,
-      onReadBack: async (after) => {
-        await agreeOn(plan, after, compared);
+      onReadBack: async (after, record) => {
+        await agreeOn(plan, after, compared, record);
       },
     });
   }

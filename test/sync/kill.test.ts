@@ -178,3 +178,47 @@ test("killed while it writes, it has kept what it changes", async () => {
   const { features } = JSON.parse(readFileSync(backup, "utf8")) as { readonly features: readonly Place[] };
   expect(shown(features)).toEqual(shown(many(0, 12, 0)));
 });
+
+describe("restore after a run that was killed while it created", () => {
+  /** The command that the summary of a run prints, as it is copied. */
+  const undoing = (stderr: string): string[] => {
+    const [, line = ""] = /to undo this: geoferry (.*)/.exec(stderr) ?? [];
+    return [...line.split(" "), "--settle", "50"];
+  };
+
+  test.each(moments)("killed at the second POST, %s: both runs are undone", async (moment) => {
+    const map = await world.newMap();
+    const held = many(0, 30, 0);
+    await world.fill(map, held);
+    const before = await world.features(map);
+    proxy.calm();
+    const path = world.source([...many(0, 20, 0), ...many(20, 1130, 1)]);
+    const backup = join(world.folder, `killed ${moment}.geojson`);
+    const args = ["push", path, "--map", map, "--remote-field", "ref", "--settle", "50", "--backup", backup];
+    let seen = 0;
+    const cutOff = await world.geoferry([...args, "--concurrency", "1"], {
+      url: proxy.url,
+      watch: (child) => proxy.choose(({ method }) => (method === "POST" && ++seen === 2 ? kill(child, moment) : null)),
+    });
+    expect(cutOff.status).toBeNull();
+    proxy.choose(() => null);
+
+    // What the killed run created is undone alone.
+    const undo = ["restore", backup, "--settle", "50", "--max-delete", "1100"];
+    const dry = await world.geoferry([...undo, "--dry-run"], { url: proxy.url });
+    expect(dry.stderr).toContain(
+      `${moment === "after it" ? "1,100" : "1,000"} features that the run created`.replace(",", ""),
+    );
+    const undone = await world.geoferry(undo, { url: proxy.url });
+    expect(undone.status, undone.stderr).toBe(0);
+    expect(await world.features(map)).toEqual(before);
+
+    // A whole run is undone by the command that it prints, which names as many deletes as it created.
+    const folder = join(world.folder, `whole-${moment.split(" ")[0]}/`);
+    const whole = await world.geoferry([...args.slice(0, -1), folder], { url: proxy.url });
+    expect(whole.status, whole.stderr).toBe(0);
+    const copied = await world.geoferry(undoing(whole.stderr), { url: proxy.url });
+    expect(copied.status, copied.stderr).toBe(0);
+    expect(shown(await world.features(map))).toEqual(shown(held));
+  });
+});

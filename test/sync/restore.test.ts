@@ -7,19 +7,23 @@ import { Workspace } from "../../src/remote/workspace.js";
 import { applyPlan } from "../../src/sync/apply.js";
 import type { ApplyReport } from "../../src/sync/apply-tools.js";
 import { openBackup } from "../../src/sync/backup-reader.js";
+import { trippedGuards } from "../../src/sync/guards.js";
 import { describeRestoration, planRestoration, type Restoration } from "../../src/sync/restore.js";
 import { storeKinds } from "../service/stores.js";
-import { stripped } from "../support/chaos-faults.js";
+import { cutAfterCommit, roundedTo, stripped } from "../support/chaos-faults.js";
 import { RealService, type Target } from "./applying.js";
 import { at, type Loose, request } from "./sides.js";
 
 const [kind] = await storeKinds();
 let service: RealService;
 let withoutTags: RealService;
+let rounding: RealService;
 beforeAll(async () => {
   service = await RealService.start(kind!);
   withoutTags = await RealService.start(kind!);
   withoutTags.proxy.always(stripped("etag"));
+  rounding = await RealService.start(kind!);
+  rounding.proxy.always(roundedTo(6));
 });
 
 async function restore(target: Target, backup: string): Promise<{ made: Restoration; report: ApplyReport }> {
@@ -31,7 +35,7 @@ async function restore(target: Target, backup: string): Promise<{ made: Restorat
     backup: await openBackup(backup),
     client,
     workspace,
-    settings: { precision, trustPages, updateWith, guards, settle: 20 },
+    settings: { precision, trustPages, updateWith, guards: { ...guards, allowEmpty: true }, settle: 20 },
     output: join(spool.folder(), "restore.ndjson"),
   });
   const memory = { patchManner: null, rememberManner: () => {} };
@@ -50,27 +54,105 @@ describe.each([
   ["a small map with entity tags: one PUT gives the old ids back", () => service, "old"],
   ["without entity tags features are created with new ids", () => withoutTags, "new"],
 ] as const)("%s", (_title, of, ids) => {
-  test("what was changed and deleted is as it was, and what was created since stays", async () => {
+  test("what was changed, deleted and created is as it was; what others created stays", async () => {
     const target = await of().newTarget();
     await target.put(...held);
     const before = await target.features();
     const { backup, deleted, updated } = await target.sync(source);
     expect({ deleted, updated }).toEqual({ deleted: 2, updated: 1 });
-    expect((await openBackup(backup!)).features).toBe(3);
+    expect(await openBackup(backup!)).toMatchObject({ features: 3, creates: 1, ended: true });
+    await target.put(at(6, 6, { ref: 6 }));
 
     const { made, report } = await restore(target, backup!);
     expect(made.ids).toBe(ids);
     expect(describeRestoration(made).join("\n")).toContain(`2 features that the map has no more will be created with`);
-    expect(report).toMatchObject({ created: 2, updated: 1, deleted: 0, failed: 0, put: ids === "old", ending: null });
+    expect(describeRestoration(made).join("\n")).toContain(
+      "1 feature that the run created and that nothing has changed since will be deleted",
+    );
+    expect(report).toMatchObject({ created: 2, updated: 1, deleted: 1, failed: 0, put: ids === "old", ending: null });
     const after = await target.features();
-    const { geometry, properties } = { geometry: { type: "Point", coordinates: [5, 5] }, properties: { ref: 5 } };
+    const { geometry, properties } = { geometry: { type: "Point", coordinates: [6, 6] }, properties: { ref: 6 } };
     expect(said(after)).toEqual(said([...before, { geometry, properties }]));
     const kept = before.filter(({ id }) => after.some((one) => one.id === id));
     expect(kept).toHaveLength(ids === "old" ? 4 : 2);
 
     const again = await restore(target, `${backup}.again`);
-    expect(again.report).toMatchObject({ created: 0, updated: 1, ending: null });
+    expect(again.report).toMatchObject({ created: 1, updated: 1, deleted: 2, ending: null });
+    expect((await target.features()).map(({ properties: { ref } }) => ref).sort()).toEqual([1, 2, 5, 6]);
   });
+});
+
+describe("what a run created", () => {
+  const refs = async (target: Target) => (await target.properties()).map(({ ref }) => ref);
+
+  test("stays where it was changed after the run, and goes where it was not", async () => {
+    const target = await service.newTarget();
+    const { backup } = await target.sync([1, 2, 3].map((n) => at(n, n, { ref: n })));
+    const [one] = (await target.features()).filter(({ properties }) => properties.ref === 2);
+    await target.direct.update([JSON.stringify({ ...one, properties: { ref: 2, by: "another" } })], null, "another");
+    const { made, report } = await restore(target, backup!);
+    expect(made.created).toMatchObject({ count: 2, changed: 1, unknown: 0 });
+    expect(report).toMatchObject({ deleted: 2, ending: null });
+    expect(await refs(target)).toEqual([2]);
+  });
+
+  test("goes without a key, too, known by the ids that the service gave; equal features of others stay", async () => {
+    const target = await service.newTarget();
+    const same = at(1, 1, { name: "same" });
+    await target.put(same);
+    const [old] = await target.features();
+    const { backup } = await target.sync([same, same, at(2, 2, { name: "other" })], { mode: "append", key: null });
+    expect(await target.features()).toHaveLength(4);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 3, ending: null });
+    expect((await target.features()).map(({ id }) => id)).toEqual([old!.id]);
+  });
+
+  test("is known where a service shows fewer decimals than were sent", async () => {
+    const target = await rounding.newTarget();
+    const { backup } = await target.sync([at(1.1234567, 2.7654321, { ref: 1 }), at(3, 4, { ref: 2 })]);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 2, ending: null });
+    expect(await target.features()).toEqual([]);
+  });
+
+  test("is guarded as deletes are", async () => {
+    const target = await service.newTarget();
+    const { backup } = await target.sync(Array.from({ length: 12 }, (_, n) => at(n, n, { ref: n })));
+    const { made } = await restore(target, backup!);
+    expect(trippedGuards(made.plan)).toMatchObject([{ guard: "max-delete" }]);
+  });
+
+  test("of a batch without an answer, that came through, is known by its keys", async () => {
+    const target = await withoutTags.newTarget();
+    await target.put(at(0, 0, { ref: 0 }));
+    withoutTags.proxy.on("POST", 1, cutAfterCommit);
+    const { backup, created } = await target.sync([at(0, 0, { ref: 0 }), at(1, 1, { ref: 1 })], {
+      mode: "incremental",
+    });
+    expect(created).toBe(1);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 1, ending: null });
+    expect(await refs(target)).toEqual([0]);
+  });
+});
+
+test("a backup of version 1, which has no creates, is restored", async () => {
+  const target = await service.newTarget();
+  await target.put(at(1, 1, { ref: 1, name: "new" }), at(2, 2, { ref: 2 }));
+  const [one] = (await target.features()).filter(({ properties }) => properties.ref === 1);
+  const path = join(target.folder, "old.geojson");
+  const header = {
+    backup: 1,
+    service: target.direct.url,
+    map: target.id,
+    key: { by: "property", name: "ref" },
+    scope: null,
+  };
+  const old = { type: "Feature", id: one!.id, geometry: one!.geometry, properties: { ref: 1, name: "old" } };
+  writeFileSync(
+    path,
+    `{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[\n${JSON.stringify(old)}\n]}\n`,
+  );
+  expect((await restore(target, path)).report).toMatchObject({ updated: 1, deleted: 0, ending: null });
+  expect(await target.properties()).toEqual([{ ref: 1, name: "old" }, { ref: 2 }]);
 });
 
 test.each([

@@ -428,7 +428,7 @@ test("a backup goes to a folder under a name of its own", async () => {
   );
   expect(said).toMatchObject({ status: 0 });
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/-backup-\d{8}T\d{6}Z\.geojson$/)]);
-  expect(said.stderr).toContain(`geoferry restore puts it back`);
+  expect(said.stderr).toContain(`to undo this: geoferry restore ${folder}`);
 });
 
 test("a key that no feature of the map has is told: all would be there twice", async () => {

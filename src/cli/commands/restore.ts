@@ -15,6 +15,7 @@ export interface RestoreArguments extends RunArguments {
   readonly backupfile: string;
   readonly map?: string;
   readonly rejects?: string;
+  readonly maxDelete?: string;
   readonly maxUpdate?: string;
   readonly trustPages?: boolean;
   readonly updateWith?: string;
@@ -23,7 +24,7 @@ export interface RestoreArguments extends RunArguments {
 
 export const restoreCommand: Command<RestoreArguments> = {
   usage: "restore <backupfile>",
-  summary: "Put back what a push, an apply or a delete has changed or deleted, from the backup that it wrote",
+  summary: "Undo a push, an apply or a delete, creates included, by the backup that it wrote",
   positionals: {
     backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, onDisk: true },
   },
@@ -31,6 +32,7 @@ export const restoreCommand: Command<RestoreArguments> = {
     map: { ...text, describe: "Id of the map", defaultDescription: "the one that the backup is of" },
     ...refusedOption("BACKUP"),
     ...writingOptions,
+    "max-delete": guardOptions["max-delete"],
     "max-update": guardOptions["max-update"],
     "trust-pages": comparingOptions["trust-pages"],
     ...sendingOptions,
