@@ -1,8 +1,8 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader, type XmlStart } from "../shared/xml.js";
-import { carriageReturn, isSpace, lessThan, lineFeed } from "../shared/xml-bytes.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
 import { atomNamespace, ownNamespace } from "./element-fields.js";
+import { ElementText } from "./element-text.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import type { FeatureReader } from "./feature-reader.js";
 import { joinPath } from "./folder-path.js";
@@ -66,10 +66,7 @@ export class DocumentReader {
   private state: number = State.outside;
   /** The depth of the element that the state is about. */
   private depth = 0;
-  /** The depth of the element whose text is collected, 0 for none. */
-  private wantedDepth = 0;
-  /** The length of the content without white space that only indents. */
-  private length = 0;
+  private readonly text: ElementText;
   private readonly codes: number[] = [];
   private readonly styles = new StyleReader();
   private id = "";
@@ -91,6 +88,7 @@ export class DocumentReader {
     private readonly settings: DocumentSettings,
   ) {
     this.rootNamespace = settings.rootNamespace;
+    this.text = new ElementText(xml);
   }
 
   /** The path of the folders that are open; empty outside of all. */
@@ -123,9 +121,9 @@ export class DocumentReader {
   next(): "feature" | "begins" | "whole" | "container" | "more" | "end" {
     const { xml } = this;
     for (;;) {
-      if (this.state === State.outside && this.wantedDepth === 0 && this.repeats()) return "whole";
+      if (this.state === State.outside && this.text.depth === 0 && this.repeats()) return "whole";
       const token = xml.next();
-      if (token === Token.text) this.text();
+      if (token === Token.text) this.addText();
       else if (token === Token.open) {
         const event = this.open();
         if (event) return event;
@@ -178,36 +176,31 @@ export class DocumentReader {
     return uri === this.rootNamespace;
   }
 
-  private text(): void {
-    if (this.wantedDepth === 0) return;
-    const { xml } = this;
+  private addText(): void {
+    const { xml, text } = this;
+    if (text.depth === 0) return;
     const { content, bytes } = xml;
-    if (content.length === 0 && this.state === State.feature && xml.depth === this.wantedDepth && xml.endsElement) {
+    if (content.length === 0 && this.state === State.feature && xml.depth === text.depth && xml.endsElement) {
       if (this.features.coordinates(bytes, xml.textFrom, xml.textTo)) return;
     }
-    xml.collect();
-    this.length = content.length;
-    // Behind text that is no CDATA stands a tag; white space before it is indentation.
-    if (bytes[xml.textTo] !== lessThan) return;
-    for (let to = xml.textTo; to > xml.textFrom && isSpace(bytes[to - 1]!); to--) {
-      // A line end of two characters has become one.
-      if (bytes[to - 1] !== carriageReturn || bytes[to] !== lineFeed || to === xml.textTo) this.length--;
-    }
+    text.add();
   }
 
   private want(): void {
-    this.wantedDepth = this.xml.depth;
     this.features.textFrom = this.xml.tokenTo;
-    this.xml.content.clear();
-    this.length = 0;
+    this.text.begin();
+  }
+
+  /** An element begins in the text of another: HTML that is no CDATA. */
+  private openInText(): void {
+    this.text.open(this.state === State.feature && this.features.keepsMarkup);
+    this.features.draft?.spoil();
   }
 
   private open(): "begins" | "container" | null {
     const { xml } = this;
-    if (this.wantedDepth > 0) {
-      // Tags in a text (a description with bare HTML) are left out, and what they part stays apart.
-      const { content } = xml;
-      if (content.length > 0 && !isSpace(content.bytes[content.length - 1]!)) content.addText(" ", "");
+    if (this.text.depth > 0) {
+      this.openInText();
       return null;
     }
     if (xml.depth === 1) this.openRoot();
@@ -356,12 +349,16 @@ export class DocumentReader {
     const { xml } = this;
     // Names tell the depth they were at: the reader has left it already.
     const depth = xml.depth + 1;
-    if (this.wantedDepth > 0 && depth > this.wantedDepth) return null;
-    const wanted = depth === this.wantedDepth;
-    this.wantedDepth = 0;
+    const { text } = this;
+    if (text.depth > 0 && depth > text.depth) {
+      text.close();
+      return null;
+    }
+    const wanted = depth === text.depth;
+    if (wanted) text.end();
     switch (this.state) {
       case State.feature:
-        if (!this.features.close(xml, this.length, wanted)) return null;
+        if (!this.features.close(xml, text.length, wanted)) return null;
         this.state = State.outside;
         this.stencil.end(xml.bytes, xml.tokenTo);
         this.features.draft = null;
@@ -384,16 +381,12 @@ export class DocumentReader {
     }
   }
 
-  private wantedText(): string {
-    return this.xml.content.bytes.toString("utf8", 0, this.length).trim();
-  }
-
   private closeOutside(depth: number, wanted: boolean): "container" | null {
     const { containers, findings } = this.settings;
     const container = containers.at(-1);
     if (wanted && container) {
       this.knownPath = null;
-      const name = this.wantedText();
+      const name = this.text.toString();
       if (name !== "") container.name = name;
       findings?.named(container);
     }
@@ -405,7 +398,7 @@ export class DocumentReader {
 
   private closeStyle(depth: number, wanted: boolean): void {
     if (depth !== this.depth) {
-      this.styles.close(this.codes[depth]!, wanted ? this.wantedText() : "");
+      this.styles.close(this.codes[depth]!, wanted ? this.text.toString() : "");
       return;
     }
     this.settings.findings?.style(this.id, this.styles.finish());
@@ -421,8 +414,8 @@ export class DocumentReader {
   private closeStyleMap(depth: number, wanted: boolean): void {
     const { findings } = this.settings;
     const code = this.codes[depth];
-    if (wanted && code === Tag.key) this.pair.key = this.wantedText();
-    else if (wanted && code === Tag.styleUrl) this.pair.url = this.wantedText();
+    if (wanted && code === Tag.key) this.pair.key = this.text.toString();
+    else if (wanted && code === Tag.styleUrl) this.pair.url = this.text.toString();
     else if (code === Tag.Pair && this.pair.key === "normal" && this.pair.url !== "") {
       findings?.styleAlias(this.id, this.pair.url.replace(/^#/, ""));
     }
@@ -432,8 +425,8 @@ export class DocumentReader {
   private closeNoted(depth: number, wanted: boolean): void {
     const { findings, context } = this.settings;
     if (wanted) {
-      if (this.codes[depth] === Tag.href) this.href = this.wantedText();
-      else this.noteName = this.wantedText();
+      if (this.codes[depth] === Tag.href) this.href = this.text.toString();
+      else this.noteName = this.text.toString();
     }
     if (depth !== this.depth) return;
     this.state = State.outside;

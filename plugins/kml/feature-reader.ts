@@ -4,7 +4,7 @@ import type { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import { FeatureRecord, Source } from "./feature-record.js";
-import { GeometryReader, isGeometry, isOn, isPlain } from "./geometry-reader.js";
+import { GeometryReader, isBoundary, isGeometry, isHolder, isOn, isPlain, isShape } from "./geometry-reader.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag, textElements } from "./vocabulary.js";
 
@@ -31,6 +31,13 @@ const groups = new Set<number>([
 /** Those of them that a stencil can have in it, and elements within groups that none has. */
 const plainGroups = new Set<number>([Tag.author, Tag.TimeStamp, Tag.Style, Tag.ExtendedData]);
 const rare = new Set<number>([Tag.displayName, Tag.SimpleArrayData]);
+/** Whether an element of a geometry stands where KML has it, so that a stencil can have it in it. */
+function isUsual(code: number, parent: number): boolean {
+  if (code === Tag.coordinates) return isHolder(parent);
+  if (parent === Tag.MultiGeometry) return code !== 0 && (!isGeometry(code) || isPlain(code));
+  return code === Tag.LinearRing && isBoundary(parent);
+}
+
 const isWord = (code: number): boolean => code === Tag.visibility || code === Tag.open || code === Tag.styleUrl;
 
 /**
@@ -62,6 +69,8 @@ export class FeatureReader {
   private displayName: string | null = null;
   private begins = "";
   private ends = "";
+  /** The values of the gx:SimpleArrayData at hand, outside of tracks. */
+  private list: (string | number | null)[] = [];
 
   constructor(
     private readonly surroundings: Surroundings,
@@ -91,6 +100,10 @@ export class FeatureReader {
     if (this.styleDepth > 0) return this.styles.open(code, reader);
     if (stack.length === 2) return this.openChild(code, reader);
     if (stack[1] === Tag.leftOut) return false;
+    if (stack[1] === Tag.unknown && !this.geometry.isOpen) {
+      if (isShape(code)) this.geometry.begin(code);
+      return false;
+    }
     if (this.draft) this.draftOpening(this.draft, code, parent);
     switch (parent) {
       case Tag.SchemaData:
@@ -136,7 +149,7 @@ export class FeatureReader {
       this.dataName = reader.name.local;
       return true;
     } else {
-      this.stack[1] = Tag.leftOut;
+      this.stack[1] = code === 0 ? Tag.unknown : Tag.leftOut;
       const example = "an element that says nothing of the feature's data was left out";
       this.context.notice("element-left-out", reader.name.text, example);
     }
@@ -153,8 +166,8 @@ export class FeatureReader {
   private draftOpening(draft: StencilDraft<FeatureDeed>, code: number, parent: number): void {
     if (rare.has(code)) draft.spoil();
     else if (code === Tag.Data) draft.tag(deedOf(Does.noSchema));
-    else if (code === Tag.coordinates || code === Tag.LinearRing || parent === Tag.MultiGeometry) {
-      if (parent === Tag.MultiGeometry && isGeometry(code) && !isPlain(code)) draft.spoil();
+    else if (code === Tag.coordinates || isGeometry(code) || parent === Tag.MultiGeometry) {
+      if (!isUsual(code, parent)) draft.spoil();
       draft.tag(deedOf(Does.child, code, parent));
     }
   }
@@ -190,7 +203,17 @@ export class FeatureReader {
 
   private openSchemaData(code: number, reader: XmlReader): boolean {
     if (code === Tag.SimpleData || code === Tag.SimpleArrayData) this.dataName = keyword(reader, Tag.name);
+    if (code === Tag.SimpleArrayData) this.list = [];
     return code === Tag.SimpleData;
+  }
+
+  /** Whether tags within the text that is wanted belong to it: to HTML that is no CDATA. */
+  get keepsMarkup(): boolean {
+    const { stack } = this;
+    const code = stack[stack.length - 1]!;
+    const parent = stack[stack.length - 2];
+    if (code === Tag.SimpleData || code === Tag.foreign || code === Tag.value) return parent !== Tag.SimpleArrayData;
+    return textElements[code] !== undefined && parent === this.root;
   }
 
   /**
@@ -208,7 +231,8 @@ export class FeatureReader {
     else if (code === Tag.TimeSpan && stack.length === 1) {
       this.endTimespan();
       this.draft?.tag(deedOf(Does.endTimespan));
-    } else if (stack[1] !== Tag.leftOut) {
+    } else if (code === Tag.SimpleArrayData) this.endArray();
+    else if (stack[1] !== Tag.leftOut) {
       const parent = stack[stack.length - 1]!;
       this.geometry.end(code, parent);
       if (isPlain(code)) this.draft?.tag(deedOf(Does.end, code, parent));
@@ -320,7 +344,7 @@ export class FeatureReader {
         this.geometry.positions(code, parent, reader.content, length);
         return;
       case Tag.value:
-        if (parent === Tag.SimpleArrayData) this.geometry.arrayValue(this.dataName ?? "", textOf(reader, length));
+        if (parent === Tag.SimpleArrayData) this.takeArrayValue(textOf(reader, length));
         else record.content(Source.data, this.dataName ?? this.displayName ?? "", reader.content, length);
         return;
     }
@@ -328,6 +352,16 @@ export class FeatureReader {
     if (field !== undefined && parent === this.root) {
       if (length > 0) record.content(Source.element, field, reader.content, length);
     } else this.takeWord(code, parent, textOf(reader, length));
+  }
+
+  /** In a track, there is a value for each position; elsewhere, the array is a value of the feature. */
+  private takeArrayValue(text: string): void {
+    if (this.stack.includes(Tag.Track)) this.geometry.arrayValue(this.dataName ?? "", jsonValue(text));
+    else this.list.push(jsonValue(text));
+  }
+
+  private endArray(): void {
+    if (!this.stack.includes(Tag.Track)) this.record.list(this.dataName ?? "", JSON.stringify(this.list));
   }
 
   private draftText(draft: StencilDraft<FeatureDeed>, code: number, parent: number, to: number): void {
@@ -395,6 +429,13 @@ const textOf = (reader: XmlReader, length: number): string => reader.content.byt
 function keyword(reader: XmlReader, code: number): string | null {
   const index = reader.attributes.indexOf(code);
   return index < 0 ? null : reader.attributes.keyword(index);
+}
+
+/** A number where the text is one. */
+function jsonValue(text: string): string | number | null {
+  if (text === "") return null;
+  const number = Number(text);
+  return Number.isFinite(number) && /^[-+]?(\d|\.\d)/.test(text) && !/^[-+]?0\d/.test(text) ? number : text;
 }
 
 /** The id that a URL names in its own document: `#id`, or `id` as older files have it. */

@@ -5,7 +5,7 @@ import type { StyleProperties } from "./style-reader.js";
 /** Where a value was said. Later ones go before: data before styles. */
 export const Source = { style: 0, element: 1, data: 2 } as const;
 /** What a value is kept as. */
-export const Form = { bytes: 0, text: 1, number: 2, boolean: 3 } as const;
+export const Form = { bytes: 0, text: 1, number: 2, boolean: 3, list: 4 } as const;
 
 /** What one feature says, kept in arrays that serve the next one, too. */
 export class FeatureRecord {
@@ -87,6 +87,11 @@ export class FeatureRecord {
     this.texts[this.entry(source, name, Form.text)] = text;
   }
 
+  /** An array, by its JSON. */
+  list(name: string, json: string): void {
+    this.texts[this.entry(Source.data, name, Form.list)] = json;
+  }
+
   number(source: number, name: string, value: number): void {
     this.numbers[this.entry(source, name, Form.number)] = value;
   }
@@ -107,7 +112,7 @@ export class FeatureRecord {
   textAt(at: number): string {
     const form = this.forms[at]!;
     if (form === Form.bytes) return this.bytes.toString("utf8", this.from[at]!, this.to[at]!);
-    if (form === Form.text) return this.texts[at]!;
+    if (form === Form.text || form === Form.list) return this.texts[at]!;
     return form === Form.number ? String(this.numbers[at]!) : this.numbers[at] === 1 ? "true" : "false";
   }
 }

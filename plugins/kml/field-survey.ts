@@ -31,6 +31,8 @@ class FieldUse {
   /** What the data look like, as bits of `Looks`. */
   looks = 0;
   inData = false;
+  /** Whether some data are arrays. */
+  hasLists = false;
   /** Types of what elements and styles say. */
   readonly elementTypes = new Set<FieldType>();
   /** Features in which an element or style says what no data of the same name repeat. */
@@ -115,7 +117,10 @@ export class FieldSurvey {
 
   private observe(use: FieldUse, record: FeatureRecord, at: number): void {
     const form = record.forms[at]!;
-    if (record.sources[at] === Source.data) {
+    if (form === Form.list) {
+      use.inData = use.hasLists = true;
+      use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(record.texts[at]!));
+    } else if (record.sources[at] === Source.data) {
       const from = record.from[at]!;
       const to = record.to[at]!;
       use.inData = true;
@@ -124,8 +129,10 @@ export class FieldSurvey {
       if (to - from > use.maxBytes) use.maxBytes = to - from;
       const own = use.ownTypeFits && from < to ? this.ownType(record.schemas[at]!, use.name) : undefined;
       if (own) use.ownTypeFits = isOfType(own, record.textAt(at));
-      return;
-    }
+    } else this.observeElement(use, record, at, form);
+  }
+
+  private observeElement(use: FieldUse, record: FeatureRecord, at: number, form: number): void {
     use.alone++;
     if (form === Form.bytes) use.maxBytes = Math.max(use.maxBytes, record.to[at]! - record.from[at]!);
     else if (form === Form.text) use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(record.texts[at]!));
@@ -219,8 +226,9 @@ export class FieldSurvey {
       if (fits) return { both: usual, elements: usual, data: usual };
     }
     const declared = said.length > 0 ? meeting(said) : "text";
-    const data = widened(declared, use.looks);
-    if (data !== declared) widening(name, declared, data);
+    const arrays = use.looks === 0 ? "json" : "text";
+    const data = use.hasLists ? arrays : widened(declared, use.looks);
+    if (data !== declared && !use.hasLists) widening(name, declared, data);
     const both: FieldType[] = [...elementTypes];
     if (use.inData || said.length > 0) both.push(data);
     return { both: meeting(both), elements, data };

@@ -14,6 +14,8 @@ const shapesOf: Readonly<Record<number, number>> = {
   [Tag.LinearRing]: Shape.line,
   [Tag.Polygon]: Shape.polygon,
   [Tag.MultiGeometry]: Shape.multi,
+  [Tag.MultiPoint]: Shape.multi,
+  [Tag.MultiLineString]: Shape.multi,
   [Tag.Track]: Shape.line,
   [Tag.MultiTrack]: Shape.multi,
   [Tag.Model]: Shape.point,
@@ -35,9 +37,16 @@ const unsaid: LatLonBox = {
 const nowhere = { longitude: Number.NaN, latitude: Number.NaN, altitude: Number.NaN };
 
 /** Elements inside of which `coordinates` stand. */
-const isHolder = (code: number): boolean =>
+export const isHolder = (code: number): boolean =>
   code === Tag.Point || code === Tag.LineString || code === Tag.LinearRing || code === Tag.LatLonQuad;
-const isBoundary = (code: number): boolean =>
+/** Elements whose members are geometries. In one that is unknown (0), a geometry counts as a member, too. */
+const isMulti = (code: number): boolean =>
+  code === Tag.MultiGeometry ||
+  code === Tag.MultiTrack ||
+  code === Tag.MultiPoint ||
+  code === Tag.MultiLineString ||
+  code === 0;
+export const isBoundary = (code: number): boolean =>
   code === Tag.outerBoundaryIs || code === Tag.innerBoundaryIs || code === Tag.Polygon;
 const isMode = (code: number): boolean =>
   code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
@@ -53,9 +62,11 @@ export const isPlain = (code: number): boolean =>
 /** Whether a flag is on: KML has 1 and true. */
 export const isOn = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
 
+/** Whether the element is a geometry. */
+export const isShape = (code: number): boolean => shapesOf[code] !== undefined;
+
 /** Whether the element is a geometry, or the extent of an overlay. */
-export const isGeometry = (code: number): boolean =>
-  shapesOf[code] !== undefined || code === Tag.LatLonBox || code === Tag.LatLonQuad;
+export const isGeometry = (code: number): boolean => isShape(code) || code === Tag.LatLonBox || code === Tag.LatLonQuad;
 
 /** Reads the geometries of a feature, what is said of their heights, and the boxes of overlays. */
 export class GeometryReader {
@@ -66,6 +77,8 @@ export class GeometryReader {
   private lineFrom = 0;
   private box = unsaid;
   private location = nowhere;
+  /** It is within the Model that a track shows at its positions, which is no geometry of the feature. */
+  private isInTrackModel = false;
   private altitudeMode: string | null = null;
   private extrude: boolean | null = null;
   private tessellate: boolean | null = null;
@@ -79,6 +92,7 @@ export class GeometryReader {
 
   reset(): void {
     this.tracks.reset();
+    this.isInTrackModel = false;
     this.altitudeMode = null;
     this.extrude = null;
     this.tessellate = null;
@@ -106,31 +120,54 @@ export class GeometryReader {
     shapes.begin(shapesOf[code]!);
   }
 
+  /** Whether a geometry has begun and not ended. */
+  get isOpen(): boolean {
+    return this.record.shapes.isOpen;
+  }
+
   /** An element inside of a geometry; tells whether its text is wanted. */
   open(code: number, parent: number): boolean {
+    if (this.isInTrackModel) return false;
     switch (parent) {
-      case Tag.MultiGeometry:
-      case Tag.MultiTrack:
-        if (shapesOf[code] !== undefined) this.begin(code);
-        return isMode(code);
       case Tag.Track:
-        return code === Tag.when || code === Tag.coord || code === Tag.angles || isMode(code);
+        this.isInTrackModel = code === Tag.Model;
+        if (code === Tag.when || code === Tag.coord || code === Tag.angles) return true;
+        break;
       case Tag.LatLonBox:
         return sides[code] !== undefined;
       case Tag.Location:
         return code === Tag.longitude || code === Tag.latitude || code === Tag.altitude;
     }
-    if (code === Tag.coordinates) {
-      this.lineFrom = this.record.shapes.positions.count;
-      return isHolder(parent);
-    }
+    if (code === Tag.coordinates) return this.openCoordinates(parent);
     if (code === Tag.LinearRing && isBoundary(parent)) this.ringFrom = this.record.shapes.positions.count;
+    else if (isShape(code) && this.isOpen && !this.isInTrackModel) this.openMember(code, parent);
     return isMode(code) && shapesOf[parent] !== undefined;
+  }
+
+  private openMember(code: number, parent: number): void {
+    if (!isMulti(parent)) this.record.shapes.problem ??= "a geometry inside of another that has no place for it";
+    this.begin(code);
+  }
+
+  private openCoordinates(parent: number): boolean {
+    const { shapes } = this.record;
+    this.lineFrom = shapes.positions.count;
+    if (isHolder(parent)) return true;
+    if (parent === Tag.MultiLineString) shapes.begin(Shape.line);
+    else if (parent !== Tag.MultiPoint && !isBoundary(parent)) {
+      if (shapes.isOpen) shapes.problem ??= "coordinates in an element that has none of its own";
+      return false;
+    }
+    return true;
   }
 
   /** The end of an element without a text of its own. */
   end(code: number, parent: number): void {
     const { shapes } = this.record;
+    if (this.isInTrackModel) {
+      if (code === Tag.Model) this.endTrackModel();
+      return;
+    }
     switch (code) {
       case Tag.LatLonBox:
         this.endBox();
@@ -176,6 +213,15 @@ export class GeometryReader {
     }
     shapes.problem ??= this.coordinates.parse(content.bytes, 0, length);
     if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
+    else if (!isHolder(parent)) this.endCoordinates(parent);
+  }
+
+  /** Ends coordinates that stand right in a multi-geometry or a polygon, which KML does not have and files do. */
+  private endCoordinates(parent: number): void {
+    const { shapes } = this.record;
+    if (parent === Tag.MultiLineString) shapes.end();
+    else if (parent === Tag.MultiPoint) shapes.points(this.lineFrom);
+    else shapes.ring(this.lineFrom, parent !== Tag.innerBoundaryIs);
   }
 
   /** The text of another element inside of a geometry. */
@@ -193,8 +239,8 @@ export class GeometryReader {
   }
 
   /** A value that a track has for each position (gx:SimpleArrayData). */
-  arrayValue(name: string, text: string): void {
-    this.tracks.add(name, jsonValue(text));
+  arrayValue(name: string, value: string | number | null): void {
+    this.tracks.add(name, value);
   }
 
   private takeLocation(code: number, value: number): void {
@@ -217,6 +263,11 @@ export class GeometryReader {
     if (Number.isFinite(longitude) && Number.isFinite(latitude)) shapes.positions.add(longitude, latitude, altitude);
     shapes.end();
     this.context.notice("model-as-point", undefined, "of a three-dimensional model its place is kept");
+  }
+
+  private endTrackModel(): void {
+    this.isInTrackModel = false;
+    this.context.notice("element-left-out", "Model", "the model that a track shows at its positions was left out");
   }
 
   private endBox(): void {
@@ -281,11 +332,4 @@ export class GeometryReader {
 function anglesOf(text: string): number[] | null {
   const numbers = text.split(/[\s,]+/).map(Number);
   return text === "" || numbers.some((number) => Number.isNaN(number)) ? null : numbers;
-}
-
-/** A number where the text is one. */
-function jsonValue(text: string): string | number | null {
-  if (text === "") return null;
-  const number = Number(text);
-  return Number.isFinite(number) && /^[-+]?(\d|\.\d)/.test(text) && !/^[-+]?0\d/.test(text) ? number : text;
 }

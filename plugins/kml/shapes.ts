@@ -75,6 +75,21 @@ export class Shapes {
     }
   }
 
+  get isOpen(): boolean {
+    return this.open.length > 0;
+  }
+
+  /** Takes each position since `from` for a point of the multi-geometry that is open. */
+  points(from: number): void {
+    const { count } = this.positions;
+    const node = this.open.at(-1);
+    if (!node) return;
+    if (node.members === noMembers) node.members = [];
+    for (let at = from; at < count; at++) {
+      node.members.push({ shape: Shape.point, from: at, to: at + 1, rings: none, shells: 0, members: noMembers });
+    }
+  }
+
   /** Takes the positions since `from` for a ring of the polygon that is open. */
   ring(from: number, isShell: boolean): void {
     const node = this.open.at(-1);

@@ -92,6 +92,11 @@ export const Tag = {
   typed: 91,
   /** A child of a feature that nothing is read of. */
   leftOut: 92,
+  /** One that KML does not have, of which only geometries are read. */
+  unknown: 93,
+  /** Geometries that KML does not have, and files do, beside MultiGeometry. */
+  MultiPoint: 94,
+  MultiLineString: 95,
 } as const;
 
 export const vocabulary: Readonly<Record<string, number>> = {
@@ -99,9 +104,13 @@ export const vocabulary: Readonly<Record<string, number>> = {
   // Element names of KML 2.0 and 2.1, and Google's, that have another name now.
   Url: Tag.Link,
   GeometryCollection: Tag.MultiGeometry,
+  MultiPolygon: Tag.MultiGeometry,
+  MultiCurve: Tag.MultiGeometry,
+  MultiSurface: Tag.MultiGeometry,
   foreign: 0,
   typed: 0,
   leftOut: 0,
+  unknown: 0,
 };
 
 /** Elements whose text is a field's value as it stands. */

@@ -67,6 +67,11 @@ export class XmlTextToken {
     return !this.literal && to + 1 < end && bytes[to] === lessThan && bytes[to + 1] === slash;
   }
 
+  /** Whether it is of a CDATA section. */
+  get isCdata(): boolean {
+    return this.literal;
+  }
+
   /** Where text that goes on is cut: not in a reference, nor between the two characters of a line end. */
   private pieceEnd(end: number): number {
     const { bytes, at } = this.window;
@@ -103,6 +108,14 @@ export class XmlTextToken {
     const { window } = this;
     this.from = window.tokenAt = window.at;
     this.to = window.at = to;
+  }
+
+  /** Adds it to `content` as it is written, but for line ends and characters that XML does not allow. */
+  collectRaw(content: XmlContent): void {
+    const { from, to, source, resolver } = this;
+    resolver.checkUtf8(from, to);
+    const raw = this.window.bytes.toString("utf8", from, to).replace(/\r\n?/g, "\n");
+    content.addText(resolver.clean(raw, from), source);
   }
 
   /** Adds it to `content`, resolved. */

@@ -84,6 +84,8 @@ export class XmlReader {
   readonly content = new XmlContent();
   /** With `skipErrors`: what ended the reading before its time. */
   damage: GeoferryError | null = null;
+  /** White space between tags is text, which it is in HTML. */
+  keepsSpace = false;
 
   private afterTag = true;
   /** An empty element is still to be closed. */
@@ -165,7 +167,7 @@ export class XmlReader {
       }
       const { bytes, end } = window;
       let { at } = window;
-      if (this.afterTag) while (at < end && isSpace(bytes[at]!)) at++;
+      if (this.afterTag && !this.keepsSpace) while (at < end && isSpace(bytes[at]!)) at++;
       window.at = window.tokenAt = at;
       if (at >= end) return window.last ? this.finish() : Token.more;
       if (bytes[at] !== lessThan) {
@@ -387,6 +389,23 @@ export class XmlReader {
   /** The namespace of the element opened last, empty where it has none, null where its prefix is not declared. */
   namespace(): string | null {
     return this.elements.namespace();
+  }
+
+  /** Whether the text token is of a CDATA section. */
+  get isCdata(): boolean {
+    return this.text.isCdata;
+  }
+
+  /** Adds the text token to `content` as it is written: with its references. */
+  collectRaw(): void {
+    this.text.collectRaw(this.content);
+  }
+
+  /** Adds the tag given last to `content` as it is written; nothing for the end of an empty element. */
+  collectTag(): void {
+    const { bytes, tokenAt, at } = this.window;
+    const raw = bytes.toString("utf8", tokenAt, at);
+    this.content.addText(raw, this.settings.source);
   }
 
   /** Adds the text token at hand to `content`, resolved. */

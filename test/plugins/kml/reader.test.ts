@@ -53,6 +53,103 @@ describe("elements are found", () => {
   });
 });
 
+describe("geometries that are not as KML has them are read", () => {
+  const polygon = (from: number) =>
+    `<Polygon><outerBoundaryIs>${ring(`${from},0 ${from + 1},0 ${from + 1},1 ${from},0`)}</outerBoundaryIs></Polygon>`;
+  const rings = (from: number) => [
+    [
+      [from, 0],
+      [from + 1, 0],
+      [from + 1, 1],
+      [from, 0],
+    ],
+  ];
+  const line = (text: string) => `<LineString><coordinates>${text}</coordinates></LineString>`;
+  const points = `${point}<Point><coordinates>3,4</coordinates></Point>`;
+  test.each([
+    ["MultiPolygon", `<MultiPolygon>${polygon(0)}${polygon(5)}</MultiPolygon>`, "MultiPolygon", [rings(0), rings(5)]],
+    [
+      "MultiPoint",
+      `<MultiPoint>${points}</MultiPoint>`,
+      "MultiPoint",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+    [
+      "MultiPoint of coordinates",
+      "<MultiPoint><coordinates>1,2 3,4</coordinates></MultiPoint>",
+      "MultiPoint",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+    [
+      "MultiLineString",
+      `<MultiLineString>${line("1,2 3,4")}</MultiLineString>`,
+      "MultiLineString",
+      [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+    ],
+    [
+      "MultiLineString of coordinates",
+      "<MultiLineString><coordinates>1,2 3,4</coordinates><coordinates>5,6 7,8</coordinates></MultiLineString>",
+      "MultiLineString",
+      [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        [
+          [5, 6],
+          [7, 8],
+        ],
+      ],
+    ],
+    [
+      "one in a MultiGeometry",
+      `<MultiGeometry><MultiPoint>${points}</MultiPoint></MultiGeometry>`,
+      "GeometryCollection",
+      undefined,
+    ],
+    ["an element that KML does not have", `<Shape><Inner>${point}</Inner></Shape>`, "Point", [1, 2]],
+    [
+      "members of a multi-geometry",
+      `<MultiPoint><pointMember>${point}</pointMember></MultiPoint>`,
+      "MultiPoint",
+      [[1, 2]],
+    ],
+    [
+      "a boundary without a ring",
+      "<Polygon><outerBoundaryIs><coordinates>0,0 1,0 1,1 0,0</coordinates></outerBoundaryIs></Polygon>",
+      "Polygon",
+      rings(0),
+    ],
+    ["a polygon of coordinates", "<Polygon><coordinates>0,0 1,0 1,1 0,0</coordinates></Polygon>", "Polygon", rings(0)],
+  ])("%s", async (_, inner, type, coordinates) => {
+    // The same several times: what is read the first time is a stencil for the others.
+    const { features } = await read(document(placemark(inner).repeat(3)));
+    for (const { geometry } of features) {
+      expect(geometry).toMatchObject({ type, ...(coordinates ? { coordinates } : {}) });
+    }
+  });
+
+  test.each([
+    ["a point in a line", "<LineString><Point><coordinates>1,2</coordinates></Point></LineString>"],
+    ["coordinates of nothing", "<MultiGeometry><coordinates>1,2</coordinates></MultiGeometry>"],
+  ])("or make the feature a reject: %s", async (_, inner) => {
+    const { features, rejects } = await read(document(placemark(inner).repeat(2)));
+    expect(features).toEqual([]);
+    expect(codes(rejects)).toEqual(["unreadable-geometry", "unreadable-geometry"]);
+  });
+});
+
 describe("what a feature says", () => {
   test("under the names of togeojson, with the types it has", async () => {
     const feature = await readOne(
@@ -107,9 +204,63 @@ describe("what a feature says", () => {
     expect(feature.properties).toEqual({ name: "A  B", description: " x\n" });
   });
 
-  test("bare tags in a description leave their text", async () => {
-    const feature = await readOne(`<description>see <b>here</b></description>${point}`);
-    expect(feature.properties).toEqual({ description: "see here" });
+  test.each([
+    ["tags", "see <b>here</b>", "see <b>here</b>"],
+    [
+      "tags with attributes, and empty ones",
+      '<a href="x?a=1&amp;b=2">x</a><br/>y',
+      '<a href="x?a=1&amp;b=2">x</a><br/>y',
+    ],
+    ["white space between tags", "<p>a</p>\n <i>b</i> c <u>d</u> ", "<p>a</p>\n <i>b</i> c <u>d</u>"],
+    [
+      "references before and behind tags",
+      "1 &lt; 2 &amp; 3 <b>4 &gt; 3</b> &copy;",
+      "1 &lt; 2 &amp; 3 <b>4 &gt; 3</b> &copy;",
+    ],
+    ["CDATA beside tags", "<![CDATA[<i>a</i> & b]]><br/><![CDATA[<u>c</u>]]>", "<i>a</i> & b<br/><u>c</u>"],
+    ["CDATA and escaped HTML", "<![CDATA[<i>a</i> &amp; b]]> &lt;b&gt;", "<i>a</i> &amp; b <b>"],
+  ])("HTML in texts is kept as it is written: %s", async (_, written, kept) => {
+    const data = `<ExtendedData><Data name="html"><value>${written}</value></Data></ExtendedData>`;
+    const feature = await readOne(`<description>${written}</description>${data}${point}`);
+    expect(feature.properties).toEqual({ description: kept, html: kept });
+  });
+
+  test("tags in a list of coordinates part it, and white space between elements is none of their texts", async () => {
+    const feature = await readOne(
+      "<name>a</name> <description><b>x</b></description>\n <LineString><coordinates>1,2<br/>3,4</coordinates></LineString>",
+    );
+    expect(feature).toMatchObject({
+      geometry: {
+        coordinates: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+      properties: { name: "a", description: "<b>x</b>" },
+    });
+  });
+
+  test("a gx:SimpleArrayData outside of a track is an array", async () => {
+    const array = (name: string, ...values: string[]) =>
+      `<gx:SimpleArrayData name="${name}">${values.map((value) => `<gx:value>${value}</gx:value>`).join("")}</gx:SimpleArrayData>`;
+    const data = (inner: string) =>
+      `<ExtendedData><SchemaData schemaUrl="#s">${inner}</SchemaData></ExtendedData>${point}`;
+    const { features, fields } = await read(
+      document(
+        placemark(data(`${array("speeds", "1", "2.5", "")}<SimpleData name="n">3</SimpleData>`)) +
+          placemark(data(array("speeds"))) +
+          placemark(point),
+      ),
+    );
+    expect(fields).toEqual([
+      { name: "speeds", type: "json" },
+      { name: "n", type: "text" },
+    ]);
+    expect(features.map(({ properties }) => properties)).toEqual([
+      { speeds: [1, 2.5, null], n: "3" },
+      { speeds: [] },
+      {},
+    ]);
   });
 
   test("the id of a placemark is the feature's", async () => {
@@ -494,6 +645,24 @@ describe("heights", () => {
 
 describe("tracks", () => {
   const track = (inner: string) => `<gx:Track>${inner}</gx:Track>`;
+
+  test("the model that a track shows is no position of it", async () => {
+    const model =
+      "<Model><altitudeMode>absolute</altitudeMode><Location><longitude>0</longitude><latitude>0</latitude></Location></Model>";
+    const inner = `<gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord>`;
+    const { features, notices } = await read(
+      document(placemark(track(`${inner}${model}`)) + placemark(track(model + inner))),
+    );
+    const line = {
+      type: "LineString",
+      coordinates: [
+        [1, 2, 0],
+        [3, 4, 0],
+      ],
+    };
+    expect(features.map(({ geometry }) => geometry)).toEqual([line, line]);
+    expect(notices).toMatchObject([{ code: "element-left-out", field: "Model", count: 2 }]);
+  });
   const coord = (text: string) => `<gx:coord>${text}</gx:coord>`;
   const when = (...times: string[]) => times.map((time) => `<when>${time}</when>`).join("");
 
