@@ -17,7 +17,7 @@ export const mapInputOptions = {
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** What reads `map:ID`. Neither client nor credentials are looked for before the first map is. */
+/** What reads `map:ID` and `map:NAME`. Neither client nor credentials are looked for before the first map is. */
 export function mapReader(args: MapInputArguments): ReadMap {
   /** The steps of a job end each at its own time. */
   const services = new WeakMap<AbortSignal, Promise<ServiceClient>>();
@@ -26,6 +26,10 @@ export function mapReader(args: MapInputArguments): ReadMap {
     const service = services.get(signal) ?? serviceFrom(args, signal);
     services.set(signal, service);
     const { readMapInput } = await import("../remote/map-input.js");
-    return readMapInput((await service).map(question.id), question, { trustPages: args.trustPages ?? false });
+    const { findMap } = await import("../remote/find-map.js");
+    const client = await service;
+    return readMapInput(client.map(await findMap(client, question.id)), question, {
+      trustPages: args.trustPages ?? false,
+    });
   };
 }

@@ -17,7 +17,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   const { header, counts } = plan;
   const rejects = args.rejects ?? `${args.plan}.rejects.geojsonl`;
   await checkRejectsPath(rejects);
-  await using session = await openSession({ url: header.service, ...args }, header.map);
+  await using session = await openSession({ url: header.service, ...args }, { id: header.map });
   const { run, display } = session;
   const confirm = () => {
     display.clear();

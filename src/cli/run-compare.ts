@@ -24,15 +24,16 @@ function refuseExisting(path: string | undefined, overwrite: boolean): void {
 
 /** @param tellPlan what a person or a program is told of the differences @returns the exit status */
 export async function runComparison(
-  request: SyncRequest,
+  asked: SyncRequest,
   mode: PlanMode,
   args: CompareArguments,
   tellPlan: (plan: OpenPlan, args: CommonArguments) => void | Promise<void>,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
   for (const file of [path, args.html]) refuseExisting(file, overwrite);
-  await using session = await openReadingSession(args, request.map);
+  await using session = await openReadingSession(args, { given: asked.map });
   const { run, display } = session;
+  const request = { ...asked, map: run.client.id };
   const prepared = await rehearse(request, mode, run, path === undefined ? undefined : { path, overwrite });
   display.clear();
   const { plan, source } = prepared;

@@ -19,7 +19,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const backup = await openBackup(args.backupfile);
   const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
   await checkRejectsPath(rejects);
-  const map = args.map === undefined ? backup.header.map : mapIdOf(args.map);
+  const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, url: args.url ?? backup.header.service };
   /** What it would do, told before it is done. @throws guard-sync */
   const tellRestoration = async ({ run, display }: Session<ReadingRun>): Promise<OpenPlan> => {
@@ -29,7 +29,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     for (const sentence of describeRestoration(restoration)) tell(args, sentence);
     renderCounts(plan, args);
     checkGuards(plan);
-    if (isEmptyPlan(plan.counts)) tell(args, `map ${map}: nothing to do: it is as it was before the run`);
+    if (isEmptyPlan(plan.counts)) tell(args, `map ${plan.header.map}: nothing to do: it is as it was before the run`);
     return plan;
   };
   if (args.dryRun) {

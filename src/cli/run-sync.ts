@@ -22,10 +22,11 @@ export interface RunArguments extends SessionArguments, CommonArguments {
 }
 
 /** @returns the exit status @throws what stops it before the first write */
-export async function runSync(request: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
-  if (args.dryRun) return runComparison(request, mode, args, tellRehearsal);
-  await using session = await openSession(args, request.map);
+export async function runSync(asked: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
+  if (args.dryRun) return runComparison(asked, mode, args, tellRehearsal);
+  await using session = await openSession(args, { given: asked.map });
   const { run, display } = session;
+  const request = { ...asked, map: run.client.id };
   const onPlan = (prepared: Prepared) => {
     display.clear();
     renderPrepared(prepared, args);

@@ -51,7 +51,9 @@ export interface SyncArguments extends SourceArguments {
   readonly state?: string;
 }
 
-export const mapOption = { map: { ...text, describe: "Id of the map", demandOption: true } } as const;
+export const mapOption = {
+  map: { ...text, describe: "Id of the map, or its name where no other map has it", demandOption: true },
+} as const;
 
 /** How features of the input are known on the map. */
 export const matchingOptions = grouped("Which feature is which:", {

@@ -2,6 +2,7 @@
 import { grouped } from "../counted.js";
 import { fault } from "../errors.js";
 import type { Progress } from "../pipeline/request.js";
+import { findMap } from "../remote/find-map.js";
 import type { ApplyProgress } from "../sync/apply-tools.js";
 import { stateRoot } from "../sync/state-folder.js";
 import { openReading, type ReadingRun, SyncRun, type SyncTools } from "../sync/sync-run.js";
@@ -35,25 +36,29 @@ export interface Session<Run extends ReadingRun> extends AsyncDisposable {
 
 type Asked = SessionArguments & CommonArguments;
 
-/** @throws map-locked, remote-unknown, option-invalid, output-failed … */
-export const openSession = (args: Asked, map: string): Promise<Session<SyncRun>> => session(args, map, SyncRun.open);
+/** A map as a person gives it, by its id or its name; or as a file says it, by its id. */
+export type GivenMap = { readonly given: string } | { readonly id: string };
 
-/** For what writes nothing. @throws remote-unknown, option-invalid, output-failed … */
-export const openReadingSession = (args: Asked, map: string): Promise<Session<ReadingRun>> =>
+/** @throws map-locked, remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
+export const openSession = (args: Asked, map: GivenMap): Promise<Session<SyncRun>> => session(args, map, SyncRun.open);
+
+/** For what writes nothing. @throws remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
+export const openReadingSession = (args: Asked, map: GivenMap): Promise<Session<ReadingRun>> =>
   session(args, map, openReading);
 
 async function session<Run extends ReadingRun>(
   args: Asked,
-  map: string,
+  map: GivenMap,
   open: (tools: SyncTools, map: string) => Promise<Run>,
 ): Promise<Session<Run>> {
   const display = new ProgressDisplay(process.stderr);
   const isShown = !args.quiet && !args.json;
   const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
+  const service = await serviceFrom(args);
   const run = await open(
     {
       host: await openHost(args, onProgress),
-      service: await serviceFrom(args),
+      service,
       traffic: trafficFrom(args),
       stateRoot: stateRoot(args.state, process.env),
       backup: args.backup ?? null,
@@ -65,7 +70,7 @@ async function session<Run extends ReadingRun>(
           display.show(() => `${steps[step]}, ${total === null ? count(done) : `${grouped(done)} of ${count(total)}`}`),
       }),
     },
-    map,
+    "id" in map ? map.id : await findMap(service, map.given),
   );
   return {
     run,

@@ -22,6 +22,10 @@ export const remoteErrors = {
     "conflict",
     (e) => `${e.service} has no map ${e.map} that this account may read; geoferry maps lists those it has`,
   ),
+  "remote-map-ambiguous": entry<OnMap & { ids: readonly string[] }>(
+    "conflict",
+    (e) => `${e.service}: several maps are called "${e.map}"; give the id of one: ${e.ids.join(", ")}`,
+  ),
   "remote-unsteady": entry<OnMap & { tries: number }>(
     "unavailable",
     (e) =>

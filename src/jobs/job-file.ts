@@ -32,7 +32,7 @@ const patience = {
 } as const;
 
 export const mapTarget = object("a map as target", {
-  map: required(text, "Id of the map"),
+  map: required(text, "Id of the map, or its name where no other map has it"),
   mode: member(choice(modes), "incremental: create and update; full: delete the rest, too; append: create everything"),
   remoteField: member(text, "Property that identifies a feature on both sides, or auto"),
   match: member(choice(["id"]), "id: features are known by the ids of the service"),
@@ -59,7 +59,7 @@ export const mapTarget = object("a map as target", {
 
 export const stepFile = object("a step", {
   name: required(text, "What the step is called, in reports and in needs"),
-  source: required(texts, "Files, folders, patterns, zips, http(s) and s3 addresses or map:ID"),
+  source: required(texts, "Files, folders, patterns, zips, http(s) and s3 addresses, map:ID or map:NAME"),
   target: required(placed(textOr(text, mapTarget)), "A file, a folder with a / at its end, an s3 address, or a map"),
   needs: member(texts, "Steps before this one, without whose success it is not begun"),
   from: member(text, "Format of the source, where content and extension shall not decide"),

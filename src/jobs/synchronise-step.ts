@@ -2,6 +2,7 @@
 import { tellableInputs } from "../io/without-secrets.js";
 import { expandInputs } from "../pipeline/expand.js";
 import type { Host } from "../pipeline/request.js";
+import { findMap } from "../remote/find-map.js";
 import { checkGuards } from "../sync/guards.js";
 import { isUnchanged, type Prepared } from "../sync/prepare.js";
 import type { SourceRequest, SyncRequest } from "../sync/request.js";
@@ -17,11 +18,12 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
   const { host, traffic, stateRoot, onNotice, dryRun, handOut } = tools;
   if (handOut && !dryRun) return handOut.synchronise(step, host);
   const inputs = await filesOf(asked.source, host);
-  const request: SyncRequest = { ...asked, source: { ...asked.source, inputs } };
   const service = await tools.service(host.signal);
+  const map = await findMap(service, asked.map);
+  const request: SyncRequest = { ...asked, map, source: { ...asked.source, inputs } };
   const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
   const source = tellableInputs(asked.source.inputs, host.registry);
-  const item = { source, target: `map:${request.map}` };
+  const item = { source, target: `map:${asked.map}` };
   if (dryRun) {
     await using reading = await openReading(syncTools, request.map);
     const found = await rehearse(request, request.mode, reading);

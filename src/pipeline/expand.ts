@@ -21,7 +21,7 @@ export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text
 export const isAddress = (text: string, registry: Registry): boolean =>
   text === "-" || isWebAddress(text) || mapIdIn(text) !== null || registry.ofAddress(text) !== undefined;
 
-/** The id of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
+/** The id or name of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
 export const mapIdIn = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;
 
 /** What an output in a folder is called after. */
@@ -29,7 +29,9 @@ function nameOf(address: string, registry: Registry): string {
   if (address === "-") return "stdin";
   const addressed = registry.ofAddress(address);
   if (addressed) return addressed.addresses.stem(address).replaceAll(/[/\\]/g, "_");
-  return mapIdIn(address) ?? (basename(new URL(address).pathname) || "download");
+  const map = mapIdIn(address);
+  // A name may have any characters.
+  return map?.replaceAll(/[/\\]/g, "_") ?? (basename(new URL(address).pathname) || "download");
 }
 
 /** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */

@@ -45,6 +45,8 @@ export class SyncWorld {
     readonly service: Running,
     readonly ada: Account,
     readonly bob: Account,
+    /** Flags of `admin` that say where the service keeps its maps. */
+    readonly store: readonly string[],
   ) {}
 
   /** @param store flags of `serve` and `admin` that say where the service keeps its maps */
@@ -53,16 +55,18 @@ export class SyncWorld {
     admin("user add bob@example.org", store, password);
     const { client_id, client_secret } = admin("credential add --owner bob@example.org", store);
     const service = await Running.start([...store, "--log-level", "silent", "--quiet"]);
-    return new SyncWorld(service, ada, { clientId: client_id!, clientSecret: client_secret! });
+    return new SyncWorld(service, ada, { clientId: client_id!, clientSecret: client_secret! }, store);
   }
 
   get url(): string {
     return this.service.url;
   }
 
-  async newMap(options: { readonly owner?: Account; readonly private?: boolean } = {}): Promise<string> {
-    const { owner = this.ada, private: hidden = false } = options;
-    const made = await this.ask("POST", "/api/v1/maps", { name: "Places", private: hidden }, owner);
+  async newMap(
+    options: { readonly owner?: Account; readonly private?: boolean; readonly name?: string } = {},
+  ): Promise<string> {
+    const { owner = this.ada, private: hidden = false, name = "Places" } = options;
+    const made = await this.ask("POST", "/api/v1/maps", { name, private: hidden }, owner);
     return (made as { readonly id: string }).id;
   }
 

@@ -67,7 +67,8 @@ async function heldBy(map: string, args: CheckArguments): Promise<Held> {
   const display = new ProgressDisplay(process.stderr);
   const tell = (features: number) => display.update({ done: 0, total: 0, features, phase: "download" });
   const { extentOfMap } = await import("../../remote/map-extent.js");
-  const extent = await extentOfMap(service.map(id), args.quiet || args.json ? () => {} : tell);
+  const { findMap } = await import("../../remote/find-map.js");
+  const extent = await extentOfMap(service.map(await findMap(service, id)), args.quiet || args.json ? () => {} : tell);
   display.clear();
   return { name: `map:${id}`, extent };
 }
@@ -79,7 +80,7 @@ export const checkCommand: Command<CheckArguments> = {
   options: {
     ...inspectOptions,
     strict: { type: "boolean", describe: "Suspicions count as problems" },
-    map: { type: "string", requiresArg: true, describe: "Id of a map that INPUT shall lie where it lies" },
+    map: { type: "string", requiresArg: true, describe: "Id or name of a map that INPUT shall lie where it lies" },
   },
   examples: [
     ["check parcels.shp", "are all geometries valid, and where they should be?"],

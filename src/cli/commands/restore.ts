@@ -29,7 +29,7 @@ export const restoreCommand: Command<RestoreArguments> = {
     backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, onDisk: true },
   },
   options: onMap({
-    map: { ...text, describe: "Id of the map", defaultDescription: "the one that the backup is of" },
+    map: { ...text, describe: "Id or name of the map", defaultDescription: "the one that the backup is of" },
     ...refusedOption("BACKUP"),
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],

@@ -1,0 +1,26 @@
+/** Maps by name, where the service lists the maps of an account (an extension of the interface). */
+import { fault } from "../errors.js";
+import type { ServiceClient } from "./map-client.js";
+import type { WireMap } from "./wire.js";
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** The lists that services gave: names are looked up in one answer as long as a client is in use. */
+const lists = new WeakMap<ServiceClient, Promise<readonly WireMap[] | null>>();
+
+/**
+ * The id of a map that is given by its id or its name. An id always wins: a UUID is taken as it is, without a request,
+ * and another text is looked for among the ids of the list before its names. A text that is neither is an id that the
+ * list does not have: of a map of another account, or of a service without a list.
+ * @throws remote-map-ambiguous; what `ServiceClient.maps` throws
+ */
+export async function findMap(service: ServiceClient, idOrName: string): Promise<string> {
+  if (uuid.test(idOrName)) return idOrName;
+  const list = lists.get(service) ?? service.maps();
+  lists.set(service, list);
+  const maps = (await list) ?? [];
+  if (maps.some(({ id }) => id === idOrName)) return idOrName;
+  const ids = maps.filter(({ name }) => name === idOrName).map(({ id }) => id);
+  if (ids.length > 1) throw fault("remote-map-ambiguous", { service: service.url, map: idOrName, ids });
+  return ids[0] ?? idOrName;
+}

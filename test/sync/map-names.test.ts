@@ -1,0 +1,87 @@
+/** Maps given by name, against the real service: every command that takes a map, `map:NAME` and job files. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { findMap } from "../../src/remote/find-map.js";
+import { usualTraffic } from "../../src/remote/map-client.js";
+import { openService } from "../../src/remote/service.js";
+import { admin } from "../service/running.js";
+import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+
+const [sqlite] = await worldKinds();
+let world: SyncWorld;
+let streets: string;
+const twins: string[] = [];
+
+/** `SyncWorld.newMap` calls every map "Places". */
+beforeAll(async () => {
+  world = await sqlite!.start();
+  streets = await world.newMap({ name: "Road network" });
+  twins.push(await world.newMap({ name: "Twin" }), await world.newMap({ name: "Twin" }));
+  await world.newMap({ name: streets });
+  await world.fill(streets, [place(1), place(2)]);
+});
+
+const service = () => openService({ url: world.url, ...world.ada }, usualTraffic, new AbortController().signal);
+
+async function run(...args: string[]) {
+  const finished = await world.geoferry(args);
+  expect(finished.status, finished.stderr).toBe(0);
+  return finished;
+}
+
+test("a name costs one request, an id none, and an id wins over the same name", async () => {
+  const one = service();
+  expect(await findMap(one, streets)).toBe(streets);
+  expect(one.sent.GET).toBe(0);
+  expect(await findMap(one, "Road network")).toBe(streets);
+  expect(await findMap(one, "Road network")).toBe(streets);
+  expect(one.sent.GET).toBe(1);
+});
+
+test("a name that several maps have is refused, and their ids are listed", async () => {
+  const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "Twin"]);
+  expect(status).toBe(10);
+  for (const id of twins) expect(stderr).toContain(id);
+});
+
+test("a name that no map has is said to be missing", async () => {
+  const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "Nowhere"]);
+  expect({ status, stderr }).toMatchObject({ status: 10, stderr: expect.stringContaining("has no map Nowhere") });
+});
+
+test("push, plan, verify, pull, delete, restore, check and map:NAME take a name", async () => {
+  const source = world.source([place(1), place(2), place(3)]);
+  const named = ["--map", "Road network"];
+  await run("push", source, ...named, "--remote-field", "ref", "--backup", join(world.folder, "pushed.geojson"));
+  expect((await world.features(streets)).length).toBe(3);
+  await run("verify", source, ...named, "--remote-field", "ref", "--exit-code");
+  const plan = join(world.folder, "named.plan");
+  await run("plan", world.source([place(4)]), ...named, "--remote-field", "ref", "-o", plan);
+  expect(JSON.parse(readFileSync(plan, "utf8").split("\n")[0]!)).toMatchObject({ map: streets });
+  await run("apply", plan, "--backup", join(world.folder, "applied.geojson"));
+  await run("delete", world.source([place(4)]), ...named, "--remote-field", "ref", "--max-delete", "1");
+  await run("check", source, ...named);
+  const pulled = JSON.parse((await run("pull", "-", "--to", "geojson", ...named)).stdout) as { features: object[] };
+  expect(pulled.features).toHaveLength(3);
+  const converted = await run("convert", "map:Road network", "-", "--to", "geojson");
+  expect((JSON.parse(converted.stdout) as { features: object[] }).features).toHaveLength(3);
+  await run("restore", join(world.folder, "pushed.geojson"), ...named, "--max-delete", "1");
+  expect((await world.features(streets)).length).toBe(2);
+});
+
+test("a job file takes a name", async () => {
+  const source = world.source([place(1), place(2), place(9)]);
+  const job = join(world.folder, "job.yaml");
+  writeFileSync(
+    job,
+    `name: nightly\nsteps:\n  - name: a\n    source: ${source}\n    target: {map: Road network, remoteField: ref}\n`,
+  );
+  await run("run", job);
+  expect((await world.features(streets)).map(({ properties }) => properties.ref)).toContain(9);
+});
+
+test("a map that another account owns is known by its id", async () => {
+  const { id } = admin("map add Road --owner bob@example.org", world.store);
+  expect(await findMap(service(), id!)).toBe(id);
+});
