@@ -170,6 +170,15 @@ export const registry = {
     "input",
     (e) => `${at(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file anew, or leave it away`,
   ),
+  "grid-unknown": entry<{ grid: string; known: readonly string[] }>(
+    "usage",
+    (e) => `PROJ publishes no shift grid "${e.grid}"${orRather(e.grid, e.known, "geoferry grids list shows all")}`,
+  ),
+  "grid-altered": entry<InSource>(
+    "input",
+    (e) =>
+      `${e.source}: is not the grid that PROJ publishes under this name: ${e.reason}; it was not kept: try again, or name another server with --grid-endpoint`,
+  ),
   "crs-not-writable": entry<{ format: string; crs: string }>(
     "unsupported",
     (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,

@@ -13,6 +13,7 @@ import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
 import { deleteCommand } from "../src/cli/commands/delete.js";
+import { gridCommands } from "../src/cli/commands/grids.js";
 import { infoCommand } from "../src/cli/commands/info.js";
 import { loginCommand } from "../src/cli/commands/login.js";
 import { planCommand } from "../src/cli/commands/plan.js";
@@ -145,6 +146,8 @@ describe("docs/command-line.md", () => {
       convert: flags(withoutService(convertCommand.options)),
       info: flags(withoutService(infoCommand.options)),
       check: flags(withoutService(checkCommand.options)),
+      "grids list": flags(gridCommands["grids list"].options),
+      "grids get": flags(gridCommands["grids get"].options),
       pull: flags(withoutService(pullCommand.options)),
       push: flags(withoutService(pushCommand.options)),
       plan: flags(withoutService(planCommand.options)),

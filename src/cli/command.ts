@@ -4,6 +4,7 @@ import { checkCommand } from "./commands/check.js";
 import { convertCommand } from "./commands/convert.js";
 import { deleteCommand } from "./commands/delete.js";
 import { formatsCommand } from "./commands/formats.js";
+import { gridCommands } from "./commands/grids.js";
 import { infoCommand } from "./commands/info.js";
 import { loginCommand } from "./commands/login.js";
 import { logoutCommand } from "./commands/logout.js";
@@ -83,6 +84,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   info: infoCommand,
   check: checkCommand,
   formats: formatsCommand,
+  ...gridCommands,
   push: pushCommand,
   plan: planCommand,
   apply: applyCommand,
@@ -104,6 +106,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
 
 /** What the words say that several commands begin with. */
 export const groups: Readonly<Record<string, string>> = {
+  grids: "Find and download the shift grids that make reprojections more accurate",
   admin: "Manage the accounts, maps and credentials of a service without a browser, also while it runs",
   "admin user": "Accounts of people",
   "admin map": "Maps",

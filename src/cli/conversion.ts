@@ -1,12 +1,13 @@
 import { convertMany } from "../pipeline/convert-many.js";
 import type { ConvertRequest } from "../pipeline/request.js";
+import type { GridArguments } from "./grid-options.js";
 import { openHost } from "./host.js";
 import type { MapInputArguments } from "./map-inputs.js";
 import { ProgressDisplay } from "./progress.js";
 import { isInterrupted, renderInterruption, renderOutcome, statusOf } from "./render.js";
 
 /** Converts and tells what became of it. @returns the exit status @throws usage */
-export async function runConversion(request: ConvertRequest, args: MapInputArguments): Promise<number> {
+export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const outcomes = await convertMany(request, host, (outcome) => {

@@ -3,6 +3,7 @@ import { fault } from "../errors.js";
 import type { Host, Progress } from "../pipeline/request.js";
 import { loadPlugin } from "../plugin/load.js";
 import { Registry } from "../plugin/registry.js";
+import { type GridArguments, hostGrids } from "./grid-options.js";
 import { type MapInputArguments, mapReader } from "./map-inputs.js";
 import { interrupted } from "./signals.js";
 
@@ -28,12 +29,16 @@ export function now(): Date {
   return new Date(seconds * 1000);
 }
 
-export async function openHost(args: MapInputArguments, onProgress?: (progress: Progress) => void): Promise<Host> {
+export async function openHost(
+  args: MapInputArguments & GridArguments,
+  onProgress?: (progress: Progress) => void,
+): Promise<Host> {
   return {
     registry: await openRegistry(args.plugin ?? []),
     signal: interrupted,
     now: now(),
     ...(onProgress ? { onProgress } : {}),
     readMap: mapReader(args),
+    grids: hostGrids(args),
   };
 }

@@ -3,10 +3,11 @@ import { gridFolders } from "../io/grid-folders.js";
 import type { ConvertRequest, Loose, OutputMember } from "../pipeline/request.js";
 import { listOf, namesOf, unprotect } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
+import { type GridArguments, gridOptions } from "./grid-options.js";
 import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "./values.js";
 
 /** What a command that reads features can be told of its inputs, and of what becomes of them on their way. */
-export interface SourceArguments extends CommonArguments {
+export interface SourceArguments extends CommonArguments, GridArguments {
   readonly from?: string;
   readonly layer?: readonly string[];
   readonly sourceCrs?: string;
@@ -44,6 +45,7 @@ export const readingOptions = {
   "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
   accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
   grid: { ...several, onDisk: true, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
+  ...gridOptions,
   in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
   "skip-errors": { ...flag, describe: "Read past damage of the input" },
   "max-input": { ...text, describe: "Largest download or stdin, in bytes" },

@@ -1,6 +1,7 @@
 /** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
 import type { Crs } from "../model/layer.js";
 import type { Grid } from "./grids/grid.js";
+import type { GridPlaces } from "./grids/grid-files.js";
 import type { BetterOperation } from "./lacking.js";
 import type { Route } from "./routes.js";
 
@@ -29,13 +30,11 @@ export interface Operation {
   readonly grids?: Readonly<Record<string, Grid>>;
 }
 
-export interface OperationOptions {
+export interface OperationOptions extends GridPlaces {
   /** Metres: nothing worse is used. */
   readonly accuracy?: number;
   /** Carry coordinates over as if both datums were one where no operation is known. */
   readonly ballpark?: boolean;
-  /** Files of shift grids, and folders of them. */
-  readonly grids?: readonly string[];
 }
 
 export type Pair = Pick<Operation, "from" | "to">;

@@ -74,8 +74,8 @@ export function lackingGrids(
 }
 
 /**
- * What to do for more accuracy, in words: "--grid ca_nrc_ntv2_0.tif (https://cdn.proj.org/ca_nrc_ntv2_0.tif) makes it
- * accurate to 2 m where it reaches", "47 more operations need grids: --json lists all"
+ * What to do for more accuracy, in words: "geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it
+ * reaches", "47 more operations need grids: --json lists all"
  */
 export function remedies(better: readonly Lacking[]): string[] {
   const [first] = better;
@@ -92,31 +92,27 @@ export function remedies(better: readonly Lacking[]): string[] {
 
 function getting({ missing, accuracy }: Lacking): string {
   const names = missing.map(({ files: [file = ""] }) => file);
-  const flags = names.map((file) => `--grid ${file}`).join(" ");
-  if (names.length > 1) {
-    const source = names.every((file) => published(file) !== "") ? ` (at ${publisher})` : "";
-    return `${flags}${source} together make it accurate to ${accuracy} m where they reach`;
-  }
-  const address = published(names[0] ?? "");
-  return `${flags}${address === "" ? "" : ` (${address})`} makes it accurate to ${accuracy} m where it reaches`;
+  const command = names.every(isPublished)
+    ? `geoferry grids get ${names.join(" ")}`
+    : names.map((file) => `--grid ${file}`).join(" ");
+  if (names.length > 1) return `${command} together make it accurate to ${accuracy} m where they reach`;
+  return `${command} makes it accurate to ${accuracy} m where it reaches`;
 }
 
 const everywhere: Area = [-180, -90, 180, 90];
 
-/** Where PROJ's files are to be had. */
-const publisher = "https://cdn.proj.org";
-const published = (file: string): string => (/^[a-z]{2,3}_.*\.tif$/.test(file) ? `${publisher}/${file}` : "");
+/** Whether it is the name of a file that PROJ publishes, as those in its database are. */
+export const isPublished = (file: string): boolean => /^[a-z]{2,3}_.*\.tif$/.test(file);
 
 function inWords({ files, readable }: NeededGrid): string {
   const [first = "", ...others] = files;
   if (!readable) return `the grid ${first}, which is of a kind that geoferry does not read`;
-  const address = published(first);
-  const also = others.length > 0 ? ` or ${others.join(" or ")}` : "";
-  return `the grid ${first}${also}${address === "" ? "" : ` (${address})`}`;
+  return `the grid ${first}${others.length > 0 ? ` or ${others.join(" or ")}` : ""}`;
 }
 
-/** "needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://…): name the file with --grid" */
+/** "needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb: geoferry grids get ca_nrc_ntv2_0.tif" */
 function needs(missing: readonly NeededGrid[]): string {
-  const how = missing.every(({ readable }) => readable) ? ": name the file with --grid" : "";
-  return `needs ${missing.map(inWords).join(" and ")}${how}`;
+  const names = missing.map(({ files: [file = ""] }) => file);
+  const how = names.every(isPublished) ? `geoferry grids get ${names.join(" ")}` : "name the file with --grid";
+  return `needs ${missing.map(inWords).join(" and ")}${missing.every(({ readable }) => readable) ? `: ${how}` : ""}`;
 }

@@ -8,7 +8,7 @@ import { declaredRoutes, sphereRoute, unusedShifts } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
 import { type GridFiles, gridFilesAt } from "./grids/grid-files.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
-import { betterOperations, type Lacking, lackingGrids, remedies } from "./lacking.js";
+import { betterOperations, isPublished, type Lacking, lackingGrids, remedies } from "./lacking.js";
 import type { MethodId } from "./methods.js";
 import { resolve } from "./parse.js";
 import { idOf, type Registry } from "./registry.js";
@@ -54,7 +54,7 @@ async function told(found: Operation, source: Definition, target: Definition, op
 
 /** A file that was named by itself was meant to be used. */
 async function unusedGrids({ gridFiles }: Operation, grids: readonly string[]): Promise<string[]> {
-  const { named } = await gridFilesAt(grids);
+  const { named } = await gridFilesAt({ grids });
   return named
     .filter((file) => !gridFiles.includes(file))
     .map((file) => `the grid ${basename(file)} is not used: no operation between these systems goes by that name`);
@@ -113,7 +113,7 @@ async function horizontalOperation(
   // Where a datum is not registered nobody says where its data lie.
   const area = a.code === null || b.code === null ? null : areaOfBoth(source, target, tables);
   const limit = options.accuracy ?? 5;
-  const files = await gridFilesAt(options.grids ?? []);
+  const files = await gridFilesAt(options);
   const found = await routesOf(a, b, tables, files, area);
   const usable = found.filter((candidate) => isGood(candidate, limit));
   const better = lackingGrids(a, b, tables, files, area, usable);
@@ -212,7 +212,10 @@ function gridAsked(a: Datum, b: Datum, files: GridFiles): string | null {
   const lacking = [a, b].flatMap((datum) => gridsLacking(datum, files));
   if (lacking.length === 0) return null;
   const names = lacking.join(" and ");
-  return `the definition asks for the shift grid ${names}, which is not at hand: name the file with --grid`;
+  const remedy = lacking.every(isPublished)
+    ? `type geoferry grids get ${lacking.join(" ")}`
+    : "name the file with --grid";
+  return `the definition asks for the shift grid ${names}, which is not at hand: ${remedy}`;
 }
 
 /** The least `--accuracy` with which the routes reach far enough, in words; empty where none is. */

@@ -53,26 +53,32 @@ const isPassing = (status: number): boolean => status >= 500 || status === 408 |
 /** What servers answer to those who may not have the file, or must say first who they are. */
 const isForbidden = (status: number): boolean => status === 401 || status === 403 || status === 407;
 
-function statusFault(source: string, { status, statusText }: Response): GeoferryError {
+export function statusFault(source: string, { status, statusText }: Response): GeoferryError {
   const reason = `the server answers ${status}${statusText ? ` ${statusText}` : ""}`;
   const code = isPassing(status) ? "input-unavailable" : isForbidden(status) ? "input-forbidden" : "input-download";
   return fault(code, { source, reason });
 }
 
 /** @param isFirst whether no server has answered yet */
-function networkFault(source: string, error: unknown, isFirst: boolean): GeoferryError {
+export function networkFault(source: string, error: unknown, isFirst: boolean): GeoferryError {
   const failure = networkFailure(error);
   const { reason, passes } = isFirst ? firstFailure(failure, source) : failure;
   return fault(passes ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
-interface Answer {
+export interface Answer {
   readonly response: Response;
   readonly url: URL;
 }
 
 /** Follows redirects itself: the credentials go to the host that they were given for, and nowhere else. */
-async function request(asked: URL, source: string, signal: AbortSignal, answered: () => void): Promise<Answer> {
+export async function request(
+  asked: URL,
+  source: string,
+  signal: AbortSignal,
+  answered: () => void,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const refuse = (reason: string) => fault("input-download", { source, reason });
   const credentials = `${decoded(asked.username)}:${decoded(asked.password)}`;
   const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
@@ -81,7 +87,7 @@ async function request(asked: URL, source: string, signal: AbortSignal, answered
   url.password = "";
   const { origin } = url;
   for (let hops = 0; hops <= redirectLimit; hops += 1) {
-    const headers = { accept: "*/*", ...(authorization && url.origin === origin ? { authorization } : {}) };
+    const headers = { accept: "*/*", ...more, ...(authorization && url.origin === origin ? { authorization } : {}) };
     const response = await fetch(url, { redirect: "manual", signal, headers });
     answered();
     if (!redirects.has(response.status)) return { response, url };

@@ -130,7 +130,7 @@ async function inspectLayer(
     format: open.reader.id,
     layer: layer.name,
     crs,
-    reference: crs && (await referenceOf(crs, request)),
+    reference: crs && (await referenceOf(crs, request, host)),
     featureCount: summary.featureCount,
     geometryTypes: typesIn(summary),
     nullGeometries: summary.kinds[0]!.count,

@@ -45,7 +45,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
-    const shape = await planShape(open, request, target, gathered);
+    const shape = await planShape(open, request, target, gathered, conversion.host);
     inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion)] } });
   }
   const all = inputs.map((input) => input.shape.crs);

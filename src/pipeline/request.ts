@@ -4,6 +4,7 @@ import type { Unnamed } from "../io/unnamed.js";
 import type { FieldType } from "../model/field.js";
 import type { LayerInfo } from "../model/layer.js";
 import type { Registry } from "../plugin/registry.js";
+import type { HostGrids } from "./grid-store.js";
 import type { ConvertReport } from "./report.js";
 
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
@@ -106,6 +107,8 @@ export interface Host {
   readonly deliver?: (report: ConvertReport) => Promise<void>;
   /** The path that an input has beside the output, where both are elsewhere and the output is made in a copy. */
   readonly standsAt?: (input: string) => string;
+  /** Where grids are searched that the request does not name; nowhere where absent. */
+  readonly grids?: HostGrids;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }

@@ -7,7 +7,7 @@ import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
 import { type Gathered, operationReport } from "./report.js";
-import type { ConvertRequest } from "./request.js";
+import type { ConvertRequest, Host } from "./request.js";
 import { isSame } from "./update.js";
 
 /** What a layer becomes on its way. */
@@ -31,6 +31,7 @@ export async function planShape(
   request: ConvertRequest,
   target: Crs | null,
   gathered: Gathered,
+  host: Pick<Host, "grids">,
 ): Promise<Shape> {
   if (open.existing) return { stages: [], crs: target ?? open.layer.crs, assumed: false };
   const stages: StageSpec[] = [];
@@ -42,7 +43,7 @@ export async function planShape(
   if (request.cast) add("cast", { map: request.cast });
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
-  const crs = await planCrs(open, request, target, gathered, add);
+  const crs = await planCrs(open, request, target, gathered, host, add);
   if (request.makeValid) {
     // A part of one position would make the whole geometry one that cannot be repaired.
     add("drop-degenerate", { shortLines: false });
@@ -68,6 +69,7 @@ async function planCrs(
   request: ConvertRequest,
   target: Crs | null,
   gathered: Gathered,
+  host: Pick<Host, "grids">,
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<Shape, "crs" | "assumed">> {
   const said = request.sourceCrs === undefined ? open.layer.crs : await askedCrs("--source-crs", request.sourceCrs);
@@ -85,7 +87,8 @@ async function planCrs(
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
   const { accuracy = 5, grids = [] } = request;
-  const operation = await findOperation(source, target, { accuracy, grids });
+  const gridFolders = host.grids?.folders ?? [];
+  const operation = await findOperation(source, target, { accuracy, grids, gridFolders });
   if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
   gathered.plan(operationReport(open.layer.name, operation));
   const area = await areaCheck(source);

@@ -313,20 +313,20 @@ describe("what is said of grids", () => {
   it("names one that would do better, how much, and how to get it", async () => {
     const { notice, better } = await between("EPSG:27700", "EPSG:4326", []);
     expect(notice).toContain(
-      "--grid uk_os_OSTN15_NTv2_OSGBtoETRS.tif (https://cdn.proj.org/uk_os_OSTN15_NTv2_OSGBtoETRS.tif) makes it accurate to 1 m where it reaches",
+      "geoferry grids get uk_os_OSTN15_NTv2_OSGBtoETRS.tif makes it accurate to 1 m where it reaches",
     );
     expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
   });
 
   it("names several that are needed together in one breath", async () => {
     await expect(findOperation(await parse("EPSG:4267"), await parse("EPSG:8449"), { accuracy: 1 })).rejects.toThrow(
-      "; --grid us_noaa_conus.tif --grid us_noaa_ethpgn.tif (at https://cdn.proj.org) together make it accurate to 0.2 m where they reach; ",
+      "; geoferry grids get us_noaa_conus.tif us_noaa_ethpgn.tif together make it accurate to 0.2 m where they reach; ",
     );
   });
 
   it("refuses NAD27 without one, naming them", async () => {
     await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toMatchObject({
-      message: expect.stringContaining("--grid ca_nrc_ntv2_0.tif"),
+      message: expect.stringContaining("geoferry grids get ca_nrc_ntv2_0.tif"),
       details: {
         better: expect.arrayContaining([expect.objectContaining({ grids: [["us_noaa_conus.tif", "conus"]] })]),
       },

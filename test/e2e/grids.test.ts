@@ -74,13 +74,11 @@ describe("convert with --grid", () => {
   test("without one refuses, and says which would do best, and with -v and --json which else", () => {
     const { status, stderr } = convert(scratch.path("none.geojson"));
     expect(status).toBe(4);
-    expect(stderr).toContain(
-      "; --grid ca_nrc_ntv2_0.tif (https://cdn.proj.org/ca_nrc_ntv2_0.tif) makes it accurate to 2 m where it reaches; ",
-    );
+    expect(stderr).toContain("; geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches; ");
     expect(stderr).toMatch(/; \d+ more operations need grids: --json lists all; --accuracy 8 takes what is at hand\n$/);
-    expect(stderr.match(/--grid/g)).toHaveLength(1);
+    expect(stderr.match(/grids get/g)).toHaveLength(1);
     const first =
-      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb (https://cdn.proj.org/ca_nrc_ntv2_0.tif): name the file with --grid";
+      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb: geoferry grids get ca_nrc_ntv2_0.tif";
     const verbose = convert(scratch.path("none.geojson"), "-v").stderr;
     expect(verbose).toContain(`\n  better: ${first}\n  better: `);
     const { better } = JSON.parse(convert(scratch.path("none.geojson"), "--json").stdout);
@@ -147,7 +145,7 @@ describe("info and check", () => {
       areaName: "North America - NAD27",
       axes: ["longitude", "latitude"],
       unit: "degree",
-      toWgs84: { refused: expect.stringContaining("--grid ca_nrc_ntv2_0.tif"), better: expect.any(Array) },
+      toWgs84: { refused: expect.stringContaining("geoferry grids get ca_nrc_ntv2_0.tif"), better: expect.any(Array) },
     });
   });
 

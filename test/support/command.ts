@@ -29,8 +29,12 @@ export function geoferry(
   return { status, stdout, stderr };
 }
 
-export function startGeoferry(args: readonly string[], cwd: string = root): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { cwd, stdio: ["pipe", "pipe", "pipe"] });
+export function startGeoferry(args: readonly string[], cwd: string = root, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [main, ...args], {
+    cwd,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
 }
 
 /** Another program as an oracle; under CI its absence is a failure, elsewhere the reason to leave a test out. */

@@ -6,6 +6,7 @@ import type { Held } from "../../pipeline/suspicions.js";
 import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
+import type { GridArguments } from "../grid-options.js";
 import { openHost } from "../host.js";
 import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { ProgressDisplay } from "../progress.js";
@@ -14,7 +15,7 @@ import { renderError, renderGaps, renderNotices } from "../render.js";
 import { gridsOf, readingOptions } from "../source-options.js";
 import { numberOf, pairs, wholeNumber } from "../values.js";
 
-export interface InfoArguments extends MapInputArguments {
+export interface InfoArguments extends MapInputArguments, GridArguments {
   readonly inputs: readonly string[];
   readonly from?: string;
   readonly layer?: readonly string[];
@@ -33,6 +34,7 @@ export const inspectOptions = {
   "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
+  "standard-grids": readingOptions["standard-grids"],
   "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
   workers: readingOptions.workers,
   ...mapInputOptions,

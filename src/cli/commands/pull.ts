@@ -2,6 +2,7 @@ import { type ConvertRequest, given } from "../../pipeline/request.js";
 import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
 import { runConversion } from "../conversion.js";
+import { gridOptions } from "../grid-options.js";
 import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
 import {
@@ -43,6 +44,7 @@ export const pullCommand: Command<PullArguments> = {
     reproject: outputOptions.reproject,
     accuracy: readingOptions.accuracy,
     grid: readingOptions.grid,
+    ...gridOptions,
     ...shapingOptions,
     in: readingOptions.in,
     out: outputOptions.out,

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { fault } from "../../errors.js";
 
-/** The grid files that a person has named, each by itself or by its folder. */
+/** The grid files that can be used: those that a person names, then those in the standard folders. */
 export interface GridFiles {
   /** The path of a file, by its name in any case; null where it is not among them. */
   find(name: string): string | null;
@@ -10,21 +10,48 @@ export interface GridFiles {
   readonly named: readonly string[];
 }
 
+/** Where to look for grid files. */
+export interface GridPlaces {
+  /** Files, and folders of them, that a person names. */
+  readonly grids?: readonly string[];
+  /** Folders that are searched afterwards; those that do not exist are left out. */
+  readonly gridFolders?: readonly string[];
+  /** Names of files that are taken for present, to find out what they would be used for. */
+  readonly assumedGrids?: ReadonlySet<string>;
+}
+
 export const noGridFiles: GridFiles = { find: () => null, named: [] };
 
+/** What standard folders have, by folder: each is listed once. */
+const listings = new Map<string, Promise<readonly string[]>>();
+
+const listingOf = (folder: string): Promise<readonly string[]> => {
+  const listing =
+    listings.get(folder) ??
+    readdir(folder).then(
+      (names) => names.sort(),
+      () => [],
+    );
+  listings.set(folder, listing);
+  return listing;
+};
+
+/** Has a standard folder listed again, after a file was put there. */
+export const forgetListing = (folder: string): boolean => listings.delete(folder);
+
 /**
- * Of two files of one name the first counts. Folders are not looked through more deeply.
- * @throws grid-missing where there is no such file or folder
+ * Of two files of one name the first counts. Folders are not searched recursively.
+ * @throws grid-missing where a file or folder that a person names does not exist
  */
-export async function gridFilesAt(paths: readonly string[]): Promise<GridFiles> {
-  if (paths.length === 0) return noGridFiles;
+export async function gridFilesAt({ grids = [], gridFolders = [], assumedGrids }: GridPlaces): Promise<GridFiles> {
+  if (grids.length === 0 && gridFolders.length === 0 && assumedGrids === undefined) return noGridFiles;
   const byName = new Map<string, string>();
   const named: string[] = [];
   const add = (path: string) => {
     const key = basename(path).toLowerCase();
     if (!byName.has(key)) byName.set(key, path);
   };
-  for (const given of paths) {
+  for (const given of grids) {
     const path = resolve(given);
     const found = await stat(path).catch((error: Error) => {
       throw fault("grid-missing", { source: given }, error);
@@ -35,5 +62,10 @@ export async function gridFilesAt(paths: readonly string[]): Promise<GridFiles> 
       named.push(path);
     }
   }
+  const listed = await Promise.all(gridFolders.map(listingOf));
+  listed.forEach((names, index) => {
+    for (const name of names) add(join(gridFolders[index]!, name));
+  });
+  for (const name of assumedGrids ?? []) add(name);
   return { find: (name) => byName.get(basename(name).toLowerCase()) ?? null, named };
 }

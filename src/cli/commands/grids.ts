@@ -1,0 +1,154 @@
+/** `geoferry grids`: the shift grids that PROJ publishes, and those on this machine. */
+import { stat } from "node:fs/promises";
+import type { Area, PublishedGrid } from "../../crs/grids.js";
+import type { Command, CommonArguments } from "../command.js";
+import { endpointOption, type GridArguments, hostGrids, searchedFolders } from "../grid-options.js";
+import { bytes, ProgressDisplay } from "../progress.js";
+import { give, tell } from "../say.js";
+import { interrupted } from "../signals.js";
+import { parseBox } from "../values.js";
+
+interface ListArguments extends CommonArguments {
+  readonly words?: readonly string[];
+  readonly bbox?: string;
+  readonly installed?: boolean;
+}
+
+interface GetArguments extends CommonArguments, GridArguments {
+  readonly names?: readonly string[];
+}
+
+async function installedGrids() {
+  const { gridFilesAt } = await import("../../crs/grids.js");
+  const places = { grids: [] as string[], gridFolders: [] as string[] };
+  for (const { path } of searchedFolders(process.env)) {
+    const isFile = (await stat(path).catch(() => null))?.isFile() === true;
+    places[isFile ? "grids" : "gridFolders"].push(path);
+  }
+  return gridFilesAt(places);
+}
+
+/** A line for people: "us_noaa_conus.tif  0.2 MB  USA - CONUS - …: NAD27 to NAD83; Public domain; at /usr/share/proj/…" */
+function describeGrid(grid: PublishedGrid, installed: string | null): string {
+  const { name, areaName, description, licence } = grid;
+  const at = installed === null ? "" : `; at ${installed}`;
+  return `${name}  ${bytes(grid.bytes)}  ${areaName}: ${description}; ${licence}${at}`;
+}
+
+const recordOf = (grid: PublishedGrid, installed: string | null) => ({ type: "grid", ...grid, installed });
+
+const listCommand: Command<ListArguments> = {
+  usage: "grids list [words..]",
+  summary: "List the shift grids that PROJ publishes, and which of them are on this machine",
+  positionals: { words: { type: "string", array: true, describe: "Only those in whose description all WORDS occur" } },
+  options: {
+    bbox: {
+      type: "string",
+      requiresArg: true,
+      describe: "Only those that reach into a box: west,south,east,north in degrees",
+    },
+    installed: { type: "boolean", describe: "Only those that are on this machine" },
+  },
+  examples: [
+    ["grids list NAD27", "all from or to NAD27"],
+    ["grids list --bbox 5,45,11,48 --json", "those of an area, for a program"],
+  ],
+  async run(args) {
+    const { publishedGrids, reaches, searchable } = await import("../../crs/grids.js");
+    const box = parseBox(args.bbox) as Area | undefined;
+    const words = (args.words ?? []).map((word) => word.toLowerCase());
+    const files = await installedGrids();
+    let found = 0;
+    for (const grid of publishedGrids()) {
+      const at = [grid.name, ...grid.otherNames].map(files.find).find((path) => path !== null) ?? null;
+      if (args.installed && at === null) continue;
+      if (box && !reaches(grid, box)) continue;
+      if (!words.every((word) => searchable(grid).includes(word))) continue;
+      give(args, recordOf(grid, at), describeGrid(grid, at));
+      found++;
+    }
+    if (found === 0) tell(args, "no grid is like that; geoferry grids list without more shows all");
+    return 0;
+  },
+};
+
+const whereCommand: Command<CommonArguments> = {
+  usage: "grids where",
+  summary: "Show the folders in which shift grids are searched, in order, and what lies in them",
+  positionals: {},
+  options: {},
+  examples: [["grids where", "after those that --grid names"]],
+  async run(args) {
+    const { gridsIn } = await import("../../pipeline/grid-store.js");
+    for (const { path, reason } of searchedFolders(process.env)) {
+      const grids = await gridsIn(path);
+      const lines = (grids ?? []).map(({ name, size }) => `\n  ${name}  ${bytes(size)}`);
+      const state = grids === null ? ": does not exist" : lines.length === 0 ? ": no grids" : "";
+      give(
+        args,
+        { type: "folder", path, reason, exists: grids !== null, grids: grids ?? [] },
+        `${path} (${reason})${state}${lines.join("")}`,
+      );
+    }
+    return 0;
+  },
+};
+
+const getCommand: Command<GetArguments> = {
+  usage: "grids get <names..>",
+  summary: "Download shift grids that PROJ publishes into the cache, where every reprojection finds them",
+  positionals: {
+    names: {
+      type: "string",
+      array: true,
+      describe: "Names of grids, as geoferry grids list has them",
+      demandOption: true,
+    },
+  },
+  options: endpointOption,
+  examples: [
+    ["grids get ca_nrc_ntv2_0.tif", "the grid of Canada for NAD27"],
+    ["grids get us_noaa_conus.tif --grid-endpoint https://proj.example.org", "from a server of your own"],
+  ],
+  async run(args) {
+    const { cachedPath, fetchGrid, gridOfName } = await import("../../pipeline/grid-store.js");
+    const store = hostGrids(args);
+    const grids = [...new Set((args.names ?? []).map(gridOfName))];
+    const files = await installedGrids();
+    const display = new ProgressDisplay(process.stderr);
+    for (const grid of grids) {
+      const { name, licence, provider } = grid;
+      const elsewhere = files.find(name);
+      const path = cachedPath(store.cache, grid);
+      const isElsewhere = elsewhere !== null && elsewhere !== path;
+      const progress = (done: number) =>
+        display.show(() => `downloading ${name}, ${bytes(done)} of ${bytes(grid.bytes)}`);
+      const downloaded =
+        !isElsewhere &&
+        (await fetchGrid(grid, store, {
+          signal: interrupted,
+          ...(args.quiet || args.json ? {} : { progress }),
+        }).finally(() => display.clear()));
+      const at = isElsewhere ? elsewhere : path;
+      const record = {
+        type: "grid-file",
+        name,
+        path: at,
+        bytes: grid.bytes,
+        sha256: grid.sha256,
+        licence,
+        provider,
+        downloaded,
+      };
+      const what = downloaded ? `${bytes(grid.bytes)}, ${licence}, ${provider}` : "is there already";
+      give(args, record, `${at}: ${what}`);
+    }
+    return 0;
+  },
+};
+
+export const gridCommands = {
+  "grids list": listCommand,
+  "grids get": getCommand,
+  "grids where": whereCommand,
+} as const;

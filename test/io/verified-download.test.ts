@@ -1,0 +1,144 @@
+/** Downloads whose content is known before, from a server with faults. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { downloadVerified, isVerified } from "../../src/io/verified-download.js";
+import { GridServer } from "../support/grid-server.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+const content = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i) >>> 5));
+const sha256 = createHash("sha256").update(content).digest("hex");
+let server: GridServer;
+beforeAll(async () => {
+  server = await GridServer.start(
+    new Map([
+      ["one.tif", content],
+      ["moved/one.tif", content],
+    ]),
+  );
+});
+afterEach(() => {
+  server.misbehave(null);
+  server.ranges = true;
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  scratch.remove();
+});
+
+let folders = 0;
+const download = (options: { bytes?: number; signal?: AbortSignal; timeout?: number; name?: string } = {}) => {
+  const folder = scratch.path(`cache-${folders++}`);
+  const { bytes = content.length, signal = new AbortController().signal, timeout, name = "one.tif" } = options;
+  const done: number[] = [];
+  const run = downloadVerified({ url: `${server.endpoint}/${name}`, bytes, sha256 }, `${folder}/one.tif`, {
+    signal,
+    ...(timeout === undefined ? {} : { timeout }),
+    progress: (count) => done.push(count),
+    altered: (source, reason) => new Error(`${source}: ${reason}`),
+  });
+  return { folder, done, run };
+};
+/** Nothing of a failed download is left. */
+const isEmpty = (folder: string) => readdirSync(folder).length === 0;
+
+describe("a verified download", () => {
+  test("writes the file, says how far it is, and leaves nothing beside it", async () => {
+    const { folder, done, run } = download();
+    await run;
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+    expect(readdirSync(folder)).toEqual(["one.tif"]);
+    expect(done.at(-1)).toBe(content.length);
+    expect(await isVerified(`${folder}/one.tif`, { bytes: content.length, sha256 })).toBe(true);
+  });
+
+  test("goes on where a connection was cut, with the same file", async () => {
+    server.misbehave({ kind: "cut", after: 100_000, times: 2 });
+    const { folder, run } = download();
+    await run;
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+    expect(server.requests).toHaveLength(3);
+    expect(server.requests[0]!.range).toBeNull();
+    expect(server.requests[2]!.range).toMatch(/^bytes=[1-9]\d*-$/);
+  });
+
+  test("begins again where the server has no ranges", async () => {
+    server.ranges = false;
+    server.misbehave({ kind: "cut", after: 100_000, times: 1 });
+    const { folder, run } = download();
+    await run;
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+  });
+
+  test("tries again after a passing refusal, and not after a lasting one", async () => {
+    server.misbehave({ kind: "status", status: 503, times: 1 });
+    await download().run;
+    expect(server.requests).toHaveLength(2);
+    server.misbehave({ kind: "status", status: 404 });
+    const { folder, run } = download();
+    await expect(run).rejects.toMatchObject({ code: "input-download" });
+    expect(server.requests).toHaveLength(1);
+    expect(isEmpty(folder)).toBe(true);
+  });
+
+  test("follows redirects", async () => {
+    server.misbehave({ kind: "redirect", to: "/moved" });
+    const { folder, run } = download();
+    await run;
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+  });
+
+  test("refuses other content, and keeps none of it", async () => {
+    server.misbehave({ kind: "altered" });
+    const { folder, run } = download();
+    await expect(run).rejects.toThrow(/one\.tif: its SHA-256 is [0-9a-f]{64}, and /);
+    expect(isEmpty(folder)).toBe(true);
+    server.misbehave(null);
+    await expect(download({ bytes: 299_999 }).run).rejects.toThrow("it has 300000 bytes, and 299999 are expected");
+  });
+
+  test("gives up on a server that falls silent", async () => {
+    server.misbehave({ kind: "silent", after: 1000 });
+    const { folder, run } = download({ timeout: 50 });
+    await expect(run).rejects.toMatchObject({ code: "input-unavailable" });
+    expect(isEmpty(folder)).toBe(true);
+  });
+
+  test("ends when it is interrupted, and leaves nothing", async () => {
+    server.misbehave({ kind: "silent", after: 1000 });
+    const aborter = new AbortController();
+    const { folder, run } = download({ signal: aborter.signal });
+    setTimeout(() => aborter.abort(), 100);
+    await expect(run).rejects.toMatchObject({ code: "interrupted" });
+    expect(isEmpty(folder)).toBe(true);
+  });
+
+  test("removes what a killed process left, and replaces a damaged file", async () => {
+    const { folder, run } = download();
+    await run;
+    // The mark of a process that is gone: process ids end below this.
+    const [, place] = /^([0-9a-f]{8})-/.exec((await import("../../src/io/leftovers.js")).ownMarks)!;
+    const abandoned = `${folder}/.one.tif.${place}-4194999-00000000.part`;
+    writeFileSync(abandoned, "x");
+    writeFileSync(`${folder}/one.tif`, "damaged");
+    expect(await isVerified(`${folder}/one.tif`, { bytes: content.length, sha256 })).toBe(false);
+    await downloadVerified({ url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 }, `${folder}/one.tif`, {
+      signal: new AbortController().signal,
+      altered: (_, reason) => new Error(reason),
+    });
+    expect(existsSync(abandoned)).toBe(false);
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+  });
+
+  test("says where the folder cannot be written", async () => {
+    mkdirSync(scratch.path("file-in-the-way"), { recursive: true });
+    writeFileSync(scratch.path("file-in-the-way/cache"), "");
+    const run = downloadVerified(
+      { url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 },
+      scratch.path("file-in-the-way/cache/one.tif"),
+      { signal: new AbortController().signal, altered: (_, reason) => new Error(reason) },
+    );
+    await expect(run).rejects.toMatchObject({ code: "output-failed" });
+  });
+});
