@@ -3,16 +3,16 @@ import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gridCache, standardGridFolders } from "../../src/io/grid-folders.js";
 
-const linux = { platform: "linux", home: "/home/ada" } as const;
+const linux = { platform: "linux", home: "/ada" } as const;
 const paths = (environment: NodeJS.ProcessEnv, platform: NodeJS.Platform = "linux") =>
-  standardGridFolders(environment, { environment, platform, home: "/home/ada" }).map(({ path }) => path);
+  standardGridFolders(environment, { environment, platform, home: "/ada" }).map(({ path }) => path);
 
 describe("the cache of grids", () => {
   test("is the platform's folder for caches", () => {
-    expect(gridCache({}, linux)).toBe("/home/ada/.cache/geoferry/grids");
+    expect(gridCache({}, linux)).toBe("/ada/.cache/geoferry/grids");
     expect(gridCache({ XDG_CACHE_HOME: "/var/cache/ada" }, linux)).toBe("/var/cache/ada/geoferry/grids");
-    expect(gridCache({ XDG_CACHE_HOME: "relative" }, linux)).toBe("/home/ada/.cache/geoferry/grids");
-    expect(gridCache({}, { ...linux, platform: "darwin" })).toBe("/home/ada/Library/Caches/geoferry/grids");
+    expect(gridCache({ XDG_CACHE_HOME: "relative" }, linux)).toBe("/ada/.cache/geoferry/grids");
+    expect(gridCache({}, { ...linux, platform: "darwin" })).toBe("/ada/Library/Caches/geoferry/grids");
     expect(gridCache({ LOCALAPPDATA: "/local" }, { ...linux, platform: "win32" })).toBe(
       join("/local", "geoferry", "Cache", "grids"),
     );
@@ -26,13 +26,13 @@ describe("the cache of grids", () => {
 describe("the standard folders", () => {
   test("are the cache, PROJ's folder of the user, and the installed ones", () => {
     expect(paths({}).slice(0, 4)).toEqual([
-      "/home/ada/.cache/geoferry/grids",
-      "/home/ada/.local/share/proj",
+      "/ada/.cache/geoferry/grids",
+      "/ada/.local/share/proj",
       "/usr/local/share/proj",
       "/usr/share/proj",
     ]);
     expect(paths({})).toContain("/opt/homebrew/share/proj");
-    expect(paths({}, "darwin")[1]).toBe("/home/ada/Library/Application Support/proj");
+    expect(paths({}, "darwin")[1]).toBe("/ada/Library/Application Support/proj");
   });
 
   // https://proj.org/resource_files.html: PROJ_DATA, formerly PROJ_LIB, replaces the installed folder.
@@ -42,7 +42,7 @@ describe("the standard folders", () => {
     expect(paths({ PROJ_LIB: "/c" }).slice(2)).toEqual(["/c"]);
     expect(paths({ PROJ_USER_WRITABLE_DIRECTORY: "/mine" })[1]).toBe("/mine");
     expect(paths({ PROJ_SKIP_READ_USER_WRITABLE_DIRECTORY: "YES", PROJ_DATA: "/a" })).toEqual([
-      "/home/ada/.cache/geoferry/grids",
+      "/ada/.cache/geoferry/grids",
       "/a",
     ]);
   });
