@@ -57,6 +57,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private data: DataField[] = [];
   /** What the field "folder" said last, and whether folders can say it. */
   private lastPath = "";
+  /** Ids in the batch at hand that are data. */
+  private idsAsData = 0;
   private isLastFolder = false;
 
   constructor(
@@ -187,6 +189,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     if (idField && batch.ids?.presence[row] === Presence.value && !carried.has(idKey)) {
       out.literal(this.opening(idField.name));
       if (writeValue(out, batch.ids, row) > 0) this.said.removes(undefined);
+      this.idsAsData++;
       out.literal(closing);
     }
     out.literal(dataClosing);
@@ -204,6 +207,12 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
         `the element that says it gives features a field "${field}" when read`,
         count,
       );
+    }
+    if (this.idsAsData > 0) {
+      const field = this.settings.schema.idField!.name;
+      const example = `the id of an element is a name in KML, which these feature ids are not; they are in the field "${field}"`;
+      context.notice("id-as-field", field, example, this.idsAsData);
+      this.idsAsData = 0;
     }
     if (unfaithful > 0) {
       const example =

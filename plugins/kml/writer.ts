@@ -33,24 +33,45 @@ export async function encoder(
 export async function assembler(
   sink: Sink,
   layers: readonly TargetLayer[],
-  _options: Options,
+  options: Options,
   context: WriteContext,
 ): Promise<Assembler<PlacemarkChunk>> {
   const schemas = layers.map(schemaOf);
   const file = await sink.create();
   const [only] = layers;
   const name = layers.length === 1 && only ? `<name>${elementText(only.name)}</name>\n` : "";
-  const texts = schemas.map((schema, n) => schemaText(schema, layers[n]!.name));
+  const parts = layers.map((layer, n): LayerPart => {
+    const schema = schemaText(schemas[n]!, layer.name);
+    const isOwn = layers.length > 1 && !hasFolders(layer, options);
+    return { name: layer.name, schema, isOwn };
+  });
+  const shared = parts.map(({ schema, isOwn }) => (isOwn ? "" : schema));
   await file.write(
     Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="${kmlNamespace}" xmlns:gx="${gxNamespace}" ` +
-        `xmlns:atom="${atomNamespace}">\n<Document>\n${name}${ownData(schemas)}${texts.join("")}`,
+        `xmlns:atom="${atomNamespace}">\n<Document>\n${name}${ownData(schemas)}${shared.join("")}`,
     ),
   );
   const ids = new IdTable();
   for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
-  return new DocumentAssembler(file, layers, ids, context);
+  return new DocumentAssembler(file, parts, ids, context);
 }
+
+/** A layer of the document. */
+interface LayerPart {
+  readonly name: string;
+  /** Its Schema as XML, empty where it has no fields. */
+  readonly schema: string;
+  /** The Schema stands in the layer's own document, not in the one around all layers. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Whether features go into folders within the layer. GDAL takes each folder for a layer, and finds its Schema in the
+ * document around all only; in a KMZ of several layers it finds the Schema of a document in that document only.
+ */
+const hasFolders = ({ fields }: TargetLayer, { folders }: Options): boolean =>
+  folders && (fields ?? []).some(({ name }) => name === "folder");
 
 /** Puts placemarks into the folders they are of, in their order: a path that comes again later is a folder again. */
 class DocumentAssembler implements Assembler<PlacemarkChunk> {
@@ -62,7 +83,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
 
   constructor(
     private readonly file: SinkFile,
-    private readonly layers: readonly TargetLayer[],
+    private readonly layers: readonly LayerPart[],
     private readonly ids: IdTable,
     private readonly context: WriteContext,
   ) {}
@@ -80,16 +101,17 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   async finish(): Promise<void> {
     await this.beginUpTo(this.layers.length - 1);
     await this.enter(null);
-    await this.write(`${this.layers.length > 1 ? "</Folder>\n" : ""}</Document>\n</kml>\n`);
+    await this.write(`${this.layers.length > 1 ? "</Document>\n" : ""}</Document>\n</kml>\n`);
   }
 
-  /** Each of several layers is a folder, also one without features. */
+  /** Each of several layers is a document of its own, also one without features. */
   private async beginUpTo(layer: number): Promise<void> {
     if (this.layers.length === 1) return;
     for (; this.begun <= layer; this.begun++) {
       await this.enter(null);
-      const name = elementText(this.layers[this.begun]!.name);
-      await this.write(`${this.begun > 0 ? "</Folder>\n" : ""}<Folder>\n<name>${name}</name>\n`);
+      const { name, schema, isOwn } = this.layers[this.begun]!;
+      const before = this.begun > 0 ? "</Document>\n" : "";
+      await this.write(`${before}<Document>\n<name>${elementText(name)}</name>\n${isOwn ? schema : ""}`);
     }
   }
 

@@ -285,9 +285,10 @@ export class Trip {
     assert.ok(!notice || hadIds || mayGain || pairs.length === 0, "id-as-field was said of features without ids");
     for (const [a, b] of pairs) {
       const before = a.batch.ids && valueAt(a.batch.ids, a.row);
-      const after = notice
-        ? cellOf(b, this.back.renamed.get(notice.field!) ?? notice.field!)
-        : b.batch.ids && valueAt(b.batch.ids, b.row);
+      const field = notice && (this.back.renamed.get(notice.field!) ?? notice.field!);
+      // Of KML, ids that are a field are ids again when geoferry reads them.
+      const isField = field !== undefined && columnOf(b, field) !== undefined;
+      const after = isField ? cellOf(b, field) : b.batch.ids && valueAt(b.batch.ids, b.row);
       if (before === null && mayGain) continue;
       const same = before === null || after === null ? before === after : String(before) === String(after);
       assert.ok(same, `the id ${show(before)} became ${show(after)}`);

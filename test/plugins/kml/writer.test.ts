@@ -181,9 +181,55 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     });
     expect(JSON.parse(text).properties).toMatchObject({ Name: "Ä & <b>", flag: 1, whole: -5, part: 0.25 });
   });
+
+  test.each([
+    ["kml", "KML"],
+    ["kml", "LIBKML"],
+    ["kmz", "LIBKML"],
+  ])("several layers in a .%s with its driver %s", async (extension, driver) => {
+    const folder = scratch.path(`several-${extension}-${driver}`);
+    mkdirSync(folder);
+    const collection = (properties: object) =>
+      JSON.stringify({ type: "FeatureCollection", features: [{ type: "Feature", properties, geometry: at(1, 2) }] });
+    writeFileSync(`${folder}/one.geojson`, collection({ name: "A", first: 5 }));
+    writeFileSync(`${folder}/two.geojson`, collection({ name: "B", second: 2.5 }));
+    const inputs = ["one", "two"].map((name) => `${folder}/${name}.geojson`);
+    await converted(inputs[0]!, `${folder}/out.${extension}`, { inputs });
+    const skip = driver === "KML" ? "LIBKML" : "KML";
+    const args = ["--config", "OGR_SKIP", skip, "-al", "-q", `${folder}/out.${extension}`];
+    const done = spawnSync("ogrinfo", args, { encoding: "utf8" });
+    expect(done.stderr).toBe("");
+    expect(done.stdout.match(/Layer name: \w+/g)).toEqual(["Layer name: one", "Layer name: two"]);
+    // The driver KML knows names and descriptions only.
+    if (driver === "KML") return;
+    expect(done.stdout).toContain("first (Integer) = 5");
+    expect(done.stdout).toContain("second (Real) = 2.5");
+  });
+
+  test("layers with folders in them", async () => {
+    const folder = scratch.path("nested");
+    mkdirSync(folder);
+    const collection = (properties: object) =>
+      JSON.stringify({ type: "FeatureCollection", features: [{ type: "Feature", properties, geometry: at(1, 2) }] });
+    writeFileSync(`${folder}/one.geojson`, collection({ first: 5, folder: "sub" }));
+    writeFileSync(`${folder}/two.geojson`, collection({ second: 2.5 }));
+    const inputs = ["one", "two"].map((name) => `${folder}/${name}.geojson`);
+    await converted(inputs[0]!, `${folder}/out.kml`, { inputs });
+    const args = ["--config", "OGR_SKIP", "KML", "-al", "-q", `${folder}/out.kml`];
+    const { stdout } = spawnSync("ogrinfo", args, { encoding: "utf8" });
+    expect(stdout).toContain("first (Integer) = 5");
+    expect(stdout).toContain("second (Real) = 2.5");
+  });
 });
 
 describe("types and ids come back", () => {
+  test("ids that are no names are a field, which is noted", async () => {
+    const features = [{ id: 7 }, { id: 8 }].map((each) => ({ ...each, geometry: at(1, 2) }));
+    const { notices } = await written(features);
+    expect(notices).toMatchObject([{ code: "id-as-field", field: "fid", count: 2 }]);
+    expect((await written([{ id: "a", geometry: at(1, 2) }])).notices).toEqual([]);
+  });
+
   test("also those that KML does not have", async () => {
     const fields = [
       { name: "i", type: "int64" },
