@@ -10,6 +10,7 @@ import { jobErrors } from "./errors/jobs.js";
 import { remoteErrors } from "./errors/remote.js";
 import { syncErrors } from "./errors/sync.js";
 import { nearestName } from "./nearest-name.js";
+import { coordinateOptions } from "./option-text.js";
 
 export type { ErrorKind };
 
@@ -116,6 +117,17 @@ export const registry = {
   "field-missing": entry<Named & { field: string; fields: readonly string[]; asValue?: boolean }>("input", (e) => {
     const text = e.asValue ? `; text stands in single quotes: '${e.field.replaceAll("'", "''")}'` : "";
     return `${e.source}: has no field "${e.field}"${text}${instead(e.field, e.fields)}`;
+  }),
+  "geometry-missing": entry<
+    Named & { option: string; candidates: readonly (readonly [string, string])[]; fields: readonly string[] }
+  >("input", (e) => {
+    const pairs = e.candidates.map(([x, y]) => `"${x}" and "${y}" look like coordinates: ${coordinateOptions(x, y)}`);
+    const listed = e.fields.slice(0, mostNames).map(quoted).join(", ");
+    const more = e.fields.length > mostNames ? ` and ${e.fields.length - mostNames} more` : "";
+    const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
+    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
+    const reason = `${e.option} is given, but no feature has a geometry`;
+    return `${e.source}: ${[reason, ...remedy, `leave ${e.option} away if there is none`].join("; ")}`;
   }),
 
   "format-unknown": entry<{ format: string; known: readonly string[] }>(

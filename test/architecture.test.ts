@@ -37,6 +37,7 @@ const left = [
   "src/counted.ts",
   "src/model",
   "src/plugin",
+  "src/option-text.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
 
@@ -45,9 +46,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/nearest-name.ts": [],
   "src/counted.ts": [],
+  "src/option-text.ts": [],
   "src/tracing": ["src/version.ts"],
   "src/errors": ["src/counted.ts"],
-  "src/errors.ts": ["src/nearest-name.ts", "src/errors"],
+  "src/errors.ts": ["src/nearest-name.ts", "src/option-text.ts", "src/errors"],
   "src/model": ["src/errors.ts"],
   "src/plugin": ["src/errors.ts", "src/model"],
   "src/io": left,

@@ -1,6 +1,17 @@
 import { Sort } from "./classify.js";
+import { Form } from "./column-form.js";
+import { otherTemporal } from "./other-temporal.js";
 import { CellText, Mark } from "./scanner.js";
 import { canonicalDatetimeBytes } from "./temporal.js";
+
+function canonicalBytes(sort: number, bytes: Uint8Array, from: number, to: number): number {
+  if ((sort & Form.otherTemporal) !== 0) {
+    const other = otherTemporal(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1"));
+    // "1999-12-31" is longer than "1.1.1999"; a time stands behind one letter.
+    return 10 + (other?.hasTime ? 1 + other.time.length : 0);
+  }
+  return sort === Sort.datetime ? canonicalDatetimeBytes(bytes, from, to) : to - from;
+}
 
 /** What was measured, as plain data. */
 export type CellSizesState = Pick<CellSizes, "texts" | "typed" | "empties" | "blanks">;
@@ -63,7 +74,7 @@ export class CellSizes {
     let end = to;
     while (start < end && bytes[start] === 32) start++;
     while (end > start && bytes[end - 1] === 32) end--;
-    const size = sort === Sort.datetime ? canonicalDatetimeBytes(bytes, start, end) : end - start;
+    const size = canonicalBytes(sort, bytes, start, end);
     if (size > this.typed[column]!) this.typed[column] = size;
   }
 }

@@ -1,8 +1,9 @@
 import type { WriteContext } from "../../src/plugin/format.js";
 import type { TextBuffer } from "../shared/text-buffer.js";
 import { classify, Sort } from "./classify.js";
-import { comma, point } from "./dialect.js";
+import { otherSort } from "./column-form.js";
 import type { WriterOptions } from "./options.js";
+import { comma, point } from "./signs.js";
 
 const quote = 34;
 
@@ -42,7 +43,8 @@ export class TextCells {
     const { options, context, delimiter } = this;
     const looksTyped =
       classify(bytes, from, to, point) !== Sort.text ||
-      (delimiter !== comma && classify(bytes, from, to, comma) !== Sort.text);
+      (delimiter !== comma && classify(bytes, from, to, comma) !== Sort.text) ||
+      otherSort(bytes, from, to, point) !== Sort.text;
     if (looksTyped && this.all && from < to && !options.csvt) {
       const example = `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" may be read as another type; csvt=yes declares it`;
       context.lose("type-undeclared", field, example);

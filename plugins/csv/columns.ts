@@ -11,8 +11,10 @@ import type { ReadContext } from "../../src/plugin/format.js";
 import { parseNumber } from "../shared/numbers.js";
 import { putDecimal } from "../shared/plain-decimal.js";
 import { isNonFinite } from "./classify.js";
-import { comma, point } from "./dialect.js";
+import { type NumberForm, numberOf } from "./number-form.js";
+import { canonicalOf, otherTemporal } from "./other-temporal.js";
 import { type CellText, Mark } from "./scanner.js";
+import { comma, point } from "./signs.js";
 import { canonicalTemporal, Temporal, temporalAt } from "./temporal.js";
 
 const int64Most = 2n ** 63n - 1n;
@@ -36,18 +38,26 @@ const truths: Readonly<Record<string, number>> = {
 export class CellNumbers {
   private readonly scratch = new Uint8Array(512);
 
-  constructor(private readonly decimal: number) {}
+  private readonly decimal: number;
+  /** Whether numbers have groups, which only text tells. */
+  readonly isGrouped: boolean;
+
+  constructor(private readonly form: NumberForm) {
+    this.decimal = form.decimal;
+    this.isGrouped = form.group !== null;
+  }
 
   /**
    * Puts a number that stands alone and has no more digits than are exact into `numbers[at]`: most numbers, which so do
    * not become objects. False for others, of which `parse` knows more.
    */
   put(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): boolean {
-    return this.decimal === point && from < to && putDecimal(bytes, from, to, numbers, at) === to;
+    return this.decimal === point && !this.isGrouped && from < to && putDecimal(bytes, from, to, numbers, at) === to;
   }
 
   /** NaN for what is no number; spaces around it do not count. */
   parse(bytes: Uint8Array, from: number, to: number): number {
+    if (this.isGrouped) return to - from > 64 ? Number.NaN : numberOf(utf8Text(bytes, from, to), this.form);
     if (this.decimal === point) {
       const value = parseNumber(bytes, from, to);
       if (!Number.isNaN(value)) return value;
@@ -67,6 +77,9 @@ export class CellNumbers {
   }
 }
 
+/** The longest date with a time that is looked at, in bytes. */
+const longestTemporal = 64;
+
 /** What `put` puts a number into. */
 const put = new Float64Array(1);
 
@@ -80,6 +93,8 @@ export class CellColumn {
     private readonly numbers: CellNumbers,
     private readonly text: CellText,
     private readonly context: ReadContext,
+    /** Of dates whose order the digits leave open. */
+    private readonly monthFirst = false,
   ) {
     this.builder = columnBuilder(type);
   }
@@ -148,6 +163,11 @@ export class CellColumn {
         return;
       }
     }
+    const grouped = this.numbers.isGrouped ? this.numbers.parse(bytes, from, to) : Number.NaN;
+    if (Number.isSafeInteger(grouped)) {
+      builder.push(BigInt(grouped));
+      return;
+    }
     const text = asciiText(bytes, from, to).trim();
     const value = /^[+-]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : null;
     if (value !== null && value >= int64Least && value <= int64Most) builder.push(value);
@@ -167,7 +187,14 @@ export class CellColumn {
       if (canonical) builder.pushBytes(bytes, start, end);
       else builder.push(canonicalTemporal(bytes, start, end));
     } else if (start === end) builder.pushNull();
-    else this.unreadable(bytes, from, to);
+    else this.putOtherTemporal(bytes, start, end);
+  }
+
+  private putOtherTemporal(bytes: Uint8Array, from: number, to: number): void {
+    const other = to - from > longestTemporal ? null : otherTemporal(asciiText(bytes, from, to));
+    const text = other && other.hasTime === (this.type === "datetime") ? canonicalOf(other, this.monthFirst) : null;
+    if (text === null || this.type === "time") this.unreadable(bytes, from, to);
+    else (this.builder as BytesBuilder).push(text);
   }
 
   /** A value that is not of the column's type: declared, or found out by a sample only. */
@@ -182,6 +209,10 @@ export class CellColumn {
     this.builder = columnBuilder(this.type);
     return column;
   }
+}
+
+function utf8Text(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
 }
 
 function asciiText(bytes: Uint8Array, from: number, to: number): string {

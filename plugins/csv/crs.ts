@@ -19,19 +19,24 @@ export async function textOfSibling(source: Source, extension: string, context: 
   }
 }
 
-async function crsOfPrj(source: Source, context: ReadContext, notices: Notices): Promise<Crs | null> {
+/** What the `.prj` beside the file says, and what is to be told of it where it counts. */
+export interface PrjFindings {
+  readonly crs: Crs | null;
+  readonly notices: Notices;
+}
+
+export async function crsOfPrj(source: Source, context: ReadContext): Promise<PrjFindings> {
+  const nothing = (...notices: Notices): PrjFindings => ({ crs: null, notices });
   if (source.sibling("shp")) {
-    if (source.sibling("prj"))
-      notices.push(["prj-of-shapefile", undefined, "the .prj belongs to the .shp beside it and was left aside"]);
-    return null;
+    if (!source.sibling("prj")) return nothing();
+    return nothing(["prj-of-shapefile", undefined, "the .prj belongs to the .shp beside it and was left aside"]);
   }
   const text = (await textOfSibling(source, "prj", context))?.replace(/^\uFEFF/, "").trim();
-  if (!text) return null;
+  if (!text) return nothing();
   try {
-    return await context.crs.parse(text);
+    return { crs: await context.crs.parse(text), notices: [] };
   } catch (error) {
-    notices.push(["crs-unreadable", undefined, `the .prj file: ${(error as Error).message}`]);
-    return null;
+    return nothing(["crs-unreadable", undefined, `the .prj file: ${(error as Error).message}`]);
   }
 }
 
@@ -53,12 +58,12 @@ export function sridOf(geometry: GeometryPlan, samples: Samples): number | null 
 
 /** The CRS by the SRID in the geometries, else by the .prj; null where neither says, or not what is known. */
 export async function crsOf(
-  source: Source,
   geometry: GeometryPlan,
   srid: number | null,
   samples: Samples,
   context: ReadContext,
   notices: Notices,
+  ofPrj: PrjFindings,
 ): Promise<Crs | null> {
   if (geometry.kind === "none") return null;
   if (srid !== null) {
@@ -68,7 +73,8 @@ export async function crsOf(
       notices.push(["crs-unreadable", undefined, (error as Error).message]);
     }
   }
-  const crs = await crsOfPrj(source, context, notices);
+  const { crs } = ofPrj;
+  notices.push(...ofPrj.notices);
   if (crs || geometry.kind !== "text") return crs;
   // RFC 7946, 4: GeoJSON is WGS84.
   const isGeoJson = samples[geometry.column]!.some((text) => text.startsWith("{"));

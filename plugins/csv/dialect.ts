@@ -1,11 +1,9 @@
 import { classify, Sort } from "./classify.js";
 import { Mark, Scanner } from "./scanner.js";
+import { comma, point } from "./signs.js";
 
 /** In the order in which they win where several would do: a comma is a decimal sign or part of a text more often. */
 const delimiters = [9, 59, 124, 44] as const;
-
-export const comma = 44;
-export const point = 46;
 
 /** Records that are looked at. */
 const sampleSize = 200;

@@ -59,6 +59,26 @@ export function columnNames(first: FirstRecord, notices: Notices): string[] {
   });
 }
 
+/** Rows of which cells are compared side by side. */
+const rowsWanted = 200;
+
+/** Gives the cells of a column in the first rows, blank ones included. */
+export function cellsOf(head: Head, scanner: Scanner, isHeader: boolean): (column: number) => readonly string[] {
+  const known = new Map<number, string[]>();
+  return (column) => {
+    let cells = known.get(column);
+    if (cells) return cells;
+    cells = [];
+    known.set(column, cells);
+    for (let at = 0, row = isHeader ? -1 : 0; at < head.bytes.length && row < rowsWanted; at = scanner.next) {
+      if (scanner.scan(head.bytes, at, head.bytes.length, head.whole) !== "record") break;
+      if (scanner.isBlank(head.bytes)) continue;
+      if (row++ >= 0) cells.push(column < scanner.cells ? cellText(head.bytes, scanner, column).trim() : "");
+    }
+    return cells;
+  };
+}
+
 export function samplesOf(head: Head, scanner: Scanner, columns: number, isHeader: boolean): Samples {
   const samples: string[][] = Array.from({ length: columns }, () => []);
   let skip = isHeader;

@@ -1,49 +1,31 @@
 import { fault } from "../../src/errors.js";
-import { parseAngle, parseAngles } from "./angles.js";
+import type { Crs } from "../../src/model/layer.js";
+import { parseAngles } from "./angles.js";
+import { coordinateName, lastWritten, Strength } from "./coordinate-names.js";
 import { looksLikeGeometry, missingWords } from "./geometry-text.js";
+import type { NumberForm } from "./number-form.js";
 import type { ReaderOptions } from "./options.js";
 
 /** Where a row's geometry comes from; numbers are columns. */
 export type GeometryPlan =
   | { readonly kind: "none" }
-  | { readonly kind: "xy"; readonly x: number; readonly y: number; readonly z: number | null }
+  | {
+      readonly kind: "xy";
+      readonly x: number;
+      readonly y: number;
+      readonly z: number | null;
+      readonly numbers: NumberForm;
+    }
   | { readonly kind: "pair"; readonly column: number; readonly latitudeFirst: boolean }
   | { readonly kind: "text"; readonly column: number };
 
+/** The same, where columns of coordinates do not say yet how their numbers are written. */
+export type AskedGeometry =
+  | Exclude<GeometryPlan, { readonly kind: "xy" }>
+  | Omit<Extract<GeometryPlan, { readonly kind: "xy" }>, "numbers">;
+
 /** A name without what people put between words. */
 export const plainName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-
-/** Pairs of names for x and y, the likeliest first; compared by `plainName`. */
-export const coordinateNames: readonly (readonly [x: string, y: string])[] = [
-  ["lon", "lat"],
-  ["lng", "lat"],
-  ["long", "lat"],
-  ["longitude", "latitude"],
-  ["lon", "latitude"],
-  ["lng", "latitude"],
-  ["long", "latitude"],
-  ["longitude", "lat"],
-  ["decimallongitude", "decimallatitude"],
-  ["longitudedeg", "latitudedeg"],
-  ["londd", "latdd"],
-  ["longdd", "latdd"],
-  ["stoplon", "stoplat"],
-  ["gpslongitude", "gpslatitude"],
-  ["gpslon", "gpslat"],
-  ["xlong", "ylat"],
-  ["xlon", "ylat"],
-  ["geolon", "geolat"],
-  ["geolongitude", "geolatitude"],
-  ["x", "y"],
-  ["easting", "northing"],
-  ["eastings", "northings"],
-  ["xcoord", "ycoord"],
-  ["coordx", "coordy"],
-  ["xcoordinate", "ycoordinate"],
-  ["pointx", "pointy"],
-  ["geox", "geoy"],
-];
-const firstPlanar = coordinateNames.findIndex(([x]) => x === "x");
 
 /** Names of columns with WKT, WKB or GeoJSON, whole or as a word of the name. */
 const geometryName =
@@ -61,22 +43,16 @@ export const isGeometryName = (name: string) =>
 export const isPairName = (name: string) => latitudeFirst.test(plainName(name)) || longitudeFirst.test(plainName(name));
 
 /** Whether a reader would take the column for one of coordinates in place of `lon` and `lat`, or of `x` and `y`. */
-export function rivalsCoordinates(name: string, planar: boolean): boolean {
-  const plain = plainName(name);
-  return coordinateNames.some(([x, y], rank) => (planar || rank < firstPlanar) && (plain === x || plain === y));
-}
+export const rivalsCoordinates = (name: string, planar: boolean): boolean =>
+  coordinateName(name)?.readings.some(
+    ({ strength, rank }) => strength === Strength.sure && rank <= (planar ? lastWritten.plane : lastWritten.degrees),
+  ) ?? false;
 
 /** Whether a column of this name may be taken for a geometry, or a part of one, when the file is read. */
 export const isAnyGeometryName = (name: string) =>
-  isGeometryName(name) || isPairName(name) || rivalsCoordinates(name, true);
-
-/** A coordinate as text: a number with this decimal sign, or degrees, minutes and seconds; NaN for anything else. */
-export function coordinateOf(text: string, decimal: string): number {
-  const plain = text.trim();
-  const number = decimal === "," ? plain.replace(",", ".") : plain;
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number)) return Number(number);
-  return parseAngle(plain)?.degrees ?? Number.NaN;
-}
+  isGeometryName(name) ||
+  isPairName(name) ||
+  (coordinateName(name)?.readings.some(({ strength }) => strength > Strength.weak) ?? false);
 
 const numberPattern = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
 const pair = new RegExp(
@@ -113,23 +89,28 @@ export function parsePair(text: string, latitudeIsFirst: boolean): readonly [num
 /** Some values of each column, blanks left out. */
 export type Samples = readonly (readonly string[])[];
 
-const isMissing = (text: string) => missingWords.has(text.trim().toLowerCase());
+export const isMissing = (text: string) => missingWords.has(text.trim().toLowerCase());
 
-interface Choice {
+export interface Choice {
   readonly source: string;
   readonly names: readonly string[];
   readonly samples: Samples;
-  readonly decimal: string;
+  /** The cells of a column in the first rows, blank ones included. */
+  readonly cellsOf: (column: number) => readonly string[];
+  readonly decimal: number;
+  /** What the coordinates are said to be in. */
+  readonly crs: Crs | null;
 }
 
-function columnNamed(choice: Choice, name: string): number {
+export function columnNamed(choice: Choice, name: string): number {
   const exact = choice.names.indexOf(name);
   const found = exact >= 0 ? exact : choice.names.findIndex((n) => n.toLowerCase() === name.toLowerCase());
   if (found < 0) throw fault("field-missing", { source: choice.source, field: name, fields: choice.names });
   return found;
 }
 
-function byOption(choice: Choice, options: ReaderOptions): GeometryPlan | null {
+/** What options say the geometry is; null where they say nothing. @throws field-missing, option-invalid */
+export function askedGeometry(choice: Choice, options: ReaderOptions): AskedGeometry | null {
   const { x, y, z, geometry } = options;
   if (geometry !== undefined) {
     if (geometry.toLowerCase() === "none") return { kind: "none" };
@@ -154,55 +135,13 @@ function byOption(choice: Choice, options: ReaderOptions): GeometryPlan | null {
 }
 
 /** What the content of a column makes of it. */
-function columnPlan({ names, samples }: Choice, column: number): GeometryPlan | null {
+export function columnPlan({ names, samples }: Choice, column: number): GeometryPlan | null {
   const values = samples[column]!.filter((text) => !isMissing(text));
   const geometries = values.filter(looksLikeGeometry).length;
   if (geometries > 0 && 2 * geometries >= values.length) return { kind: "text", column };
   const latitudeIsFirst = !longitudeFirst.test(plainName(names[column]!));
   const pairs = values.length > 0 && values.every((text) => parsePair(text, latitudeIsFirst));
   return pairs ? { kind: "pair", column, latitudeFirst: latitudeIsFirst } : null;
-}
-
-function coordinatePair(choice: Choice): GeometryPlan | null {
-  const { samples, decimal } = choice;
-  const names = choice.names.map(plainName);
-  const holds = (column: number) =>
-    column >= 0 &&
-    (samples[column]!.length === 0 ||
-      samples[column]!.every(isMissing) ||
-      samples[column]!.some((text) => !Number.isNaN(coordinateOf(text, decimal))));
-  for (const [xName, yName] of coordinateNames) {
-    const x = names.indexOf(xName);
-    const y = names.indexOf(yName);
-    if (!holds(x) || !holds(y)) continue;
-    // A column `z` right behind both is the third coordinate; anywhere else it is anything.
-    const z = Math.max(x, y) + 1;
-    const isHeight = Math.abs(x - y) === 1 && names[z] === "z" && holds(z);
-    return { kind: "xy", x, y, z: isHeight ? z : null };
-  }
-  return null;
-}
-
-/** By options, else by the names of the columns and what stands in them. @throws field-missing, option-invalid */
-export function planGeometry(choice: Choice, options: ReaderOptions): GeometryPlan {
-  const asked = byOption(choice, options);
-  if (asked) return asked;
-  const columns = [...choice.names.keys()];
-  const named = columns.filter((column) => isGeometryName(choice.names[column]!));
-  for (const column of named) {
-    const plan = columnPlan(choice, column);
-    if (plan?.kind === "text") return plan;
-  }
-  const xy = coordinatePair(choice);
-  if (xy) return options.z === undefined || xy.kind !== "xy" ? xy : { ...xy, z: columnNamed(choice, options.z) };
-  for (const column of columns.filter((c) => isPairName(choice.names[c]!) || named.includes(c))) {
-    const plan = columnPlan(choice, column);
-    if (plan) return plan;
-  }
-  // A geometry column without a value in sight is one by its name.
-  const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(plainName(choice.names[c]!)));
-  if (empty !== undefined && choice.samples[empty]!.every(isMissing)) return { kind: "text", column: empty };
-  return { kind: "none" };
 }
 
 /** The columns that a plan takes. */

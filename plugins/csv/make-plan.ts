@@ -1,25 +1,34 @@
-import type { FieldType } from "../../src/model/field.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
-import { crsOf, sridOf, textOfSibling } from "./crs.js";
+import { chooseGeometry } from "./choose-geometry.js";
+import { type ColumnForm, type FormRules, plainText } from "./column-form.js";
+import { crsOf, crsOfPrj, sridOf, textOfSibling } from "./crs.js";
 import { type Declared, parseCsvt } from "./csvt.js";
-import { comma, guessDecimal, guessDelimiter, point } from "./dialect.js";
-import { columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
-import { columnsOf, type GeometryPlan, planGeometry } from "./geometry-columns.js";
+import { guessDecimal, guessDelimiter } from "./dialect.js";
+import { doubtNotices } from "./doubts.js";
+import { cellsOf, columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
+import { columnsOf, type GeometryPlan } from "./geometry-columns.js";
 import { decodedHead, fallback, type Head, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
 import { pairNotice } from "./pair-notice.js";
 import type { CsvPlan } from "./plan.js";
 import { Scanner } from "./scanner.js";
+import { comma, point } from "./signs.js";
 import { summaryOf } from "./summary.js";
 import { WrongEncoding } from "./survey.js";
 import { type SurveySettings, surveyFile } from "./survey-pieces.js";
 
 /** Columns that a `.csvt` says to be the geometry, where no option says otherwise. */
-function declaredGeometry(declared: readonly (Declared | null)[], options: ReaderOptions): GeometryPlan | null {
+function declaredGeometry(
+  declared: readonly (Declared | null)[],
+  options: ReaderOptions,
+  decimal: number,
+): GeometryPlan | null {
   if (options.geometry !== undefined || options.x !== undefined) return null;
   const [x, y, z, column] = (["x", "y", "z", "wkt"] as const).map((word) => declared.indexOf(word));
   if (column! >= 0) return { kind: "text", column: column! };
-  return x! >= 0 && y! >= 0 ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null } : null;
+  return x! >= 0 && y! >= 0
+    ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null, numbers: { decimal, group: null } }
+    : null;
 }
 
 /**
@@ -70,15 +79,34 @@ async function planWith(
   const samples = samplesOf(head, scanner, names.length, header);
   const csvt = parseCsvt((await textOfSibling(source, "csvt", context)) ?? "");
   const declared = names.map((_, c) => csvt[c] ?? null);
-  const choice = { source: source.name, names, samples, decimal: String.fromCharCode(decimal) };
-  const geometry = declaredGeometry(declared, options) ?? planGeometry(choice, options);
+  const rules: FormRules = {
+    decimal,
+    isDecimalGiven: options.decimal !== "auto",
+    thousands: options.thousands === "auto" ? undefined : options.thousands === "none" ? null : options.thousands,
+    monthFirst: options.dates === "auto" ? undefined : options.dates === "mdy",
+  };
+  const ofPrj = await crsOfPrj(source, context);
+  const choice = {
+    source: source.name,
+    names,
+    samples,
+    cellsOf: cellsOf(head, scanner, header),
+    decimal,
+    crs: context.statedCrs ?? ofPrj.crs,
+  };
+  const csvtGeometry = declaredGeometry(declared, options, decimal);
+  const chosen = csvtGeometry
+    ? { plan: csvtGeometry, notices: [], candidates: [] }
+    : await chooseGeometry(choice, options, rules, context);
+  const { plan: geometry, candidates } = chosen;
+  notices.push(...chosen.notices);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
   const srid = (geometry.kind === "text" ? options.srid : undefined) ?? sridOf(geometry, samples);
-  const crs = await crsOf(source, geometry, srid, samples, context, notices);
+  const crs = await crsOf(geometry, srid, samples, context, notices, ofPrj);
 
   const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
-  const dialect = { delimiter, decimal, header, lines: head.lines };
+  const dialect = { delimiter, decimal, header, lines: head.lines, rules };
   const settings: SurveySettings = {
     encoding: head.encoding,
     isGuessed: head.guessed,
@@ -93,27 +121,30 @@ async function planWith(
   if (head.guessed && head.encoding.name === fallback) {
     notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
   }
-  for (const notice of notices) context.notice(...notice);
-
   const used = new Set(columnsOf(geometry));
-  const typeOf = (c: number): FieldType => {
+  const kept = (c: number) => !used.has(c) || options.keepGeometryColumns;
+  const formOf = (c: number): ColumnForm => {
     const word = declared[c];
     if (word && word !== "x" && word !== "y" && word !== "z" && word !== "wkt") {
-      return word === "int32" && survey.typeOf(c) === "int64" ? "int64" : word;
+      const found = survey.formOf(c);
+      return { ...found, type: word === "int32" && found.type === "int64" ? "int64" : word, doubt: null };
     }
-    return options.types === "text" ? "text" : survey.typeOf(c);
+    return options.types === "text" ? plainText : survey.formOf(c);
   };
+  const forms = names.map((_, c) => formOf(c));
+  notices.push(...doubtNotices(names, forms, kept, survey.hasSureDecimals || delimiter === comma));
+  for (const notice of notices) context.notice(...notice);
   const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => survey.isNumeric(c)));
-  const columns = names.map((name, c) => ({
-    name,
-    type: typeOf(c),
-    kept: !used.has(c) || options.keepGeometryColumns,
-  }));
+  const columns = names.map((name, c) => {
+    const { type, numbers, monthFirst } = forms[c]!;
+    return { name, type, kept: kept(c), numbers, monthFirst };
+  });
   return {
     encoding: head.encoding,
     ...dialect,
     columns,
     geometry,
+    candidates,
     crs,
     srid,
     isSridGiven: options.srid !== undefined,

@@ -4,6 +4,18 @@ import type { OptionValues } from "../../src/plugin/options.js";
 export const readerOptions = {
   delimiter: { type: "text", default: "auto", help: "auto, comma, semicolon, tab, pipe, space, or one character" },
   decimal: { type: "choice", choices: ["auto", ".", ","], default: "auto", help: "the decimal sign of numbers" },
+  thousands: {
+    type: "choice",
+    choices: ["auto", "none", ".", ",", "space", "apostrophe"],
+    default: "auto",
+    help: "the sign between thousands; auto: by each column, where its numbers leave no doubt",
+  },
+  dates: {
+    type: "choice",
+    choices: ["auto", "dmy", "mdy"],
+    default: "auto",
+    help: "the order of 01/02/1999; auto: by all dates of the column, which is text where they leave it open",
+  },
   header: {
     type: "choice",
     choices: ["auto", "yes", "no"],

@@ -1,7 +1,9 @@
 import type { Field, FieldType } from "../../src/model/field.js";
 import type { Crs, Split } from "../../src/model/layer.js";
 import type { LayerSummary } from "../../src/model/summary.js";
+import type { FormRules } from "./column-form.js";
 import type { GeometryPlan } from "./geometry-columns.js";
+import type { NumberForm } from "./number-form.js";
 import type { TextEncoding } from "./text-blocks.js";
 
 /** A stretch of whole records, as bytes of the source. */
@@ -15,18 +17,30 @@ export interface ColumnPlan {
   readonly type: FieldType;
   /** Whether it becomes an attribute. */
   readonly kept: boolean;
+  /** How its numbers are written, where that is not as in the dialect. */
+  readonly numbers: NumberForm | null;
+  /** Whether the month comes first in its dates. */
+  readonly monthFirst: boolean;
 }
 
-/** Everything that was found out about a file when it was opened first: plain data, the blueprint for workers. */
-export interface CsvPlan {
-  readonly encoding: TextEncoding;
+/** How records and cells are written. */
+export interface Dialect {
   readonly delimiter: number;
   readonly decimal: number;
   readonly header: boolean;
   /** Lines before the first record. */
   readonly lines: number;
+  /** What options say of the cells of all columns. */
+  readonly rules: FormRules;
+}
+
+/** Everything that was found out about a file when it was opened first: plain data, the blueprint for workers. */
+export interface CsvPlan extends Dialect {
+  readonly encoding: TextEncoding;
   readonly columns: readonly ColumnPlan[];
   readonly geometry: GeometryPlan;
+  /** Names of columns that look like coordinates, where there is no geometry. */
+  readonly candidates: readonly (readonly [x: string, y: string])[];
   readonly crs: Crs | null;
   /** The SRID of the geometries, where they name one or it was said. */
   readonly srid: number | null;

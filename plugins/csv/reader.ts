@@ -55,6 +55,7 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
     geometryTypes: plan.geometry.kind === "text" ? null : plan.geometry.kind === "none" ? [] : ["Point"],
     featureCount: plan.features,
     extent: null,
+    likelyCoordinates: plan.candidates,
     bytes: source.size,
     splits,
     summary: async () => plan.summary,

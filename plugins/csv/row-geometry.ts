@@ -3,7 +3,7 @@ import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { GeometryTextError } from "../shared/wkt.js";
 import { parseAngle } from "./angles.js";
-import type { CellNumbers } from "./columns.js";
+import { CellNumbers } from "./columns.js";
 import { parsePair } from "./geometry-columns.js";
 import { GeometryCells, missingWords, namesSrid } from "./geometry-text.js";
 import type { CsvPlan } from "./plan.js";
@@ -20,6 +20,7 @@ const blank = Symbol("blank");
 /** Makes the geometry of a row from the cells that the plan names. */
 export class RowGeometry {
   private readonly cells: GeometryCells;
+  private readonly numbers: CellNumbers;
   private readonly text = new CellText();
   private missing = 0;
   private missingExample = "";
@@ -32,9 +33,10 @@ export class RowGeometry {
 
   constructor(
     private readonly plan: CsvPlan,
-    private readonly numbers: CellNumbers,
     private readonly context: ReadContext,
   ) {
+    const { geometry } = plan;
+    this.numbers = new CellNumbers(geometry.kind === "xy" ? geometry.numbers : { decimal: plan.decimal, group: null });
     // A layer has one CRS: rows that name another are rejected.
     this.cells = new GeometryCells((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }

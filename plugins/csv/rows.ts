@@ -5,6 +5,7 @@ import type { Field } from "../../src/model/field.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { CellColumn, CellNumbers } from "./columns.js";
+import type { NumberForm } from "./number-form.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
 import { RowGeometry } from "./row-geometry.js";
 import { CellText, Scanner } from "./scanner.js";
@@ -43,12 +44,15 @@ export class Rows {
     this.scanner = new Scanner(plan.delimiter);
     this.fields = fieldsOf(plan);
     const text = new CellText();
-    const numbers = new CellNumbers(plan.decimal);
+    const plain = new CellNumbers({ decimal: plan.decimal, group: null });
+    const numbersOf = (form: NumberForm | null) => (form ? new CellNumbers(form) : plain);
     const columnsOf = () =>
-      plan.columns.map(({ name, type, kept }) => (kept ? new CellColumn(name, type, numbers, text, context) : null));
+      plan.columns.map(({ name, type, kept, numbers, monthFirst }) =>
+        kept ? new CellColumn(name, type, numbersOf(numbers), text, context, monthFirst) : null,
+      );
     this.columns = columnsOf();
     this.rejected = columnsOf();
-    this.geometry = new RowGeometry(plan, numbers, context);
+    this.geometry = new RowGeometry(plan, context);
   }
 
   /** @throws input-corrupt */

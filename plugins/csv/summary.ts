@@ -16,7 +16,7 @@ function fieldSummary({ name, type }: ColumnPlan, c: number, survey: Survey): Fi
   const isText = type === "text";
   const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : survey.sorts[c]! !== 0;
   if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
-  if (!holds(type, survey.typeOf(c))) return null;
+  if (!holds(type, survey.formOf(c).type)) return null;
   const maxBytes = isText ? texts[c]! : type === "double" ? doubleBytes : type === "boolean" ? booleanBytes : typed[c]!;
   return { name, type, values: survey.rows, maxBytes };
 }

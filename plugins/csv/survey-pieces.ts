@@ -7,7 +7,7 @@ import { GeoferryError } from "../../src/errors.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 import { geometrySurvey } from "./geometry-survey.js";
-import type { CsvPlan, CsvSplit } from "./plan.js";
+import type { CsvSplit, Dialect } from "./plan.js";
 import { Survey, type SurveyState, WrongEncoding } from "./survey.js";
 import { TextBlocks, type TextEncoding } from "./text-blocks.js";
 
@@ -16,7 +16,7 @@ export interface SurveySettings {
   readonly encoding: TextEncoding;
   /** Nobody said the encoding: what is not in it shows that it is another one. */
   readonly isGuessed: boolean;
-  readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header" | "lines">;
+  readonly dialect: Dialect;
   readonly columns: number;
   readonly geometry: GeometryPlan;
   /** Whether the columns of the geometry are attributes, too. */

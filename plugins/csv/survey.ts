@@ -1,14 +1,17 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
-import type { FieldType } from "../../src/model/field.js";
 import { CellSizes, type CellSizesState } from "./cell-sizes.js";
-import { classify, Sort, typeOf } from "./classify.js";
-import { point } from "./dialect.js";
+import { classify, Sort } from "./classify.js";
+import { type ColumnForm, columnForm, Form, isThree, otherSort, plainText } from "./column-form.js";
 import type { GeometryState, GeometrySurvey } from "./geometry-survey.js";
-import type { CsvPlan, CsvSplit } from "./plan.js";
+import type { CsvSplit, Dialect } from "./plan.js";
 import { Mark, Scanner } from "./scanner.js";
+import { point } from "./signs.js";
 import { type BlockEnd, eachRecord, type Range, stretches, type Visit } from "./stretches.js";
 import { isRatherOneByte, type TextBlock, type TextBlocks } from "./text-blocks.js";
+
+/** Cells whose canonical text may be longer than they are. */
+const sized = Sort.datetime | Form.otherTemporal;
 
 /** Thrown inside of a survey: the file is not in the encoding that was assumed. */
 export class WrongEncoding extends Error {}
@@ -51,10 +54,12 @@ export class Survey {
   isDamaged = false;
   /** What looks at the geometries, where something does. */
   geometry: GeometrySurvey | null = null;
+  /** Whether a column of anything but text has values without quotes, once that was asked. */
+  private plainNumbers: boolean | null = null;
 
   constructor(
     private readonly source: string,
-    private readonly dialect: Pick<CsvPlan, "delimiter" | "decimal" | "header" | "lines">,
+    private readonly dialect: Dialect,
     private readonly columns: number,
     private readonly skipErrors: boolean,
     /** Rows to look at; Infinity for all. */
@@ -177,12 +182,15 @@ export class Survey {
         if (mark !== Mark.plain) sizes.addEmpty(c);
         continue;
       }
-      const sort = mark > Mark.quoted ? Sort.text : classify(bytes, from, to, decimal);
+      let sort = mark > Mark.quoted ? Sort.text : classify(bytes, from, to, decimal);
+      if (sort === Sort.text) sort = mark > Mark.quoted ? sort : otherSort(bytes, from, to, decimal);
+      else if (sort === Sort.double && bytes[to - 4] === decimal && isThree(bytes, from, to, decimal))
+        sort = Form.three;
       if (mark === Mark.plain && sort !== Sort.blank) unquoted[c] = 1;
       sorts[c]! |= sort;
       if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
       if (sort === Sort.text) found = true;
-      else if (to - from > typed[c]! || sort === Sort.datetime || sort === Sort.blank)
+      else if (to - from > typed[c]! || (sort & sized) !== 0 || sort === Sort.blank)
         sizes.addTyped(c, sort, bytes, from, to);
     }
     for (let k = 0; k < settled.length; k++) {
@@ -206,18 +214,33 @@ export class Survey {
    * The type of a column. Quotes tell text from numbers where they are used for that: all values of the column are
    * quoted, while names or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
    */
-  typeOf(column: number): FieldType {
-    const type = typeOf(this.sorts[column]!);
-    const { delimiter, decimal } = this.dialect;
+  formOf(column: number): ColumnForm {
+    const { delimiter, decimal, rules } = this.dialect;
+    const form = columnForm(this.sorts[column]!, rules);
     // Numbers with the delimiter in them have to be quoted, and say nothing by it.
-    if (type === "text" || this.unquoted[column] === 1 || delimiter === decimal) return type;
-    const plainNumbers = this.sorts.some((sorts, c) => this.unquoted[c] === 1 && typeOf(sorts) !== "text");
-    return this.plainNames || plainNumbers ? "text" : type;
+    const isQuotedByNeed = delimiter === (form.numbers?.decimal ?? decimal) || hasDelimiter(form.numbers, delimiter);
+    if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
+    if (form.type === "text" && form.doubt === null) return form;
+    return this.quotesText ? plainText : form;
+  }
+
+  /** Whether names or numbers stand without quotes, so that what has them is text. */
+  private get quotesText(): boolean {
+    this.plainNumbers ??= this.sorts.some(
+      (sorts, c) => this.unquoted[c] === 1 && columnForm(sorts, this.dialect.rules).type !== "text",
+    );
+    return this.plainNames || this.plainNumbers;
+  }
+
+  /** Whether any number of the file shows which decimal sign it has. */
+  get hasSureDecimals(): boolean {
+    return this.sorts.some((sorts) => (sorts & (Sort.double | Sort.text)) === Sort.double);
   }
 
   /** Whether every value of the column is a finite number or nothing. */
   isNumeric(column: number): boolean {
-    return (this.sorts[column]! & ~(Sort.int32 | Sort.int64 | Sort.wide | Sort.double)) === 0;
+    const plain = Sort.int32 | Sort.int64 | Sort.wide | Sort.double | Form.three;
+    return (this.sorts[column]! & ~plain) === 0;
   }
 }
 
@@ -233,6 +256,10 @@ function quotesWhereNeeded(bytes: Uint8Array, scanner: Scanner): boolean {
   }
   return needless === 0;
 }
+
+/** Whether numbers of this form have the delimiter between their groups. */
+const hasDelimiter = (form: ColumnForm["numbers"], delimiter: number): boolean =>
+  form?.group === "space" ? delimiter === 32 : form?.group?.charCodeAt(0) === delimiter;
 
 /** Whether the record has more cells than there are columns, and something in them. */
 export function isTooLong(bytes: Uint8Array, scanner: Scanner, columns: number): boolean {

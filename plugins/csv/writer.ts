@@ -3,10 +3,10 @@ import { TextBuffer } from "../shared/text-buffer.js";
 import { isFormula, TextCells } from "./cells.js";
 import { classify, Sort } from "./classify.js";
 import { csvtWord } from "./csvt.js";
-import { comma, point } from "./dialect.js";
 import { type CsvChunk, CsvEncoder } from "./encoder.js";
 import { type Layout, layoutOf, misleadingFields } from "./layout.js";
 import { delimiterByte, type WriterOptions } from "./options.js";
+import { comma, point } from "./signs.js";
 
 /** Signs that a reader may take for the delimiter, and so stand in quotes in names. */
 const anyDelimiter = /[,;|\t]/;

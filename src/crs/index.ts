@@ -19,6 +19,7 @@ export type { Transform } from "./transform.js";
 export const crsContext: CrsContext = {
   wgs84,
   parse,
+  shareInside,
   async wkt(crs, flavour) {
     if (isWgs84(crs)) return wgs84Wkt[flavour];
     const [definition, { registry }, writer] = await Promise.all([
@@ -31,6 +32,26 @@ export const crsContext: CrsContext = {
     return flavour === "wkt1" ? writer.writeWkt1(definition, tables) : writer.writeWkt2(definition);
   },
 };
+
+/** Wider areas, in degrees of longitude, say nothing about positions. */
+const widestArea = 180;
+/** Degrees beyond the area that are still near it. */
+const nearDegrees = 2;
+
+async function shareInside(crs: Crs, xy: Float64Array): Promise<number | null> {
+  const area = await areaOfUse(crs);
+  if (area === null || xy.length === 0) return null;
+  const [west, , east] = area;
+  if (east - west + (east < west ? 360 : 0) > widestArea) return null;
+  const [{ buildLocator }, { nearArea }] = await Promise.all([import("./transform.js"), import("./area.js")]);
+  const locate = await buildLocator(crs);
+  if (!locate) return null;
+  const at = xy.slice();
+  locate(at);
+  let inside = 0;
+  for (let k = 0; k < at.length; k += 2) if (nearArea(area, at[k]!, at[k + 1]!, nearDegrees)) inside++;
+  return (2 * inside) / at.length;
+}
 
 export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
 

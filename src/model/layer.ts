@@ -64,6 +64,11 @@ export interface Layer extends LayerInfo {
   /** Bytes of input that reading it takes, for progress; 0 where unknown. */
   readonly bytes: number;
   /**
+   * Pairs of fields that look like x and y, although no geometry was taken from them, the likeliest first: the options
+   * `x` and `y` of the reader take a pair.
+   */
+  readonly likelyCoordinates?: readonly (readonly [x: string, y: string])[];
+  /**
    * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
    * @param fetched what `fetch` gave for the split, where it was called
    */

@@ -24,6 +24,9 @@ export interface Findings {
 export class HostContext implements ReadContext, WriteContext, StageContext, AsyncDisposable {
   /** What the source named as its CRS and nobody understands; null where it named none. */
   unknownCrs: string | null = null;
+  /** What the request says of the coordinates of the source. */
+  statedCrs: Crs | null = null;
+  swapsXy = false;
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly decoder = decoderOf;
   readonly encoder = encoderOf;

@@ -10,6 +10,7 @@ import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { Meter } from "./conversion.js";
 import type { Executor } from "./executor.js";
 import { isUpToDate, openExisting, outputCrs } from "./existing.js";
+import { checkGeometryDeclared, checkGeometryFound } from "./geometry-missing.js";
 import { openInputs } from "./inputs.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
@@ -78,6 +79,7 @@ async function convertWhole(
     spool,
   );
   for (const found of inputs.findings) gathered.add(found);
+  checkGeometryDeclared(inputs.layers, request);
   host.onLayers?.(inputs.layers.map((open) => open.layer));
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);
@@ -93,6 +95,7 @@ async function convertWhole(
   try {
     for (const file of await run.plan(files)) await run.write(file);
     rejects.check(gathered.read);
+    checkGeometryFound(inputs.layers, gathered.located, request);
     const losses = gathered.losses.list();
     const { gaps } = gathered;
     if (request.strict && losses.length + gaps.length > 0)

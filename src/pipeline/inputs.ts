@@ -6,6 +6,7 @@ import type { Dataset, Layer } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
+import { askedCrs } from "./asked-crs.js";
 import { type Findings, HostContext } from "./context.js";
 import type { Executor } from "./executor.js";
 import { mapIdIn } from "./expand.js";
@@ -51,7 +52,10 @@ export function parseReaderOptions(
   return { options: parseOptions(id, table, isOwn ? { ...given, fid } : given), fid: isOwn ? undefined : fid };
 }
 
-type InputRequest = Pick<ConvertRequest, "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes"> & {
+type InputRequest = Pick<
+  ConvertRequest,
+  "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
+> & {
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
   readonly shortLines?: boolean;
   /** Threads that look at the inputs, too. */
@@ -98,6 +102,8 @@ export async function openInputs(
     const { executor } = request;
     const prescan = executor?.prescan && ((pieces: AsyncIterable<unknown>) => executor.prescan!(spec, pieces));
     const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, prescan);
+    context.statedCrs = request.sourceCrs === undefined ? null : await askedCrs("--source-crs", request.sourceCrs);
+    context.swapsXy = request.swapXy ?? false;
     contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);

@@ -15,7 +15,7 @@ import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { areaCheck } from "./shape.js";
-import { besideHeld, type Held, suspicions } from "./suspicions.js";
+import { besideHeld, coordinateAdvice, type Held, suspicions } from "./suspicions.js";
 
 export interface LayerReport {
   readonly input: string;
@@ -143,6 +143,7 @@ async function inspectLayer(
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
     suspicious: [
       ...(await suspicions(crs, summary)),
+      ...coordinateAdvice(layer),
       ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
       ...(await besideHeld(crs, summary.extent, request.held)),
     ],

@@ -6,9 +6,11 @@ import { type FitPlan, planFit, planToJoin, summaryOfPart } from "../stages/fit.
 import type { StageSpec } from "../stages/stage.js";
 import type { Conversion } from "./conversion.js";
 import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.js";
+import type { OpenLayer } from "./inputs.js";
 import { type ChosenWriter, type OutputLayer, withSuffix } from "./outputs.js";
 import { needsSummary } from "./reading.js";
 import { checkNames, planShape } from "./shape.js";
+import { coordinateAdvice } from "./suspicions.js";
 import { crsOfHeld, heldLayer } from "./update.js";
 
 /** So many names are told. */
@@ -51,6 +53,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const all = inputs.map((input) => input.shape.crs);
   const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
   const crs = joins?.crs ?? common;
+  for (const { open } of inputs) tellCoordinates(conversion, open);
   if (crs === null) for (const input of inputs) tellUndeclared(conversion, layer.name, input.shape.crs);
   const first = joins || needsSummary(accepts) ? await readFirst(conversion, inputs) : null;
   const summary = first?.summary ?? null;
@@ -77,6 +80,12 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
     };
   });
   return { inputs, fit, crs, parts, said: first?.said ?? new Map() };
+}
+
+/** A table becomes one without geometry, although some of its columns look like coordinates. */
+function tellCoordinates({ gathered }: Conversion, { layer }: OpenLayer): void {
+  for (const example of coordinateAdvice(layer))
+    gathered.notices.add("coordinates-left-out", layer.name, undefined, 1, example);
 }
 
 function tellRenamed({ gathered, writer }: Conversion, { name, wanted }: OutputLayer, held: LayerInfo | null): void {

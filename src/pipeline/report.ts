@@ -5,6 +5,8 @@ import { describePlace } from "../errors.js";
 import type { Gap, Loss, OperationUse } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./context.js";
+import type { Located } from "./geometry-missing.js";
+import type { OpenLayer } from "./inputs.js";
 import { absolute } from "./rejects.js";
 import type { ConvertRequest } from "./request.js";
 
@@ -93,6 +95,8 @@ export class Gathered {
   readonly notices = new Tally();
   private readonly planned: OperationReport[] = [];
   private readonly uses = new Map<string, OperationUse>();
+  /** By layer of the inputs: features that went into outputs. */
+  readonly located = new Map<OpenLayer, Located>();
   read = 0;
   rejected = 0;
 

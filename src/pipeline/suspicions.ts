@@ -2,6 +2,8 @@
 import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent } from "../crs/index.js";
 import { GeoferryError } from "../errors.js";
 import type { Crs, Extent, LayerSummary } from "../model/index.js";
+import type { Layer } from "../model/layer.js";
+import { coordinateOptions } from "../option-text.js";
 import { overlap, suspectSwap } from "../stages/swapped-order.js";
 
 /** What the inputs are to be added to. */
@@ -37,6 +39,13 @@ export async function suspicions(
   if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
   return found;
 }
+
+/** Columns of a table without geometry that look like coordinates, and how to take them. */
+export const coordinateAdvice = ({ likelyCoordinates = [] }: Layer): string[] =>
+  likelyCoordinates.map(
+    ([x, y]) =>
+      `"${x}" and "${y}" look like coordinates, and are attributes: ${coordinateOptions(x, y)} makes points of them`,
+  );
 
 /** The same, where it does not lie where that lies to which it is to be added. */
 export async function besideHeld(crs: Crs | null, extent: Extent | null, held: Held | undefined): Promise<string[]> {

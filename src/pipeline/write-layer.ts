@@ -1,6 +1,7 @@
 import { fault } from "../errors.js";
 import type { Findings } from "./context.js";
 import type { Conversion } from "./conversion.js";
+import type { Located } from "./geometry-missing.js";
 import type { OpenLayer } from "./inputs.js";
 import type { PlannedLayer } from "./plan-layer.js";
 import { declaredFields, withUnrepeated } from "./reading.js";
@@ -21,7 +22,8 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
   for (const { open, shape } of planned.inputs) {
     let record = 0;
     let line = 0;
-    let located = 0;
+    const count: Located = { features: 0, located: 0 };
+    gathered.located.set(open, count);
     for await (const result of results(conversion, open, shape, encodeSpec(conversion, planned), left)) {
       gathered.add(result, record, line);
       if (open.existing) checkWhole(open, result);
@@ -34,17 +36,18 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
       for (const chunk of result.chunks) {
         await append(chunk);
         written += chunk.features;
+        count.features += chunk.features;
         if (!open.existing) left -= chunk.features;
       }
       conversion.executor.release(result);
       record += result.records;
       line += result.lines;
-      located += result.located;
+      count.located += result.located;
       conversion.meter.tell("convert");
       if (left <= 0) break;
     }
     await tellRest(conversion, planned, open);
-    if (shape.assumed && located > 0) tellAssumed(conversion, open);
+    if (shape.assumed && count.located > 0) tellAssumed(conversion, open);
   }
   if (read > 0 && request.limit === undefined) checkSeen(conversion, planned, seen);
   if (written === 0) await reportFieldsOfNothing(conversion, planned);

@@ -58,6 +58,11 @@ export interface CrsContext {
   parse(definition: string): Promise<Crs>;
   /** The definition in the flavour that a file needs, or null where it cannot be said in it. */
   wkt(crs: Crs, flavour: "esri" | "wkt1" | "wkt2"): Promise<string | null>;
+  /**
+   * The share, 0 to 1, of positions (x and y in turn) that lie in or near the area of use of a system; null where it has
+   * none, or one so wide that it says nothing.
+   */
+  shareInside(crs: Crs, xy: Float64Array): Promise<number | null>;
   /** The ordinary longitude/latitude of WGS84. */
   readonly wgs84: Crs;
 }
@@ -67,6 +72,10 @@ export interface ReadContext extends Context {
   readonly skipErrors: boolean;
   /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
   readonly blueprint: unknown;
+  /** What the request says that the coordinates are in (`--source-crs`), whatever the source says. */
+  readonly statedCrs?: Crs | null;
+  /** Whether x and y are exchanged behind the reader (`--swap-xy`). */
+  readonly swapsXy?: boolean;
   /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
   reject(reject: Reject): void;
   /** With `skipErrors`: a stretch of the container that was given up. The run ends with 5, as with rejects. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { crsContext } from "../crs/index.js";
 import { decoderOf, encoderOf } from "../io/encodings.js";
 import { Spool } from "../io/spool.js";
+import type { Crs } from "../model/layer.js";
 import { type Gap, type Loss, type Notice, type Reject, Tally } from "../model/report.js";
 import type { ReadContext, WriteContext } from "../plugin/format.js";
 
@@ -13,6 +14,9 @@ export class Recording implements ReadContext, WriteContext {
   readonly encoder = encoderOf;
   readonly rejects: Reject[] = [];
   readonly gaps: Gap[] = [];
+  /** What a request would say of the coordinates. */
+  statedCrs: Crs | null = null;
+  swapsXy = false;
   /** What `passed` said so far, added up. */
   records = 0;
   lines = 0;

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { readerOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
 import { FileSource } from "../../../src/io/source.js";
-import type { Feature, Field, LayerInfo } from "../../../src/model/index.js";
+import type { Crs, Feature, Field, LayerInfo } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
 import { batchesOf, Recording, type Scratch } from "../../support/recording.js";
 
@@ -13,13 +13,24 @@ export interface Read {
   readonly recording: Recording;
 }
 
+interface More {
+  readonly length?: number;
+  readonly skipErrors?: boolean;
+  /** What `--source-crs` says. */
+  readonly stated?: Crs | null;
+  /** `--swap-xy`. */
+  readonly swapXy?: boolean;
+}
+
 /** Reads a file with options as a person writes them; `length` is the size of splits. */
 export async function readFile(
   path: string,
   options: Readonly<Record<string, string>> = {},
-  { length, skipErrors = false }: { readonly length?: number; readonly skipErrors?: boolean } = {},
+  { length, skipErrors = false, stated = null, swapXy = false }: More = {},
 ): Promise<Read> {
   const recording = new Recording(skipErrors);
+  recording.statedCrs = stated;
+  recording.swapsXy = swapXy;
   const dataset = await open(FileSource.at(path), parseOptions("csv", readerOptions, options), recording, length);
   try {
     const layer = dataset.layers[0]!;
@@ -36,7 +47,7 @@ export async function readText(
   scratch: Scratch,
   content: string | Uint8Array,
   options: Readonly<Record<string, string>> = {},
-  more: { readonly length?: number; readonly skipErrors?: boolean; readonly name?: string } = {},
+  more: More & { readonly name?: string } = {},
 ): Promise<Read> {
   const path = scratch.path(more.name ?? "t.csv");
   writeFileSync(path, content);

@@ -1,0 +1,232 @@
+/** Decides which columns are the geometry: by options, by their names, and by what stands in them. */
+import type { Crs } from "../../src/model/layer.js";
+import { coordinateOptions } from "../../src/option-text.js";
+import type { ReadContext } from "../../src/plugin/format.js";
+import { parseAngle } from "./angles.js";
+import { Form, type FormRules, formOfCell, numberFormOf } from "./column-form.js";
+import { type CoordinatePair, type Likelihood, likelihood, likelyByValues, pairsByName } from "./coordinate-columns.js";
+import { Strength } from "./coordinate-names.js";
+import type { Notices } from "./first-record.js";
+import {
+  askedGeometry,
+  type Choice,
+  columnNamed,
+  columnPlan,
+  type GeometryPlan,
+  isGeometryName,
+  isMissing,
+  isPairName,
+  plainName,
+} from "./geometry-columns.js";
+import { type NumberForm, numberOf } from "./number-form.js";
+import type { ReaderOptions } from "./options.js";
+import { comma, point } from "./signs.js";
+
+export interface ChosenGeometry {
+  readonly plan: GeometryPlan;
+  readonly notices: Notices;
+  /** Names of columns that look like coordinates, where there is no geometry. */
+  readonly candidates: readonly (readonly [x: string, y: string])[];
+}
+
+/** Pairs of columns that are looked at. */
+const mostPairs = 24;
+
+/** A pair with what its values say, read in the form that fits them best. */
+interface Judged {
+  readonly pair: CoordinatePair;
+  readonly numbers: NumberForm;
+  readonly found: Likelihood;
+}
+
+/** Judges pairs of columns by their values. */
+class Judge {
+  constructor(
+    private readonly choice: Choice,
+    private readonly rules: FormRules,
+    private readonly context: ReadContext,
+  ) {}
+
+  /** The forms in which the numbers of two columns may be written, the likeliest first. */
+  private forms(x: number, y: number): NumberForm[] {
+    const { decimal, isDecimalGiven, thousands } = this.rules;
+    const plain: NumberForm = { decimal, group: null };
+    let sorts = 0;
+    for (const text of [...this.choice.cellsOf(x), ...this.choice.cellsOf(y)]) {
+      const bytes = Buffer.from(text);
+      sorts |= formOfCell(bytes, 0, bytes.length, decimal);
+    }
+    const decided = numberFormOf(sorts, this.rules);
+    if (decided === null && (sorts & Form.three) === 0) return [plain];
+    const first = decided ? [decided, plain] : [plain];
+    if (isDecimalGiven || thousands !== undefined) return first;
+    const other = decimal === comma ? point : comma;
+    return [
+      ...first,
+      { decimal: other, group: null },
+      { decimal, group: other === comma ? "," : "." },
+      { decimal: other, group: decimal === comma ? "," : "." },
+    ];
+  }
+
+  valuesOf(x: number, y: number, form: NumberForm): (readonly [number, number])[] {
+    const value = (text: string) => {
+      const number = numberOf(text, form);
+      return Number.isNaN(number) ? (parseAngle(text)?.degrees ?? number) : number;
+    };
+    const ys = this.choice.cellsOf(y);
+    return this.choice.cellsOf(x).flatMap((cell, row): (readonly [number, number])[] => {
+      const other = ys[row] ?? "";
+      const isNothing = (isMissing(cell) || cell === "") && (isMissing(other) || other === "");
+      return isNothing ? [] : [[value(cell), value(other)]];
+    });
+  }
+
+  async judge(pair: CoordinatePair): Promise<Judged> {
+    let best: Judged | null = null;
+    for (const numbers of this.forms(pair.x, pair.y)) {
+      const values = this.valuesOf(pair.x, pair.y, numbers);
+      const judged = { pair, numbers, found: await likelihood(values, this.choice.crs, this.context) };
+      const worth = ({ found }: Judged) => found.numeric * Math.max(found.inside, found.exchanged);
+      if (!best || worth(judged) > worth(best)) best = judged;
+      if (worth(best) > 0.5) break;
+    }
+    return best!;
+  }
+
+  /** What is written in columns that an option names. */
+  async numbersOf(x: number, y: number): Promise<NumberForm> {
+    const pair: CoordinatePair = { x, y, kind: "plane", strength: Strength.sure, rank: 0 };
+    return (await this.judge(pair)).numbers;
+  }
+}
+
+/** Whether names and values together make coordinates of a pair. */
+function isTaken({ pair: { strength }, found }: Judged, crs: Crs | null): boolean {
+  const { rows, isBlank, numeric, inside, isTested, isFine, isLarge } = found;
+  if (strength === Strength.sure) return isBlank || rows > 0;
+  // Nothing speaks against a table without rows, of which is said what its coordinates are in.
+  if (isBlank) return crs !== null;
+  if (numeric < 0.5) return false;
+  if (strength === Strength.direction && isLarge) return true;
+  if (inside < 0.9) return false;
+  if (crs === null) return isFine;
+  return isTested || crs.kind === "geographic" || isLarge || isFine;
+}
+
+const isFit = ({ pair, found }: Judged): boolean =>
+  found.rows > 0 && (found.inside >= 0.5 || (pair.kind === "letters" && found.exchanged >= 0.9));
+
+const quoted = (name: string) => `"${name}"`;
+
+/** The columns of a pair, exchanged where only that puts them where their system is used. */
+function oriented({ pair, found }: Judged, { names, crs }: Choice, notices: Notices): { x: number; y: number } {
+  const { x, y, kind } = pair;
+  if (kind !== "letters" || !found.isTested || crs?.kind !== "projected" || found.exchanged < 0.9) return { x, y };
+  const [a, b] = [quoted(names[x]!), quoted(names[y]!)];
+  const system = crs.id ?? crs.name;
+  if (found.inside < 0.5) {
+    const example = `${b} was taken for the easting and ${a} for the northing: only so do they lie in the area of use of ${system}; ${coordinateOptions(names[x]!, names[y]!)} takes them the other way`;
+    notices.push(["coordinate-order", undefined, example]);
+    return { x: y, y: x };
+  }
+  const example = `${a} was taken for the easting and ${b} for the northing; exchanged they would lie in the area of use of ${system}, too: ${coordinateOptions(names[y]!, names[x]!)}`;
+  notices.push(["coordinate-order", undefined, example]);
+  return { x, y };
+}
+
+/** The third coordinate: right behind both, and called `z`, or as they are but for the letter. */
+function heightBehind({ names, cellsOf }: Choice, { x, y }: CoordinatePair, numbers: NumberForm): number | null {
+  const z = Math.max(x, y) + 1;
+  if (Math.abs(x - y) !== 1 || z >= names.length) return null;
+  const name = names[z]!.toLowerCase();
+  const isNamed = plainName(name) === "z" || (name.includes("z") && name === names[x]!.toLowerCase().replace("x", "z"));
+  const cells = cellsOf(z).filter((text) => text !== "" && !isMissing(text));
+  const holds = cells.length === 0 || cells.some((text) => !Number.isNaN(numberOf(text, numbers)));
+  return isNamed && holds ? z : null;
+}
+
+async function coordinatePair(choice: Choice, judge: Judge, notices: Notices): Promise<GeometryPlan | null> {
+  const judged: Judged[] = [];
+  for (const pair of pairsByName(choice.names).slice(0, mostPairs)) {
+    const one = await judge.judge(pair);
+    if (isTaken(one, choice.crs)) judged.push(one);
+  }
+  const [best] = judged.toSorted(
+    (a, b) => Number(isFit(b)) - Number(isFit(a)) || Number(a.found.isBlank) - Number(b.found.isBlank),
+  );
+  if (!best) return null;
+  const { names } = choice;
+  const { pair, numbers } = best;
+  const own = [pair.x, pair.y];
+  const rival = judged.find(
+    (one) => one !== best && isFit(one) && !own.includes(one.pair.x) && !own.includes(one.pair.y),
+  );
+  const [x, y] = own.map((column) => quoted(names[column]!));
+  if (rival) {
+    const [a, b] = [names[rival.pair.x]!, names[rival.pair.y]!];
+    notices.push([
+      "coordinates-chosen",
+      undefined,
+      `the geometry is from ${x} and ${y}; ${quoted(a)} and ${quoted(b)} would do, too: ${coordinateOptions(a, b)}`,
+    ]);
+  } else if (pair.strength < Strength.sure) {
+    notices.push([
+      "coordinates-chosen",
+      undefined,
+      `${x} and ${y} were taken for coordinates, since their values could be; --in geometry=none leaves them attributes`,
+    ]);
+  }
+  const z = heightBehind(choice, pair, numbers);
+  return { kind: "xy", ...oriented(best, choice, notices), z, numbers };
+}
+
+/** @throws field-missing, option-invalid */
+export async function chooseGeometry(
+  choice: Choice,
+  options: ReaderOptions,
+  rules: FormRules,
+  context: ReadContext,
+): Promise<ChosenGeometry> {
+  const judge = new Judge(choice, rules, context);
+  const notices: Notices = [];
+  const chosen = (plan: GeometryPlan): ChosenGeometry => ({ plan, notices, candidates: [] });
+  const asked = askedGeometry(choice, options);
+  if (asked)
+    return chosen(asked.kind === "xy" ? { ...asked, numbers: await judge.numbersOf(asked.x, asked.y) } : asked);
+  const columns = [...choice.names.keys()];
+  const named = columns.filter((column) => isGeometryName(choice.names[column]!));
+  for (const column of named) {
+    const plan = columnPlan(choice, column);
+    if (plan?.kind === "text") return chosen(plan);
+  }
+  const xy = await coordinatePair(choice, judge, notices);
+  if (xy)
+    return chosen(options.z === undefined || xy.kind !== "xy" ? xy : { ...xy, z: columnNamed(choice, options.z) });
+  for (const column of columns.filter((c) => named.includes(c) || isPairName(choice.names[c]!))) {
+    const plan = columnPlan(choice, column);
+    if (plan) return chosen(plan);
+  }
+  // A geometry column without a value in sight is one by its name.
+  const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(plainName(choice.names[c]!)));
+  if (empty !== undefined && choice.samples[empty]!.every(isMissing)) return chosen({ kind: "text", column: empty });
+  return { plan: { kind: "none" }, notices, candidates: await candidatesOf(choice, judge, context) };
+}
+
+/** Pairs of columns that may be coordinates although they were not taken, the likeliest first. */
+async function candidatesOf(choice: Choice, judge: Judge, context: ReadContext): Promise<ChosenGeometry["candidates"]> {
+  const found: (readonly [number, number])[] = [];
+  for (const pair of pairsByName(choice.names).slice(0, mostPairs)) {
+    const { found: of } = await judge.judge(pair);
+    if (of.rows > 0 && (of.isLarge || of.isFine || of.inside >= 0.9)) found.push([pair.x, pair.y]);
+  }
+  const plain: NumberForm = { decimal: choice.decimal, group: null };
+  const numeric = choice.samples.flatMap((texts, column) =>
+    texts.length > 0 && texts.every((text) => !Number.isNaN(numberOf(text, plain))) ? [column] : [],
+  );
+  found.push(...(await likelyByValues(numeric, (x, y) => judge.valuesOf(x, y, plain), choice.crs, context)));
+  const names = found.map(([x, y]) => [choice.names[x]!, choice.names[y]!] as const);
+  return names
+    .filter(([x, y], at) => names.findIndex(([a, b]) => (a === x && b === y) || (a === y && b === x)) === at)
+    .slice(0, 3);
+}

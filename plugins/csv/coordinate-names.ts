@@ -1,0 +1,199 @@
+/**
+ * What the names of columns say about coordinates, in the languages and spellings of real tables. A name is taken apart
+ * into words; one of them names the axis, and all others only qualify it: `UTM_Ost [m]`, `coord_x`, `gps latitude`.
+ */
+
+/** How much a name says by itself. */
+export const Strength = {
+  /** Also the name of ordinary attributes: `E`, `N`, `laenge` (a length), `breite` (a width). */
+  weak: 1,
+  /** Directions: `Ost`, `norte`. Counts by direction are named so, too. */
+  direction: 2,
+  /** Names of coordinates alone: `Rechtswert`, `latitude`, `x`. */
+  sure: 3,
+} as const;
+
+/** What the numbers of an axis are. */
+export type AxisKind = "degrees" | "plane" | "letters";
+
+interface WordPair {
+  readonly kind: AxisKind;
+  readonly strength: number;
+  /** Words for the longitude or easting, and for the latitude or northing, apart by spaces. */
+  readonly x: string;
+  readonly y: string;
+}
+
+/** The likeliest first. Words are compared by `folded`, so that accents do not matter. */
+const wordPairs: readonly WordPair[] = [
+  // English, and what is written everywhere.
+  { kind: "degrees", strength: Strength.sure, x: "lon lng long longitude", y: "lat latitude" },
+  { kind: "degrees", strength: Strength.sure, x: "xlon xlong lonx longx", y: "ylat laty" },
+  { kind: "letters", strength: Strength.sure, x: "x", y: "y" },
+  { kind: "plane", strength: Strength.sure, x: "easting eastings", y: "northing northings" },
+  { kind: "plane", strength: Strength.direction, x: "east", y: "north" },
+  { kind: "plane", strength: Strength.weak, x: "e", y: "n" },
+  // German.
+  { kind: "plane", strength: Strength.sure, x: "rechtswert rechtswerte ostwert", y: "hochwert hochwerte nordwert" },
+  { kind: "plane", strength: Strength.direction, x: "ost osten", y: "nord norden" },
+  { kind: "plane", strength: Strength.weak, x: "rechts re", y: "hoch ho" },
+  { kind: "plane", strength: Strength.weak, x: "rw", y: "hw" },
+  { kind: "plane", strength: Strength.weak, x: "ow", y: "nw" },
+  { kind: "plane", strength: Strength.weak, x: "r", y: "h" },
+  { kind: "degrees", strength: Strength.sure, x: "längengrad laengengrad", y: "breitengrad" },
+  { kind: "degrees", strength: Strength.weak, x: "länge laenge", y: "breite" },
+  // French, Spanish, Portuguese, Italian, Catalan, Romanian.
+  { kind: "plane", strength: Strength.direction, x: "est este leste", y: "nord norte" },
+  { kind: "plane", strength: Strength.weak, x: "o", y: "n" },
+  {
+    kind: "degrees",
+    strength: Strength.sure,
+    x: "longitud longitudine longitudinea",
+    y: "latitud latitudine latitudinea",
+  },
+  // Dutch, Swedish, Danish, Norwegian, Finnish.
+  { kind: "plane", strength: Strength.direction, x: "oost öst öster øst aust itä", y: "noord norr nord pohjoinen" },
+  { kind: "plane", strength: Strength.weak, x: "ö ø", y: "n" },
+  {
+    kind: "degrees",
+    strength: Strength.sure,
+    x: "lengtegraad längdgrad længdegrad laengdegrad lengdegrad pituusaste",
+    y: "breedtegraad breddgrad breddegrad leveysaste",
+  },
+  {
+    kind: "degrees",
+    strength: Strength.weak,
+    x: "lengte längd længde laengde lengde pituus",
+    y: "breedte bredd bredde leveys",
+  },
+  // Polish, Czech, Russian, Turkish.
+  { kind: "plane", strength: Strength.direction, x: "wschód východ восток doğu", y: "północ sever север kuzey" },
+  { kind: "degrees", strength: Strength.weak, x: "długość délka", y: "szerokość šířka" },
+  { kind: "degrees", strength: Strength.sure, x: "долгота boylam", y: "широта enlem" },
+  // Chinese, Japanese, Korean.
+  { kind: "degrees", strength: Strength.sure, x: "经度 經度 経度 경도", y: "纬度 緯度 위도" },
+  { kind: "plane", strength: Strength.sure, x: "东坐标 東座標", y: "北坐标 北座標" },
+];
+
+/**
+ * The last rows whose names stand before those that are written: `lon` and `lat` of degrees, `x` and `y` of a plane. An
+ * attribute of such a name would be taken in their place.
+ */
+export const lastWritten = { degrees: 1, plane: 3 } as const;
+
+/** Words that make a coordinate of what may be an attribute: `UTM_E`, `geogr. Breite`. */
+const systemWords =
+  "coord coords coordinate coordinates koord koordinate koordinaten koordinat koordinata koordinaatti coordonnée coordonnées " +
+  "coordenada coordenadas coordinata coördinaat coordinaat współrzędna wspolrzedna wsp souřadnice координата 坐标 座標 좌표 " +
+  "geo geogr geographic geographische geografische géographique geografica geográfica geograficzna zeměpisná " +
+  "maantieteellinen geografisk географическая gps wgs wgs84 etrs etrs89 utm gk gausskrüger gauss krüger lambert lambert93 " +
+  "l93 lamb93 lv95 lv03 ch1903 rd rdnew bng osgb osgb36 sweref sweref99 sweref99tm rt90 tm35fin pl1992 pl2000 puwg " +
+  "puwg1992 sjtsk jtsk epsg srid";
+/** Words that say nothing at all. */
+const idleWords = "point punkt pt position pos value wert dec decimal dezimal dd stop map projected";
+
+/** Units: they say nothing about which columns belong together. */
+const units = "m metre metres meter meters km ft feet deg degree degrees grad °";
+
+const letters: Readonly<Record<string, string>> = { ß: "ss", ø: "o", ł: "l", æ: "ae", đ: "d", ı: "i", œ: "oe" };
+
+/** Lower case without accents: as different people write the same word. */
+export const folded = (text: string): string =>
+  text
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[ßøłæđıœ]/g, (letter) => letters[letter]!);
+
+const wordsOf = (text: string): string[] => folded(text).split(" ");
+
+/** What one word says. */
+export interface AxisWord {
+  readonly axis: "x" | "y";
+  readonly kind: AxisKind;
+  readonly strength: number;
+  /** Its place in the table: the least is the likeliest. */
+  readonly rank: number;
+}
+
+/** A word may belong to several pairs: `nord` stands beside `Ost`, `est` and `øst`. */
+const axisWords = new Map<string, AxisWord[]>();
+for (const [rank, { kind, strength, ...words }] of wordPairs.entries()) {
+  for (const axis of ["x", "y"] as const) {
+    for (const word of wordsOf(words[axis])) {
+      axisWords.set(word, [...(axisWords.get(word) ?? []), { axis, kind, strength, rank }]);
+    }
+  }
+}
+const systems = new Set(wordsOf(systemWords));
+const qualifiers = new Set([...systems, ...wordsOf(idleWords)]);
+const unitWords = new Set(wordsOf(units));
+const isNumber = (word: string) => /^\d+[ns]?$/.test(word);
+/** Those that may stand before or behind another word without anything between: `xcoord`, `gpslat`, `UTMOst`. */
+const affixes = [...qualifiers, "deg"].filter((word) => word.length >= 3 || word === "dd" || /[^a-z\d]/.test(word));
+
+export interface CoordinateName {
+  /** What it may be, by the tables; all of one axis. */
+  readonly readings: readonly AxisWord[];
+  /** The other words: columns that belong together have the same. */
+  readonly rest: string;
+  /** Whether a word says that it is a coordinate: a length is none then. */
+  readonly isQualified: boolean;
+}
+
+interface Parsed {
+  readonly words: AxisWord[][];
+  readonly rest: string[];
+}
+
+/** Puts one word where it belongs; false where it is none that is known. */
+function parseWord(word: string, into: Parsed): boolean {
+  const found = axisWords.get(word);
+  if (found) into.words.push(found);
+  else if (qualifiers.has(word) || isNumber(word)) into.rest.push(word);
+  else if (!unitWords.has(word)) return parseCompound(word, into);
+  return true;
+}
+
+function parseCompound(word: string, into: Parsed): boolean {
+  const digits = /^(\D+)(\d+[ns]?)$/.exec(word);
+  if (digits && (qualifiers.has(digits[1]!) || axisWords.has(digits[1]!) || digits[2]!.length > 1)) {
+    if (!parseWord(digits[1]!, into)) return false;
+    into.rest.push(digits[2]!);
+    return true;
+  }
+  for (const affix of affixes) {
+    if (word.length <= affix.length) continue;
+    const [before, behind] = [word.startsWith(affix), word.endsWith(affix)];
+    if (!before && !behind) continue;
+    const other = before ? word.slice(affix.length) : word.slice(0, -affix.length);
+    if (!axisWords.has(other) && !qualifiers.has(other) && !isNumber(other)) continue;
+    return parseWord(other, into) && parseWord(affix, into);
+  }
+  return false;
+}
+
+function parse(text: string): CoordinateName | null {
+  const words = folded(text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")).match(/[\p{L}\p{N}]+/gu) ?? [];
+  const parsed: Parsed = { words: [], rest: [] };
+  if (words.length === 0 || words.length > 6) return null;
+  for (const word of words) if (!parseWord(word, parsed)) return null;
+  if (parsed.words.length === 0 || parsed.words.length > 2) return null;
+  // Of "X (Nord)", the direction says which axis it is; the letter is what it is called there.
+  const [said] = parsed.words.toSorted((a, b) => Number(a[0]!.kind === "letters") - Number(b[0]!.kind === "letters"));
+  const isOneAxis = parsed.words.every((of) => of[0]!.axis === said![0]!.axis || of[0]!.kind === "letters");
+  if (!isOneAxis) return null;
+  return {
+    readings: said!,
+    rest: parsed.rest.sort().join(" "),
+    isQualified: parsed.rest.some((word) => systems.has(word)),
+  };
+}
+
+/** What a column's name says about an axis; null where it says nothing. */
+export function coordinateName(name: string): CoordinateName | null {
+  if (name.length > 60) return null;
+  // What stands in brackets is a unit or a remark, unless there is nothing else.
+  const outside = name.replace(/[[({<][^\])}>]*[\])}>]/g, " ");
+  return (outside !== name && parse(name)) || parse(outside);
+}

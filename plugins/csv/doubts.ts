@@ -1,0 +1,41 @@
+/** What is told of columns whose cells may mean something else than they were taken for. */
+import type { ColumnForm } from "./column-form.js";
+import type { Notices } from "./first-record.js";
+
+/** Columns that a notice names. */
+const mostNames = 5;
+
+const sentences: Readonly<Record<NonNullable<ColumnForm["doubt"]>, string>> = {
+  "date-ambiguous":
+    "the dates leave open which number is the day, so they stay text; --in dates=dmy or --in dates=mdy says it",
+  "number-ambiguous":
+    "the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in thousands and --in decimal say it",
+  "number-three":
+    "all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands says so",
+};
+
+/** Names, the first of them and how many there are. */
+export function someNames(names: readonly string[]): string {
+  const first = names.slice(0, mostNames).map((name) => `"${name}"`);
+  return names.length > mostNames ? `${first.join(", ")} and ${names.length - mostNames} more` : first.join(", ");
+}
+
+/** A notice for each kind of doubt. `isDecimalSure`: other numbers of the file show which decimal sign it has. */
+export function doubtNotices(
+  names: readonly string[],
+  forms: readonly ColumnForm[],
+  isKept: (column: number) => boolean,
+  isDecimalSure: boolean,
+): Notices {
+  const found = new Map<NonNullable<ColumnForm["doubt"]>, string[]>();
+  for (const [c, { doubt }] of forms.entries()) {
+    if (doubt === null || !isKept(c) || (doubt === "number-three" && isDecimalSure)) continue;
+    const columns = found.get(doubt);
+    if (columns) columns.push(names[c]!);
+    else found.set(doubt, [names[c]!]);
+  }
+  return [...found].map(([doubt, columns]) => {
+    const code = doubt === "number-three" ? "number-ambiguous" : doubt;
+    return [code, undefined, `${someNames(columns)}: ${sentences[doubt]}`] as const;
+  });
+}

@@ -1,0 +1,76 @@
+/** A request that speaks of coordinates, and tables in which none are found. */
+import { existsSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { geoferry } from "../support/command.js";
+import { converted } from "../support/host.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+function table(name: string, content: string): string {
+  const path = scratch.path(name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const plane = table("plane.csv", "id;Lage A;Lage B\n1;565000;5935000\n2;566000;5936000\n");
+const words = table("words.csv", "id;name\n1;a\n2;b\n");
+const noGeometry = table("empty-geometry.geojson", '{"type":"Feature","geometry":null,"properties":{"a":1}}');
+
+describe("--source-crs and --swap-xy without any geometry", () => {
+  test.each([
+    ["--source-crs", { sourceCrs: "EPSG:25832" }],
+    ["--swap-xy", { swapXy: true }],
+  ])("%s is an error that names the columns to take and the options that take them", async (option, request) => {
+    const output = scratch.path("out.geojson");
+    await expect(converted(plane, output, request)).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(
+        new RegExp(`${option} is given.*"Lage A" and "Lage B".*--in 'x=Lage A' --in 'y=Lage B'`),
+      ),
+    });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  test("its advice works, and its status is 3", () => {
+    const output = scratch.path("advised.geojson");
+    const asked = ["convert", plane, output, "--source-crs", "EPSG:25832"];
+    expect(geoferry(asked).status).toBe(3);
+    const { status, stderr } = geoferry([...asked, "--in", "x=Lage A", "--in", "y=Lage B"]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining("2 features in EPSG:4326")]);
+  });
+
+  test("without columns that look like coordinates, all columns are listed", async () => {
+    await expect(converted(words, scratch.path("w.geojson"), { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(/--in x=COLUMN --in y=COLUMN.*"id", "name"/),
+    });
+  });
+
+  test("of other formats, too", async () => {
+    await expect(converted(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
+      code: "geometry-missing",
+    });
+  });
+
+  test("a table without rows is none to complain of", async () => {
+    const { written } = await converted(table("none.csv", "id;name\n"), scratch.path("n.geojson"), {
+      sourceCrs: "EPSG:25832",
+    });
+    expect(written).toBe(0);
+  });
+});
+
+describe("columns that look like coordinates", () => {
+  test.each(["info", "check"])("are named by %s", (command) => {
+    const { stdout } = geoferry([command, plane]);
+    expect(stdout).toMatch(/"Lage A" and "Lage B" look like coordinates.*--in 'x=Lage A' --in 'y=Lage B'/);
+    expect(geoferry([command, words]).stdout).not.toContain("look like coordinates");
+  });
+
+  test("are told by a conversion that leaves them attributes", async () => {
+    const { notices } = await converted(plane, scratch.path("left.geojson"), {});
+    expect(notices).toMatchObject([{ code: "coordinates-left-out", example: expect.stringContaining("Lage A") }]);
+  });
+});
