@@ -60,7 +60,9 @@ const MapBody = Type.Object(
 );
 const MapList = Type.Object({ maps: Type.Array(MapBody) });
 
-const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, created }: StoredMap): WireMap => ({
+type Described = Omit<StoredMap, "version">;
+
+const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, created }: Described): WireMap => ({
   id,
   name,
   private: hidden,

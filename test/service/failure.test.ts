@@ -56,7 +56,17 @@ describe("a service with a fault", () => {
 describe("a request that is cut off", () => {
   test("is no fault of the service", async () => {
     const bearer = { account: "a", email: "ann@example.org", credential: "c", expires: 1e15 };
-    const map = { id: "m", owner: "a", ownerEmail: "", name: "", private: false, created: 0, features: 0, revision: 0 };
+    const map = {
+      id: "m",
+      owner: "a",
+      ownerEmail: "",
+      name: "",
+      private: false,
+      created: 0,
+      features: 0,
+      revision: 0,
+      version: "0-0123456789abcdef",
+    };
     const store = { access: async () => ({ bearer, map }) } as unknown as Store;
     const stream = new PassThrough();
     const app = buildApp({ store, logger: { level: "error", stream } });

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { pageSize } from "../../remote/wire.js";
 import { baseUrl } from "../address.js";
 import { mapOf } from "../auth/bearer.js";
-import { allowedRevisions, checkRevision, entityTag, isKnown } from "../conditions.js";
+import { allowedVersions, checkVersion, entityTag, isKnown } from "../conditions.js";
 import { operation } from "../operation.js";
 import { problem } from "../problems.js";
 import type { FeatureStore, Page, PageQuestion } from "../store/contract.js";
@@ -33,16 +33,16 @@ export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit 
       problems: [400, 401, 404, 412, 429],
     }),
     handler: async (request, reply) => {
-      const { id, revision } = mapOf(request);
+      const { id, version } = mapOf(request);
       const question = pageQuestion(id, request.query);
       reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
-      checkRevision(allowedRevisions(request.headers["if-match"]), revision);
-      if (isKnown(request.headers["if-none-match"], revision)) {
-        return reply.code(304).header("etag", entityTag(revision)).send();
+      checkVersion(allowedVersions(request.headers["if-match"]), version);
+      if (isKnown(request.headers["if-none-match"], version)) {
+        return reply.code(304).header("etag", entityTag(version)).send();
       }
       const page = await store.page(question);
       if (!page) throw problem("map-not-found", {});
-      reply.header("etag", entityTag(page.revision));
+      reply.header("etag", entityTag(page.version));
       if (page.more)
         reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
       return reply.type("application/geo+json").send(collectionOf(page));

@@ -18,19 +18,19 @@ export interface Answer {
   readonly status: 200 | 201;
   /** JSON of a `WireResult`. */
   readonly body: string;
-  readonly revision: number;
+  readonly version: string;
   readonly replayed: boolean;
 }
 
 /** Throws the problem of an outcome that is none. */
 export function answerOf(method: string, outcome: WriteOutcome): Answer {
   if (outcome.kind === "no-map") throw problem("map-not-found", {});
-  if (outcome.kind === "other-revision") throw problem("precondition-failed", {});
+  if (outcome.kind === "other-version") throw problem("precondition-failed", {});
   if (outcome.kind === "key-used-otherwise") throw problem("idempotency-key-used", {});
   if (outcome.kind === "key-in-flight") throw problem("idempotency-in-flight", {}, { headers: { "retry-after": "1" } });
   const failed = outcome.failed.map(failureOf);
   if (outcome.kind === "refused") throw problem("refused", { count: failed.length }, { failed });
-  const { text, deleted, revision, replayed } = outcome;
+  const { text, deleted, version, replayed } = outcome;
   const { json, count, created } = text ?? writtenText(outcome.success);
   if (count === 0 && failed.length > 0 && method !== "DELETE") throw problem("all-failed", {}, { failed });
   const allCreated = count > 0 && failed.length === 0 && created === count;
@@ -38,7 +38,7 @@ export function answerOf(method: string, outcome: WriteOutcome): Answer {
   return {
     status: method === "POST" && allCreated ? 201 : 200,
     body: `{"success":${json},"failed":${JSON.stringify(failed)}${others}}`,
-    revision,
+    version,
     replayed,
   };
 }

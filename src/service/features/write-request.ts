@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { bearerOf, mapOf } from "../auth/bearer.js";
-import { allowedRevisions, checkNotKnown, checkRevision } from "../conditions.js";
+import { allowedVersions, checkNotKnown, checkVersion } from "../conditions.js";
 import { problem } from "../problems.js";
 import type { WriteItem, WriteKind, WriteRequest } from "../store/contract.js";
 
@@ -28,7 +28,7 @@ export function writeRequest(request: FastifyRequest, { kind, remoteField, items
     remoteField,
     items,
     strict: isStrict(request),
-    revisions: allowedRevisions(request.headers["if-match"]),
+    versions: allowedVersions(request.headers["if-match"]),
     idempotency: idempotencyOf(request, account),
     now,
     audit: { account, action: "features-written", address: request.ip },
@@ -73,8 +73,8 @@ function idempotencyOf(request: FastifyRequest, scope: string): WriteRequest["id
  * is not held against what came after it: the store knows.
  */
 export function checkPrecondition(request: FastifyRequest): void {
-  const { revision } = mapOf(request);
-  checkNotKnown(request.headers["if-none-match"], revision);
+  const { version } = mapOf(request);
+  checkNotKnown(request.headers["if-none-match"], version);
   if (idempotentByKey.includes(request.method) && request.headers["idempotency-key"] !== undefined) return;
-  checkRevision(allowedRevisions(request.headers["if-match"]), revision);
+  checkVersion(allowedVersions(request.headers["if-match"]), version);
 }

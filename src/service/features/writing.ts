@@ -132,10 +132,10 @@ const isMissing = (outcome: WriteOutcome): boolean =>
   (outcome.kind === "done" || outcome.kind === "refused") && outcome.failed[0]?.path === "id";
 
 function send(request: FastifyRequest, reply: FastifyReply, outcome: WriteOutcome): FastifyReply {
-  const { status, body, revision, replayed } = answerOf(request.method, outcome);
+  const { status, body, version, replayed } = answerOf(request.method, outcome);
   if (isStrict(request)) reply.header("preference-applied", "handling=strict");
   if (replayed) reply.header("idempotency-replayed", "true");
   // What a PUT sent is not what is kept, as features get ids: it may not be answered with a tag (RFC 9110, 9.3.4).
-  if (request.method !== "PUT") reply.header("etag", entityTag(revision));
+  if (request.method !== "PUT") reply.header("etag", entityTag(version));
   return reply.code(status).type("application/json; charset=utf-8").send(body);
 }

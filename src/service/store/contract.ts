@@ -118,6 +118,8 @@ export interface StoredMap {
   readonly features: number;
   /** 0 for a new map; grows by one with every write that changed something, of the map itself too. */
   readonly revision: number;
+  /** Names this state, also beside states of a restored database that have the same revision (`newVersion`). */
+  readonly version: string;
 }
 
 export interface MapsQuestion {
@@ -163,6 +165,7 @@ export interface Page {
   readonly more: boolean;
   /** The map's, at the same moment. */
   readonly revision: number;
+  readonly version: string;
 }
 
 /** Which features: a page by its number, from 1 on, or those behind a place that an earlier page gave as its `last`. */
@@ -210,8 +213,8 @@ export interface WriteRequest {
   readonly items: readonly WriteItem[];
   /** Nothing is applied unless everything is (RFC 7240, `handling=strict`). */
   readonly strict: boolean;
-  /** The map's revision must be one of these (If-Match); null for any. */
-  readonly revisions: readonly number[] | null;
+  /** The map's version must be one of these (If-Match); null for any. */
+  readonly versions: readonly string[] | null;
   /**
    * Answers the same request with the same outcome for a while (Idempotency-Key): `scope` is the account, `fingerprint`
    * a SHA-256 of method, address and body.
@@ -254,12 +257,13 @@ export type WriteOutcome =
       /** By a full synchronisation: features that were not named. */
       readonly deleted: number;
       readonly revision: number;
+      readonly version: string;
       /** Whether this outcome was kept from an earlier request with the same Idempotency-Key. */
       readonly replayed: boolean;
     }
   /** `strict`, and some failed: nothing was applied. */
   | { readonly kind: "refused"; readonly failed: readonly NotWritten[] }
-  | { readonly kind: "other-revision"; readonly revision: number }
+  | { readonly kind: "other-version"; readonly version: string }
   | { readonly kind: "key-used-otherwise" }
   | { readonly kind: "key-in-flight" }
   /** Deleted meanwhile. */

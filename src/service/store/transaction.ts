@@ -17,7 +17,7 @@ export interface WriteTransaction {
 
   /** Null where there is none. No other write to the map begins until the transaction ends. */
   lockMap(id: string): Promise<LockedMap | null>;
-  changeMap(map: number, change: Pick<LockedMap, "revision" | "features" | "next">): Promise<void>;
+  changeMap(map: number, change: Pick<LockedMap, "revision" | "version" | "features" | "next">): Promise<void>;
 
   /** Oldest first for each id or digest. */
   findByIds(map: number, ids: readonly string[]): Promise<readonly Match[]>;
@@ -67,6 +67,7 @@ export type DoneOutcome = Extract<WriteOutcome, { kind: "done" }>;
 export interface LockedMap {
   readonly number: number;
   readonly revision: number;
+  readonly version: string;
   readonly features: number;
   /** `seq` of the next feature; of the first one it is 1. */
   readonly next: number;

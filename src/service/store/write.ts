@@ -4,6 +4,7 @@ import { putKeysOf, useKeyField } from "./key-fields.js";
 import { mergeProperties } from "./merge-properties.js";
 import type { KeyProgress, ReadingKeys } from "./reading-keys.js";
 import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
+import { newVersion } from "./version.js";
 import { type Candidate, planWrite, type WritePlan } from "./write-plan.js";
 
 /**
@@ -15,8 +16,8 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   if (earlier) return earlier;
   const map = await tx.lockMap(request.map);
   if (!map) return { kind: "no-map" };
-  if (request.revisions && !request.revisions.includes(map.revision)) {
-    return { kind: "other-revision", revision: map.revision };
+  if (request.versions && !request.versions.includes(map.version)) {
+    return { kind: "other-version", version: map.version };
   }
   const matching = await fieldsFor(tx, map, request);
   if ("read" in matching) return { kind: "reading-keys", ...matching };
@@ -28,8 +29,10 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   const nothing = request.items.length > 0 && plan.success.length === 0;
   const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, matching, request, plan);
   const revision = map.revision + (done.changed ? 1 : 0);
+  const version = done.changed ? newVersion(revision) : map.version;
   const { success, failed } = plan;
-  const outcome = { kind: "done", success, failed, deleted: done.deleted, revision, replayed: false } as const;
+  const { deleted } = done;
+  const outcome = { kind: "done", success, failed, deleted, revision, version, replayed: false } as const;
   if (done.changed) await conclude(tx, map, request, plan, outcome);
   if (request.idempotency) {
     const { fingerprint } = request.idempotency;
@@ -159,6 +162,7 @@ async function conclude(
   const deleted = plan.removed.length + outcome.deleted;
   await tx.changeMap(map.number, {
     revision: outcome.revision,
+    version: outcome.version,
     features: map.features + plan.created.length - deleted,
     next: map.next + plan.created.length,
   });

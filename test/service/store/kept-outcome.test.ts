@@ -4,7 +4,15 @@ import type { Written } from "../../../src/service/store/contract.js";
 import { keptText, outcomeIn } from "../../../src/service/store/kept-outcome.js";
 
 const outcome = (success: readonly Written[]) =>
-  ({ kind: "done", success, failed: [], deleted: 0, revision: 7, replayed: false }) as const;
+  ({
+    kind: "done",
+    success,
+    failed: [],
+    deleted: 0,
+    revision: 7,
+    version: "7-0123456789abcdef",
+    replayed: false,
+  }) as const;
 const created = (count: number): Written[] =>
   Array.from({ length: count }, (_, index) => ({ index, id: randomUUID(), what: "created" }));
 const wrong = { index: 1, id: randomUUID(), path: "geometry", message: "None." };

@@ -37,7 +37,7 @@ export type Fate =
 export type PlainOutcome =
   | { readonly kind: "done"; readonly fates: readonly Fate[]; readonly deleted: number }
   | { readonly kind: "refused"; readonly fates: readonly Fate[] }
-  | { readonly kind: "other-revision" };
+  | { readonly kind: "other-version" };
 
 const nil = "00000000-0000-0000-0000-000000000000";
 
@@ -88,7 +88,7 @@ export class PlainMap {
 
   /** `idOf`: the id that the service chose for the new feature at this place of the request. */
   write(request: PlainRequest, idOf: (index: number) => string): PlainOutcome {
-    if (request.behind !== null && request.behind > 0) return { kind: "other-revision" };
+    if (request.behind !== null && request.behind > 0) return { kind: "other-version" };
     const newIds = new Set<string>();
     const fates = request.items.map((item) => this.fateOf(item, request, newIds));
     const failing = fates.filter(({ what }) => what === "failed").length;

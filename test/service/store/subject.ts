@@ -61,7 +61,7 @@ export const writing = (
   remoteField: null,
   items: items(features, settings.remoteField),
   strict: false,
-  revisions: null,
+  versions: null,
   idempotency: null,
   now: noon,
   audit: { account: null, action: "features-written", address: "127.0.0.1" },

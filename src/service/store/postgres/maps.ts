@@ -1,8 +1,9 @@
 import type { Access, Bearer, MapStore, StoredMap } from "../contract.js";
+import { newStamp, newVersion } from "../version.js";
 import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
 
-const stored = `m.id, m.owner, a.email AS "ownerEmail", m.name, m.private, m.created, m.features, m.revision`;
+const stored = `m.id, m.owner, a.email AS "ownerEmail", m.name, m.private, m.created, m.features, m.revision, m.version`;
 const select = `SELECT ${stored} FROM maps m JOIN accounts a ON a.id = m.owner`;
 
 async function mapOf(db: Session, id: string): Promise<StoredMap | null> {
@@ -14,12 +15,13 @@ export function mapStore(db: Database): MapStore {
   return {
     async addMap({ id, owner, name, private: hidden, created }) {
       await db.run(
-        "INSERT INTO maps (id, owner, name, private, created) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO maps (id, owner, name, private, created, version) VALUES ($1, $2, $3, $4, $5, $6)",
         id,
         owner,
         name,
         hidden,
         created,
+        newVersion(0),
       );
     },
     map: (id) => mapOf(db, id),
@@ -34,11 +36,13 @@ export function mapStore(db: Database): MapStore {
       ),
     async changeMap({ id, name = null, private: hidden = null }) {
       await db.run(
-        `UPDATE maps SET name = coalesce($2, name), private = coalesce($3, private), revision = revision + 1
+        `UPDATE maps SET name = coalesce($2, name), private = coalesce($3, private), revision = revision + 1,
+          version = (revision + 1) || '-' || $4
         WHERE id = $1 AND (name <> coalesce($2, name) OR private <> coalesce($3, private))`,
         uuid(id),
         name,
         hidden,
+        newStamp(),
       );
       return mapOf(db, id);
     },

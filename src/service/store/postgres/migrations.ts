@@ -140,6 +140,10 @@ const migrations: readonly string[] = [
   CREATE INDEX feature_keys_by_digest ON feature_keys (map, digest, field);
   `,
   "CREATE INDEX maps_by_name ON maps (name, id)",
+  `
+  ALTER TABLE maps ADD COLUMN version text COLLATE "C" NOT NULL DEFAULT '';
+  UPDATE maps SET version = revision || '-' || left(md5(random()::text || id), 16);
+  `,
 ];
 
 /**

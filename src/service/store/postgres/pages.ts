@@ -38,7 +38,7 @@ const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
  * puts together only what is not too large: it knows the length of a text without reading or inflating it.
  */
 const statement = (start: string): string => `
-  WITH the_map AS (SELECT number, revision FROM maps WHERE id = $1),
+  WITH the_map AS (SELECT number, revision, version FROM maps WHERE id = $1),
   ${start},
   page AS (
     SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, sum(bytes) AS bytes FROM (
@@ -51,7 +51,7 @@ const statement = (start: string): string => `
         '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
         ORDER BY seq
       ) FROM features WHERE map = ${map} AND seq BETWEEN page.first AND page.last
-    ) END AS text, count, last, revision,
+    ) END AS text, count, last, revision, version,
     (SELECT seq FROM features WHERE map = ${map} AND seq > page.last ORDER BY seq LIMIT 1) IS NOT NULL AS more
   FROM the_map, page`;
 

@@ -64,7 +64,7 @@ function mapStatements(
   return {
     async lockMap(id) {
       const [map] = await tx.rows<Omit<LockedMap, "keyFields">>(
-        "SELECT number, revision, features, next FROM maps WHERE id = $1 FOR UPDATE",
+        "SELECT number, revision, version, features, next FROM maps WHERE id = $1 FOR UPDATE",
         uuid(id),
       );
       if (!map) return null;
@@ -77,11 +77,12 @@ function mapStatements(
       locked.fields = keyFields.map((field) => field.number);
       return { ...map, keyFields };
     },
-    async changeMap(map, { revision, features, next }) {
+    async changeMap(map, { revision, version, features, next }) {
       await tx.run(
-        "UPDATE maps SET revision = $2, features = $3, next = $4 WHERE number = $1",
+        "UPDATE maps SET revision = $2, version = $3, features = $4, next = $5 WHERE number = $1",
         map,
         revision,
+        version,
         features,
         next,
       );

@@ -1,10 +1,11 @@
 import type { Bearer, StoredMap } from "../contract.js";
+import { newStamp, newVersion } from "../version.js";
 import type { Connection } from "./connection.js";
 import type { Operations } from "./operations.js";
 
 type MapRow = Omit<StoredMap, "private"> & { readonly private: number };
 
-const select = `SELECT m.id, m.owner, a.email AS ownerEmail, m.name, m.private, m.created, m.features, m.revision
+const select = `SELECT m.id, m.owner, a.email AS ownerEmail, m.name, m.private, m.created, m.features, m.revision, m.version
   FROM maps m JOIN accounts a ON a.id = m.owner`;
 const stored = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
 
@@ -42,19 +43,21 @@ export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | 
   return {
     addMap: ({ id, owner, name, private: hidden, created }) => {
       db.run(
-        "INSERT INTO maps (id, owner, name, private, created) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO maps (id, owner, name, private, created, version) VALUES (?, ?, ?, ?, ?, ?)",
         id,
         owner,
         name,
         hidden ? 1 : 0,
         created,
+        newVersion(0),
       );
     },
     changeMap: ({ id, name = null, private: hidden }) => {
       db.run(
-        `UPDATE maps SET name = coalesce(@name, name), private = coalesce(@hidden, private), revision = revision + 1
+        `UPDATE maps SET name = coalesce(@name, name), private = coalesce(@hidden, private),
+          revision = revision + 1, version = (revision + 1) || '-' || @stamp
         WHERE id = @id AND (name <> @name OR private <> @hidden)`,
-        { id, name, hidden: hidden === undefined ? null : Number(hidden) },
+        { id, name, hidden: hidden === undefined ? null : Number(hidden), stamp: newStamp() },
       );
       return mapOf(db, id);
     },

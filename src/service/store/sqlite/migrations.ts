@@ -142,6 +142,10 @@ const migrations: readonly string[] = [
   CREATE INDEX feature_keys_by_block ON feature_keys (field, seq >> 21, substr(digest, 1, 8));
   `,
   "CREATE INDEX maps_by_name ON maps (name, id)",
+  `
+  ALTER TABLE maps ADD COLUMN version TEXT NOT NULL DEFAULT '';
+  UPDATE maps SET version = revision || '-' || lower(hex(randomblob(8)));
+  `,
 ];
 
 /** Says in the file's header whose it is: "gFry". */

@@ -16,25 +16,26 @@ interface Texts {
  */
 export function readPage(db: Connection, question: PageQuestion): Page | null | "too-large" {
   return db.database.transaction(() => {
-    const map = db.get<{ number: number; features: number; revision: number }>(
-      "SELECT number, features, revision FROM maps WHERE id = ?",
+    const map = db.get<{ number: number; features: number; revision: number; version: string }>(
+      "SELECT number, features, revision, version FROM maps WHERE id = ?",
       question.map,
     );
     if (!map) return null;
-    const { revision } = map;
+    const { revision, version } = map;
     const start =
       question.after === undefined
         ? startOf(db, map.number, (question.page - 1) * question.size)
         : { from: question.after + 1, skip: 0 };
     const found = start && textsFrom(db, map.number, start, question.size);
     if (found?.count && !found.text) return "too-large";
-    if (!found?.text) return { text: new Uint8Array(), count: 0, last: null, more: false, revision };
+    if (!found?.text) return { text: new Uint8Array(), count: 0, last: null, more: false, revision, version };
     return {
       text: found.text,
       count: found.count,
       last: found.last,
       more: hasMore(db, map.number, found.last!),
       revision,
+      version,
     };
   })();
 }

@@ -26,15 +26,22 @@ function mapStatements(
   return {
     async lockMap(id) {
       const map = db.get<Omit<LockedMap, "keyFields">>(
-        "SELECT number, revision, features, next FROM maps WHERE id = ?",
+        "SELECT number, revision, version, features, next FROM maps WHERE id = ?",
         id,
       );
       if (!map) return null;
       const keyFields = db.all<KeyField>("SELECT number, name, used, read FROM key_fields WHERE map = ?", map.number);
       return { ...map, keyFields };
     },
-    async changeMap(map, { revision, features, next }) {
-      db.run("UPDATE maps SET revision = ?, features = ?, next = ? WHERE number = ?", revision, features, next, map);
+    async changeMap(map, { revision, version, features, next }) {
+      db.run(
+        "UPDATE maps SET revision = ?, version = ?, features = ?, next = ? WHERE number = ?",
+        revision,
+        version,
+        features,
+        next,
+        map,
+      );
     },
     async addCounts(map, counts) {
       for (const { bits, bucket, count } of counts) {

@@ -41,14 +41,15 @@ export function describeConcurrency(open: Opening): void {
       expect(stored).toHaveLength(30);
     });
 
-    test("never let two of them pass on the same revision", async () => {
+    test("never let two of them pass on the same version", async () => {
       const store = await open();
       const map = await aMap(store);
+      const { version } = (await store.map(map))!;
       const outcomes = await Promise.all(
-        Array.from({ length: 8 }, () => store.write(writing(map, "create", numbered(1), { revisions: [0] }))),
+        Array.from({ length: 8 }, () => store.write(writing(map, "create", numbered(1), { versions: [version] }))),
       );
       expect(outcomes.filter(({ kind }) => kind === "done")).toHaveLength(1);
-      expect(outcomes.filter(({ kind }) => kind === "other-revision")).toHaveLength(7);
+      expect(outcomes.filter(({ kind }) => kind === "other-version")).toHaveLength(7);
     });
 
     test("are seen whole or not at all by whoever reads meanwhile", async () => {

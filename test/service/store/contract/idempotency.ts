@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { idempotencyLifetime } from "../../../../src/service/store/contract.js";
+import { newVersion } from "../../../../src/service/store/version.js";
 import type { Opening } from "../contract.js";
 import { aMap, carriedOut, hashOf, noon, numbered, scan, writing } from "../subject.js";
 
@@ -18,7 +19,8 @@ export function describeIdempotency(open: Opening): void {
       const { store, map, asked } = await prepared();
       const wrong = { path: "geometry", message: "None." };
       const features = [...numbered(2), { failure: wrong }];
-      const request = writing(map, "create", features, { idempotency: asked, revisions: [0] });
+      const { version } = (await store.map(map))!;
+      const request = writing(map, "create", features, { idempotency: asked, versions: [version] });
       const first = await carriedOut(store, request);
       expect(first).toMatchObject({ replayed: false, revision: 1, failed: [wrong] });
       await carriedOut(store, writing(map, "create", numbered(1)));
@@ -59,8 +61,8 @@ export function describeIdempotency(open: Opening): void {
       const failure = { path: "", message: "None." };
       const strict = writing(map, "create", [{ failure }], { idempotency: asked, strict: true });
       expect(await store.write(strict)).toMatchObject({ kind: "refused" });
-      const stale = writing(map, "create", numbered(1), { idempotency: asked, revisions: [7] });
-      expect(await store.write(stale)).toMatchObject({ kind: "other-revision" });
+      const stale = writing(map, "create", numbered(1), { idempotency: asked, versions: [newVersion(0)] });
+      expect(await store.write(stale)).toMatchObject({ kind: "other-version" });
       const good = writing(map, "create", numbered(1), {
         idempotency: { ...asked, fingerprint: hashOf("mended") },
       });

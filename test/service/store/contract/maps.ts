@@ -19,6 +19,7 @@ export function describeMaps(open: Opening): void {
         created: noon,
         features: 0,
         revision: 0,
+        version: expect.stringMatching(/^0-[0-9a-f]{16}$/),
       });
       expect(await store.map(randomUUID())).toBeNull();
     });
@@ -59,6 +60,21 @@ export function describeMaps(open: Opening): void {
       // The place stays when its map goes.
       await store.deleteMap(all[1]!.id);
       expect(await part({ after: all[1] })).toEqual(all.slice(2));
+    });
+
+    test("never have one version twice, as revisions repeat after a restore from a backup", async () => {
+      const store = await open();
+      const [one, other] = [await aMap(store), await aMap(store)];
+      const versions = [];
+      for (const id of [one, other]) {
+        versions.push((await store.map(id))!.version);
+        const { revision, version } = await carriedOut(store, writing(id, "create", numbered(1)));
+        expect([revision, version]).toEqual([1, (await store.map(id))!.version]);
+        expect((await store.page({ map: id, size: 1, page: 1 }))!.version).toBe(version);
+        versions.push(version, (await store.changeMap({ id, name: "Lieux" }))!.version);
+      }
+      expect(versions.map((version) => version.split("-")[0])).toEqual(["0", "1", "2", "0", "1", "2"]);
+      expect(new Set(versions).size).toBe(6);
     });
 
     test("grow a revision with every change, and with none where nothing changes", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keyDigest } from "../../../../src/service/key.js";
 import type { Store, WriteItem, WriteOutcome, WriteRequest } from "../../../../src/service/store/contract.js";
+import { newVersion } from "../../../../src/service/store/version.js";
 import type { Opening } from "../contract.js";
 import { type Fate, type PlainItem, PlainMap, type PlainRequest, type Properties } from "../plain-model.js";
 import { aMap, noon, readPages, scan, textOf, writing } from "../subject.js";
@@ -89,7 +90,7 @@ function settled(request: PlainRequest, map: PlainMap): PlainRequest {
 
 const failure = { path: "geometry", message: "It is wrong." };
 
-function sent(map: string, request: PlainRequest, revision: number): WriteRequest {
+function sent(map: string, request: PlainRequest, version: string): WriteRequest {
   const { kind, remoteField, strict, behind } = request;
   const items = request.items.map(
     ({ id, geometry, properties, bad }, index): WriteItem => ({
@@ -101,8 +102,8 @@ function sent(map: string, request: PlainRequest, revision: number): WriteReques
       ...(bad ? { failure } : {}),
     }),
   );
-  const revisions = behind === null ? null : [revision - behind];
-  return { ...writing(map, kind, []), remoteField, items, strict, revisions, now: noon };
+  const versions = behind === null ? null : [behind === 0 ? version : newVersion(0)];
+  return { ...writing(map, kind, []), remoteField, items, strict, versions, now: noon };
 }
 
 /** What an outcome says of each item. */
@@ -120,13 +121,14 @@ function fatesIn(outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>, c
 
 async function step(store: Store, map: string, model: PlainMap, asked: PlainRequest): Promise<void> {
   const request = settled(asked, model);
-  const outcome = await store.write(sent(map, request, model.revision));
+  const { version } = (await store.map(map))!;
+  const outcome = await store.write(sent(map, request, version));
   const success = outcome.kind === "done" ? outcome.success : [];
   const idOf = (index: number) => success.find((one) => one.index === index)?.id ?? "";
   const expected = model.write(request, idOf);
   expect(outcome.kind).toBe(expected.kind);
-  if (expected.kind === "other-revision") {
-    expect(outcome).toEqual({ kind: "other-revision", revision: model.revision });
+  if (expected.kind === "other-version") {
+    expect(outcome).toEqual({ kind: "other-version", version });
   } else {
     const fates = fatesIn(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request.items.length);
     const known = expected.fates.map((fate, i) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { newVersion } from "../../../../src/service/store/version.js";
 import type { Opening } from "../contract.js";
 import { aMap, carriedOut, type Done, numbered, type Sent, scan, writing } from "../subject.js";
 
@@ -274,15 +275,18 @@ export function describeWrites(open: Opening): void {
     });
   });
 
-  describe("a write that names revisions", () => {
+  describe("a write that names versions", () => {
     test("is carried out only on one of them", async () => {
       const store = await open();
       const map = await aMap(store);
-      const create = (revisions: number[]) => store.write(writing(map, "create", numbered(1), { revisions }));
-      expect(await create([0])).toMatchObject({ kind: "done", revision: 1 });
-      expect(await create([0])).toEqual({ kind: "other-revision", revision: 1 });
-      expect(await create([])).toEqual({ kind: "other-revision", revision: 1 });
-      expect(await create([0, 1])).toMatchObject({ kind: "done", revision: 2 });
+      const create = (versions: string[]) => store.write(writing(map, "create", numbered(1), { versions }));
+      const { version: before } = (await store.map(map))!;
+      expect(await create([before])).toMatchObject({ kind: "done", revision: 1 });
+      const { version } = (await store.map(map))!;
+      expect(await create([before])).toEqual({ kind: "other-version", version });
+      expect(await create([])).toEqual({ kind: "other-version", version });
+      expect(await create([newVersion(1)])).toEqual({ kind: "other-version", version });
+      expect(await create([before, version])).toMatchObject({ kind: "done", revision: 2 });
       expect((await store.map(map))?.features).toBe(2);
     });
   });

@@ -20,7 +20,7 @@ import { openSqliteStore } from ${JSON.stringify(index)};
 const [path, run, growing, replaced] = process.argv.slice(2);
 const store = await openSqliteStore(path, undefined, { atOnce: 25, patience: 1e6, alone: true });
 const audit = { account: null, action: "features-written", address: null };
-const rest = { strict: false, revisions: null, idempotency: null, now: 1, audit };
+const rest = { strict: false, versions: null, idempotency: null, now: 1, audit };
 const item = (ref, by, index) => ({
   index,
   id: null,

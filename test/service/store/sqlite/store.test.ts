@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -61,6 +61,24 @@ describe("a database in SQLite", () => {
     const again = await open(path);
     expect(await scan(again, map)).toHaveLength(40);
     expect(await again.map(map)).toMatchObject({ features: 40, revision: 1 });
+  });
+
+  test("restored from a copy reaches no version that it had after the copy was made", async () => {
+    const [path, copy] = [newPath(), newPath()];
+    const store = await openSqliteStore(path);
+    const map = await aMap(store);
+    const copied = await carriedOut(store, writing(map, "create", numbered(1)));
+    await store[Symbol.asyncDispose]();
+    copyFileSync(path, copy);
+    const first = await openSqliteStore(path);
+    const lost = await carriedOut(first, writing(map, "create", numbered(1)));
+    await first[Symbol.asyncDispose]();
+    const restored = await open(copy);
+    expect((await restored.map(map))!.version).toBe(copied.version);
+    const other = await carriedOut(restored, writing(map, "create", numbered(2)));
+    expect(other.revision).toBe(lost.revision);
+    const stale = writing(map, "create", numbered(1), { versions: [lost.version] });
+    expect(await restored.write(stale)).toEqual({ kind: "other-version", version: other.version });
   });
 
   test("may be made by two at once, who see what the other writes", async () => {
