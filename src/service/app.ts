@@ -5,6 +5,7 @@ import { basePath, belowPath } from "./address.js";
 import { api } from "./api.js";
 import { refuseOtherMethods, tokenEndpoint } from "./auth/token-endpoint.js";
 import { answerClientErrors } from "./client-errors.js";
+import { ConnectionGuard } from "./connections.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
 import { rememberPaths } from "./known-paths.js";
 import { newId } from "./new-id.js";
@@ -16,6 +17,8 @@ import type { Store } from "./store/contract.js";
 import { strictTransport } from "./strict-transport.js";
 
 export interface AppDependencies {
+  /** Called for each connection that is closed for want of room. */
+  readonly onConnectionClosed?: () => void;
   readonly store: Store;
   readonly settings?: Partial<Settings>;
   /**
@@ -40,7 +43,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   handleErrors(app);
   // Each part takes the bodies that it understands, and no other.
   app.removeAllContentTypeParsers();
-  const pages = makePages({ store, settings, publicUrl, now });
+  const guard = new ConnectionGuard(settings);
+  if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
+  guard.watch(app);
+  const pages = makePages({ store, settings, publicUrl, now, markSignedIn: (request) => guard.markSignedIn(request) });
   app.setNotFoundHandler((request, reply) => {
     const refused = refuseOtherMethods(request, reply);
     if (refused) return refused;
@@ -51,6 +57,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
   app.decorateRequest("bytes", null);
+  // Before the body arrives, which may take long.
+  app.addHook("preParsing", async (request, _reply, payload) => {
+    if (request.bearer) guard.markSignedIn(request);
+    return payload;
+  });
   cutSlowReaders(app, settings.sendSeconds);
   const transport = strictTransport(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
@@ -88,7 +99,7 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     frameworkErrors: ((error, request, reply) =>
       sendProblem(reply, asProblem(error, request))) satisfies FastifyServerOptions["frameworkErrors"],
     clientErrorHandler: answerClientErrors,
-    ...(tls ? { https: { ...limits, ...tls } } : { http: limits }),
+    ...(tls ? { https: { ...limits, ...tls, handshakeTimeout: limits.headersTimeout } } : { http: limits }),
   };
   return options;
 }

@@ -25,4 +25,9 @@ export function answerClientErrors(error: Error & { code?: string }, socket: Soc
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // A client that does not close its side would hold the connection for ever. One that does gets the answer first.
+  setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
 }
+
+/** Milliseconds that a client has to take the answer and to close its side. */
+const lingerMilliseconds = 2000;

@@ -32,9 +32,9 @@ export class Metrics {
     buckets: seconds,
     registers: [this.registry],
   });
-  private readonly refused = new Counter({
-    name: "geoferry_connections_refused_total",
-    help: "Connections beyond the most that are allowed",
+  private readonly closedConnections = new Counter({
+    name: "geoferry_connections_closed_total",
+    help: "Connections closed because more arrived than the limits allow",
     registers: [this.registry],
   });
 
@@ -67,9 +67,12 @@ export class Metrics {
     this.keyReadings.set(this.mapsRead.size);
   }
 
+  countClosedConnection(): void {
+    this.closedConnections.inc();
+  }
+
   /** Counts the requests of an app; to be called before its routes are made. */
   watch(app: FastifyInstance): void {
-    app.server.on("drop", () => this.refused.inc());
     app.addHook("onRequest", async (_request, { raw }) => {
       this.inFlight.inc();
       // Also where the client goes away before the end.

@@ -72,6 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     settings,
     publicUrl,
+    onConnectionClosed: () => metrics.countClosedConnection(),
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     tls: certificate,
     logger: loggerOptions(options.logLevel, options.logTarget),
@@ -82,7 +83,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   metrics.watch(app);
   registerProbes(app, { store, metrics, isEnding: () => ending });
   closeConnectionsAtTheEnd(app, () => ending);
-  app.server.maxConnections = settings.connections;
   try {
     const listening = await listen(app, options);
     const url = publicUrl ?? listening;

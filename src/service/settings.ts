@@ -32,8 +32,10 @@ export interface Settings {
   readonly sessionSeconds: number;
   /** Answers of so many bytes on are compressed for who accepts it. */
   readonly gzipBytes: number;
-  /** Connections at a time; those beyond are closed at once. */
+  /** Connections at a time; for each one more, one is closed that waits, or whose client is not signed in. */
   readonly connections: number;
+  /** Connections at a time from one address that is no trusted proxy. */
+  readonly connectionsPerAddress: number;
   /** Seconds that requests have to end when the service ends. */
   readonly endSeconds: number;
 }
@@ -56,6 +58,7 @@ export const defaultSettings: Settings = {
   sessionSeconds: 7 * 24 * 3600,
   gzipBytes: 1024,
   connections: 4096,
+  connectionsPerAddress: 1024,
   endSeconds: 25,
 };
 

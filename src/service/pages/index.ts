@@ -25,6 +25,8 @@ export interface PagesOptions {
   readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Keeps the connection of a person who is signed in (`ConnectionGuard`). */
+  readonly markSignedIn: (request: FastifyRequest) => void;
 }
 
 /** Bytes of a form; the longest field has some hundred characters. */
@@ -57,12 +59,12 @@ export interface Pages {
 }
 
 /** Reads what pages load, once. */
-export function makePages({ store, settings, publicUrl, now }: PagesOptions): Pages {
+export function makePages({ store, settings, publicUrl, now, markSignedIn }: PagesOptions): Pages {
   const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
   const attempts = new Attempts(store, settings, now);
   const site: Site = { store, assets: new Assets(), now, publicUrl, sessions, attempts };
   return {
-    register: (app) => register(app, site, settings),
+    register: (app) => register(app, site, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
     async sayNotFound(request, reply) {
       const visit = new BrowserVisit(request, site);
@@ -72,7 +74,12 @@ export function makePages({ store, settings, publicUrl, now }: PagesOptions): Pa
   };
 }
 
-async function register(app: FastifyInstance, site: Site, settings: Settings): Promise<void> {
+async function register(
+  app: FastifyInstance,
+  site: Site,
+  settings: Settings,
+  markSignedIn: PagesOptions["markSignedIn"],
+): Promise<void> {
   app.addHook("onRequest", async (_request, reply) => void reply.headers(securityHeaders));
   await app.register(compress, { encodings: ["gzip"], threshold: settings.gzipBytes, globalDecompression: false });
   app.removeAllContentTypeParsers();
@@ -96,6 +103,7 @@ async function register(app: FastifyInstance, site: Site, settings: Settings): P
         const visit = new BrowserVisit(request, site);
         visits.set(request, visit);
         await visit.recognise();
+        if (visit.visitor) markSignedIn(request);
         return send(reply, visit, await answerOf(route, visit));
       },
     });

@@ -1,0 +1,105 @@
+/** Clients that open more connections than the service holds, and what becomes of the others. */
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { onEveryStore, point } from "./service.js";
+
+const limits = { connections: 20, connectionsPerAddress: 10, headerSeconds: 2 };
+
+describe("more connections than the service holds", () => {
+  onEveryStore((service) => {
+    const sockets: Socket[] = [];
+    afterEach(() => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    });
+
+    const port = async () => {
+      const { server } = service().app;
+      if (!server.listening) await service().app.listen({ host: "127.0.0.1", port: 0 });
+      return (server.address() as AddressInfo).port;
+    };
+    const openConnections = () =>
+      new Promise<number>((resolve) => service().app.server.getConnections((_error, count) => resolve(count)));
+
+    /** Connects from an address of this machine, says something, and keeps the connection. */
+    const hold = async (text: string, localAddress: string): Promise<Socket> => {
+      // Half open: this side stays open after the service has closed its own.
+      const socket = connect({ port: await port(), host: "127.0.0.1", localAddress, allowHalfOpen: true });
+      sockets.push(socket);
+      socket.on("error", () => {}).resume();
+      await once(socket, "connect");
+      socket.write(text);
+      return socket;
+    };
+    const flood = async (count: number, text: string, localAddress: string) => {
+      for (let i = 0; i < count; i++) await hold(text, localAddress);
+    };
+
+    /** A client that keeps one connection; answers the status, and the port that the connection has here. */
+    const client = (localAddress: string) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const get = async (path: string, headers: Record<string, string> = {}) => {
+        const asked = request({ port: await port(), host: "127.0.0.1", path, agent, localAddress, headers });
+        const [answer] = await once(asked.end(), "response");
+        const connection = asked.socket!.localPort;
+        await once(answer.resume(), "end");
+        return { status: answer.statusCode as number, connection };
+      };
+      return { get, end: () => agent.destroy() };
+    };
+    const authorization = () => ({ authorization: `Bearer ${service().ann.token}` });
+
+    test.each([
+      ["say nothing", ""],
+      ["send half a request line", "GET /api/v1/ma"],
+      ["send half a header", "GET /readyz HTTP/1.1\r\nHost: loc"],
+      [
+        "send half a body",
+        "POST /token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 90\r\n\r\ngrant",
+      ],
+    ])("that %s do not keep others from the service", async (_what, text) => {
+      await flood(60, text, "127.0.0.1");
+      expect(await openConnections()).toBeLessThanOrEqual(limits.connectionsPerAddress);
+      for (const from of ["127.0.0.1", "127.0.0.2"]) {
+        const other = client(from);
+        expect((await other.get(service().path, authorization())).status).toBe(200);
+        other.end();
+      }
+    });
+
+    test("do not end those of signed-in clients", async () => {
+      const member = client("127.0.0.1");
+      const before = await member.get(service().path, authorization());
+      await flood(60, "GET /", "127.0.0.1");
+      expect(await member.get(service().path, authorization())).toEqual({ status: 200, connection: before.connection });
+      member.end();
+    });
+
+    test("from one address do not end those of other addresses", async () => {
+      const stranger = client("127.0.0.2");
+      const before = await stranger.get("/openapi.json");
+      await flood(60, "", "127.0.0.1");
+      expect(await stranger.get("/openapi.json")).toEqual({ status: 200, connection: before.connection });
+      stranger.end();
+    });
+
+    test("of a signed-in client that takes no answers make room for others", async () => {
+      for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));
+      const head = [
+        `GET ${service().path} HTTP/1.1`,
+        "Host: localhost",
+        `Authorization: ${authorization().authorization}`,
+      ];
+      for (let i = 0; i < 12; i++) (await hold(`${head.join("\r\n")}\r\n\r\n`, "127.0.0.1")).pause();
+      const other = client("127.0.0.1");
+      expect((await other.get(`/api/v1/maps/${service().map}`, authorization())).status).toBe(200);
+      other.end();
+    });
+
+    test("are closed after a time-out, also where the client keeps its side open", async () => {
+      await flood(5, "GET /", "127.0.0.1");
+      await expect.poll(openConnections, { timeout: 30_000 }).toBe(0);
+    });
+  }, limits);
+});
