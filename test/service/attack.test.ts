@@ -60,6 +60,31 @@ describe("an attack", () => {
       expect(await service().all()).toEqual([{ ...point({ n: 1 }), id }]);
     });
 
+    test("by guesses that arrive together gets no more of them checked than one after another", async () => {
+      const { clientId: client_id } = service().ann;
+      const sent = Array.from({ length: 300 }, (_, i) => request({ client_id, client_secret: `gfs_${i}` }));
+      const statuses = (await Promise.all(sent)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(290);
+    });
+
+    test("does not stop clients that arrive together with the right secret", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = service().ann;
+      const sent = Array.from({ length: 150 }, () => request({ client_id, client_secret }));
+      expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([200]));
+    });
+
+    test("is not blocked for longer than the window after the clock was set back", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = service().ann;
+      for (let i = 0; i < 11; i++) await request({ client_id, client_secret: `gfs_${i}` });
+      const before = service().now;
+      service().now -= 24 * 3600_000;
+      await request({ client_id, client_secret: "gfs_11" });
+      service().now += 900_000;
+      expect((await request({ client_id, client_secret })).status).toBe(200);
+      service().now = before;
+    });
+
     test("by guessing a client's secret is stopped, and is told when it may go on", async () => {
       const { clientId: client_id, clientSecret: client_secret } = service().ann;
       for (let i = 0; i < 10; i++) {

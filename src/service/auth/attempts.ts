@@ -17,14 +17,33 @@ export interface Attempt {
   readonly address: string;
 }
 
-/** Blocks that are remembered before those that are over are looked for. */
+/** What a guess came to. */
+export type Guess<T> =
+  | { readonly kind: "right"; readonly value: T }
+  | { readonly kind: "wrong" }
+  /** There were too many: seconds until another is possible. */
+  | { readonly kind: "wait"; readonly seconds: number };
+
+/** What this process knows of a name. */
+interface Known {
+  /** Guesses being checked now. */
+  active: number;
+  /** Failures that the store counted last, and the window in which they count. */
+  failures: number;
+  from: number;
+  until: number;
+}
+
+/** Names that are remembered before those whose windows are over are looked for. */
 const many = 10_000;
 
 export class Attempts {
   readonly #store: Pick<PeopleStore, "countAttempt" | "forgetAttempts">;
   readonly #settings: Settings;
   readonly #now: () => number;
-  readonly #blocked = new Map<string, number>();
+  readonly #known = new Map<string, Known>();
+  /** Guesses that wait until others are checked. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(store: Pick<PeopleStore, "countAttempt" | "forgetAttempts">, settings: Settings, now: () => number) {
     this.#store = store;
@@ -32,35 +51,93 @@ export class Attempts {
     this.#now = now;
   }
 
-  /** Seconds until another attempt is possible; 0 for at once. To be asked before anything is looked up. */
-  wait(attempt: Attempt): number {
-    const { one, all } = namesOf(attempt);
-    const until = Math.max(this.#blocked.get(one) ?? 0, this.#blocked.get(all) ?? 0);
-    return Math.max(0, Math.ceil((until - this.#now()) / 1000));
-  }
-
-  async failed(attempt: Attempt): Promise<void> {
-    const { one, all } = namesOf(attempt);
-    const { attemptsPerName, attemptsPerAddress } = this.#settings;
-    await Promise.all([this.#count(one, attemptsPerName), this.#count(all, attemptsPerAddress)]);
+  /**
+   * Checks a guess, unless there were too many. Of guesses that arrive together no more are checked at a time than may
+   * fail: the others wait for what those come to.
+   * @param guess answers null where it is wrong
+   */
+  async check<T>(attempt: Attempt, guess: () => Promise<T | null>): Promise<Guess<T>> {
+    const limits = this.#limitsOf(attempt);
+    for (;;) {
+      const seconds = this.#wait(limits);
+      if (seconds > 0) return { kind: "wait", seconds };
+      if (limits.every(([name, limit]) => this.#hasRoom(name, limit))) break;
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+    const known = limits.map(([name]) => this.#of(name));
+    for (const one of known) one.active++;
+    try {
+      const value = await guess();
+      if (value !== null) return { kind: "right", value };
+      await Promise.all(limits.map(([name]) => this.#count(name)));
+      return { kind: "wrong" };
+    } finally {
+      for (const one of known) one.active--;
+      this.#prune();
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const resume of waiting) resume();
+    }
   }
 
   /** Forgets what failed for this name; what failed for others from the same address still counts. */
   async succeeded(attempt: Attempt): Promise<void> {
     const { one } = namesOf(attempt);
-    this.#blocked.delete(one);
+    this.#of(one).failures = 0;
     await this.#store.forgetAttempts([one]);
   }
 
-  async #count(name: string, limit: number): Promise<void> {
+  #limitsOf(attempt: Attempt): readonly (readonly [name: string, limit: number])[] {
+    const { one, all } = namesOf(attempt);
+    return [
+      [one, this.#settings.attemptsPerName],
+      [all, this.#settings.attemptsPerAddress],
+    ];
+  }
+
+  /** Seconds until another attempt is possible; 0 for at once. */
+  #wait(limits: readonly (readonly [name: string, limit: number])[]): number {
+    const now = this.#now();
+    const ends = limits.map(([name, limit]) => {
+      const known = this.#known.get(name);
+      return known && failuresIn(known, now) >= limit ? known.until : now;
+    });
+    return Math.ceil((Math.max(...ends) - now) / 1000);
+  }
+
+  #hasRoom(name: string, limit: number): boolean {
+    const known = this.#known.get(name);
+    return !known || known.active < limit - failuresIn(known, this.#now());
+  }
+
+  #of(name: string): Known {
+    const known = this.#known.get(name) ?? { active: 0, failures: 0, from: 0, until: 0 };
+    this.#known.set(name, known);
+    return known;
+  }
+
+  async #count(name: string): Promise<void> {
     const now = this.#now();
     const window = this.#settings.attemptSeconds * 1000;
     const { count, until } = await this.#store.countAttempt({ names: [name], now, window });
-    if (count < limit) return;
-    if (this.#blocked.size >= many) for (const [old, end] of this.#blocked) if (end <= now) this.#blocked.delete(old);
-    this.#blocked.set(name, until);
+    const known = this.#of(name);
+    // Answers of the store may overtake each other.
+    const failures = known.until === until ? Math.max(known.failures, count) : count;
+    Object.assign(known, { failures, from: now, until });
+  }
+
+  #prune(): void {
+    if (this.#known.size < many) return;
+    const now = this.#now();
+    for (const [name, known] of this.#known) {
+      if (known.active === 0 && failuresIn(known, now) === 0) this.#known.delete(name);
+    }
   }
 }
+
+/** A clock that was set back is before the window: what was counted then must not block for longer than the window. */
+const failuresIn = ({ failures, from, until }: Known, now: number): number =>
+  from <= now && now < until ? failures : 0;
 
 /** Names of one length, whatever was sent. */
 function namesOf({ kind, name, address }: Attempt): { readonly one: string; readonly all: string } {

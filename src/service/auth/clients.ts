@@ -61,13 +61,12 @@ export async function authenticateClient(
 ): Promise<Credential> {
   const { id, secret } = claimOf(request.headers.authorization, form);
   const attempt = { kind: "token", name: id, address: request.ip } as const;
-  const wait = attempts.wait(attempt);
-  if (wait > 0) throw slowDown(wait);
-  const credential = await store.credentialByClientId(possible.test(id) ? id : "-");
-  const same = sameHash(hashSecret(secret), credential?.secretHash ?? noHash);
-  if (!credential || !same || credential.revoked !== null) {
-    await attempts.failed(attempt);
-    throw invalidClient();
-  }
-  return credential;
+  const guess = await attempts.check(attempt, async () => {
+    const credential = await store.credentialByClientId(possible.test(id) ? id : "-");
+    const same = sameHash(hashSecret(secret), credential?.secretHash ?? noHash);
+    return credential && same && credential.revoked === null ? credential : null;
+  });
+  if (guess.kind === "wait") throw slowDown(guess.seconds);
+  if (guess.kind === "wrong") throw invalidClient();
+  return guess.value;
 }

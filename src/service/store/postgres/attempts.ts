@@ -6,7 +6,10 @@ import type { Database } from "./database.js";
 /** Anybody types them: of any length, with any character. */
 const digests = (names: readonly string[]): Buffer => byteaArray(names.map(sha256));
 
-/** A window that has ended begins anew. Names are counted in one order, so that two attempts never wait for each other. */
+/**
+ * A window that has ended begins again, and so does one that ends later than it could: the clock was set back. Names are counted in one order, so that two
+ * attempts never wait for each other.
+ */
 export async function countAttempt(
   db: Database,
   { names, now, window }: Parameters<PeopleStore["countAttempt"]>[0],
@@ -15,8 +18,8 @@ export async function countAttempt(
     `INSERT INTO attempts AS a (name_digest, count, until)
     SELECT name, count(*), $2::bigint + $3::bigint FROM unnest($1::bytea[]) AS name GROUP BY name ORDER BY name
     ON CONFLICT (name_digest) DO UPDATE SET
-      count = CASE WHEN a.until > $2::bigint THEN a.count + excluded.count ELSE excluded.count END,
-      until = CASE WHEN a.until > $2::bigint THEN a.until ELSE excluded.until END
+      count = CASE WHEN a.until > $2::bigint AND a.until <= $2::bigint + $3::bigint THEN a.count + excluded.count ELSE excluded.count END,
+      until = CASE WHEN a.until > $2::bigint AND a.until <= $2::bigint + $3::bigint THEN a.until ELSE excluded.until END
     RETURNING count, until`,
     digests(names),
     now,

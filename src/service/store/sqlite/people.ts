@@ -186,8 +186,8 @@ function countOne(db: Connection, name: string, now: number, window: number): { 
   return db.get<{ count: number; until: number }>(
     `INSERT INTO attempts (name, count, until) VALUES (@name, 1, @end)
     ON CONFLICT (name) DO UPDATE SET
-      count = CASE WHEN until > @now THEN count + 1 ELSE 1 END,
-      until = CASE WHEN until > @now THEN until ELSE @end END
+      count = CASE WHEN until > @now AND until <= @end THEN count + 1 ELSE 1 END,
+      until = CASE WHEN until > @now AND until <= @end THEN until ELSE @end END
     RETURNING count, until`,
     { name, now, end: now + window },
   )!;

@@ -200,6 +200,15 @@ export function describePeople(open: Opening): void {
       expect(await attempt(["from 1"], noon + 101)).toEqual({ count: 2, until: noon + 200 });
     });
 
+    test("are counted in a window of the usual length after the clock was set back", async () => {
+      const store = await open();
+      const day = 24 * 3600 * 1000;
+      const attempt = (now: number) => store.countAttempt({ names: ["a"], now, window: 100 });
+      await attempt(noon);
+      expect(await attempt(noon - day)).toEqual({ count: 1, until: noon - day + 100 });
+      expect(await attempt(noon - day + 99)).toEqual({ count: 2, until: noon - day + 100 });
+    });
+
     test("are forgotten after a success", async () => {
       const store = await open();
       const attempt = () => store.countAttempt({ names: ["a"], now: noon, window: 100 });
