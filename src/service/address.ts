@@ -9,6 +9,10 @@ export function baseUrl(request: FastifyRequest, publicUrl: string | null): stri
 export const basePath = (publicUrl: string | null): string =>
   publicUrl === null ? "" : new URL(publicUrl).pathname.replace(/\/+$/, "");
 
+/** Interfaces are found with a slash at their end, too: `/token/`, `/api/v1/maps/…/features/?page=2`. */
+export const withoutLastSlash = (url: string): string =>
+  /^\/(?:api|token|revoke)\b/.test(url) ? url.replace(/\/(?=\?|$)/, "") : url;
+
 /** The address of a request as the routes know it. What does not come under the path, such as a probe, is as it is. */
 export function belowPath(url: string, path: string): string {
   if (!url.startsWith(path)) return url;

@@ -1,7 +1,7 @@
 /** The service as a function of its store: everything but listening, so that tests need no port. */
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
-import { basePath, belowPath } from "./address.js";
+import { basePath, belowPath, withoutLastSlash } from "./address.js";
 import { api } from "./api.js";
 import { refuseOtherMethods, tokenEndpoint } from "./auth/token-endpoint.js";
 import { answerClientErrors } from "./client-errors.js";
@@ -88,7 +88,7 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     requestTimeout: settings.requestSeconds * 1000,
     keepAliveTimeout: settings.idleSeconds * 1000,
     bodyLimit: settings.bodyBytes,
-    ...(path && { rewriteUrl: ({ url = "/" }: { readonly url?: string }) => belowPath(url, path) }),
+    rewriteUrl: ({ url = "/" }: { readonly url?: string }) => withoutLastSlash(path ? belowPath(url, path) : url),
     genReqId: () => newId(),
     requestIdHeader: false as const,
     // `logRequests` writes one line instead of two.

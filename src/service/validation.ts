@@ -5,7 +5,7 @@ import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { featuresPerRequest } from "../remote/wire.js";
 import { isObject } from "./features/feature.js";
-import { FeatureChange } from "./features/schemas.js";
+import { OneFeatureChange } from "./features/schemas.js";
 import { type Problem, problem } from "./problems.js";
 
 /** Of path and headers nothing is refused: what they name is there or not, and each header is read where it is used. */
@@ -39,22 +39,25 @@ function bodyValidator(schema: TSchema) {
 
 /** Features are validated one by one (`features/feature.ts`): the mistakes of one are no reason to refuse the others. */
 function envelope(schema: TSchema): TSchema {
-  if (schema === FeatureChange) return Type.Object({});
+  if (schema === OneFeatureChange) return Type.Object({});
   const { properties } = schema as { properties?: { features?: object } };
   if (!properties?.features) return schema;
   return { ...schema, properties: { ...properties, features: { ...properties.features, items: {} } } } as TSchema;
 }
 
-/** Texts of a query that are integers or booleans, where the schema asks for them: `1`, not `1.0`, `1e2` or nothing. */
+/** Texts of a query that are integers or booleans, where the schema asks for them: `1`, not `1.0` or `1e2`. */
 function withNumbers(schema: TSchema, query: unknown): unknown {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   const convert = (name: string, text: unknown): unknown => {
     const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
     if (type === "integer" && typeof text === "string" && /^-?\d+$/.test(text)) return Number(text);
+    // `?page=`, as forms send a field that was left empty.
+    if (type === "integer" && text === "") return undefined;
     if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
     return text;
   };
-  return Object.fromEntries(Object.entries(query as object).map(([name, text]) => [name, convert(name, text)]));
+  const converted = Object.entries(query as object).map(([name, text]) => [name, convert(name, text)] as const);
+  return Object.fromEntries(converted.filter(([, value]) => value !== undefined));
 }
 
 const reasonOf = ({ instancePath, message }: TLocalizedValidationError): string =>

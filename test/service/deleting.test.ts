@@ -35,6 +35,15 @@ describe("deleting", () => {
       expect(await propertiesOf()).toEqual([{ ref: "b" }]);
     });
 
+    test("4.6 takes a key or an id that is sent twice as one", async () => {
+      const ids = await service().create(point({ ref: "a" }), point({ ref: "b" }), point({ ref: "c" }));
+      const byKey = await remove({ remoteField: "ref", features: [stub("a"), stub("a")] });
+      expect([byKey.status, byKey.json]).toMatchObject([200, { success: [{ id: ids[0] }], failed: [] }]);
+      const byId = await remove({ features: [{ id: ids[1] }, { id: ids[1]!.toUpperCase() }] });
+      expect([byId.status, byId.json]).toMatchObject([200, { success: [{ id: ids[1] }], failed: [] }]);
+      expect(await propertiesOf()).toEqual([{ ref: "c" }]);
+    });
+
     test("4.6 tells what was not there as a failure", async () => {
       const missing = randomUUID();
       const byId = await remove({ features: [{ id: missing }] });

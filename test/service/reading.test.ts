@@ -25,6 +25,8 @@ describe("reading", () => {
       expect(numbersOf(await get("?per_page=2"))).toEqual([1, 2]);
       expect(numbersOf(await get("?per_page=2&page=2"))).toEqual([3, 4]);
       expect(numbersOf(await get("?page=3&per_page=2"))).toEqual([5]);
+      // As forms send fields that were left empty.
+      expect(numbersOf(await get("?page=&per_page="))).toEqual(numbersOf(await get()));
     });
 
     test("4.2 gives up to 500 features on a page", async () => {

@@ -150,6 +150,18 @@ describe("requests", () => {
       expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
     });
 
+    test("4 are found with a slash at the end of their address, too", async () => {
+      const [id] = await service().create(point({ a: 1 }));
+      const { path, ann } = service();
+      expect((await service().send("GET", `${path}/?per_page=1`)).json.features).toHaveLength(1);
+      const changed = await service().send("PATCH", `${path}/${id}/`, { body: { properties: { a: 2 } } });
+      expect(changed.status).toBe(200);
+      const form = { client_id: ann.clientId, client_secret: ann.clientSecret };
+      const grant_type = "client_credentials_with_user";
+      expect((await service().form("/token/", { grant_type, ...form })).status).toBe(200);
+      expect((await service().send("GET", "/token/")).headers.allow).toBe("POST");
+    });
+
     test("7 lead nowhere but to what is there", async () => {
       for (const path of ["/api", "/api/v1", "/api/v1/map", `${service().path}/`, "/nowhere", "//"]) {
         const { status, json } = await service().send("GET", path);

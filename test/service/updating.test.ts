@@ -24,6 +24,25 @@ describe("updating", () => {
       expect(await propertiesOf()).toEqual([{ a: 1, b: { c: 3 }, f: [null] }]);
     });
 
+    test("4.5 sets a property to null where the request asks for it", async () => {
+      const ids = await service().create(point({ a: 1, b: 2 }), point({ a: 3 }));
+      const body = { nulls: "set", features: [{ id: ids[0], properties: { b: null, c: null } }] };
+      expect((await service().features("PATCH", body)).status).toBe(200);
+      expect((await one(ids[1], { nulls: "set", properties: { a: null } })).status).toBe(200);
+      expect(await propertiesOf()).toEqual([{ a: 1, b: null, c: null }, { a: null }]);
+      for (const nulls of ["keep", null, 1]) {
+        expect((await service().features("PATCH", { ...body, nulls })).status).toBe(422);
+        expect((await one(ids[1], { nulls, properties: {} })).status).toBe(422);
+      }
+    });
+
+    test("4.5 takes remoteField null as absent", async () => {
+      const [id] = await service().create(point({ a: 1 }));
+      const features = [{ id, properties: { a: 2 } }];
+      expect((await service().features("PATCH", { remoteField: null, features })).status).toBe(200);
+      expect(await propertiesOf()).toEqual([{ a: 2 }]);
+    });
+
     test("4.5 replaces a geometry whole, and leaves alone what is not sent", async () => {
       const [id] = await service().create(point({ a: 1 }, [1, 2]));
       const line = {

@@ -95,6 +95,17 @@ export const FeatureChange = Type.Object(
   { title: "FeatureChange" },
 );
 
+/** What PATCH does with a property whose value is null (RFC 7396 removes it). */
+const nulls = Type.Optional(
+  Type.Union([Type.Literal("remove"), Type.Literal("set")], {
+    default: "remove",
+    description: "Whether a property that is sent as null is removed, or set to null",
+  }),
+);
+
+/** The body of a PATCH of one feature. */
+export const OneFeatureChange = Type.Object({ ...FeatureChange.properties, nulls }, { title: "OneFeatureChange" });
+
 /** As DELETE takes it. */
 export const FeatureName = Type.Object(
   {
@@ -107,14 +118,18 @@ export const FeatureName = Type.Object(
 /** The wrapper of section 2.3, around features of one kind. */
 export const collection = (feature: TSchema) =>
   Type.Object({
+    ...(feature === FeatureChange ? { nulls } : {}),
     type: Type.Optional(Type.Literal("FeatureCollection")),
     remoteField: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        pattern: "^[^\\u0000\\ud800-\\udfff]*$",
-        description: "Name of the property that identifies a feature",
-      }),
+      Type.Union([
+        Type.String({
+          minLength: 1,
+          maxLength: 1000,
+          pattern: "^[^\\u0000\\ud800-\\udfff]*$",
+          description: "Name of the property that identifies a feature",
+        }),
+        Type.Null({ description: "As if it were absent" }),
+      ]),
     ),
     features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: featuresPerRequest }),
   });

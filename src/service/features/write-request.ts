@@ -16,16 +16,18 @@ declare module "fastify" {
 interface Asked {
   readonly kind: WriteKind;
   readonly remoteField: string | null;
+  readonly nulls: WriteRequest["nulls"];
   readonly items: readonly WriteItem[];
   readonly now: number;
 }
 
-export function writeRequest(request: FastifyRequest, { kind, remoteField, items, now }: Asked): WriteRequest {
+export function writeRequest(request: FastifyRequest, { kind, remoteField, nulls, items, now }: Asked): WriteRequest {
   const { account } = bearerOf(request);
   return {
     map: mapOf(request).id,
     kind,
     remoteField,
+    ...(nulls ? { nulls } : {}),
     items,
     strict: isStrict(request),
     versions: allowedVersions(request.headers["if-match"]),

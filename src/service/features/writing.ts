@@ -4,7 +4,7 @@ import type { TSchema } from "typebox";
 import { entityTag } from "../conditions.js";
 import { operation } from "../operation.js";
 import { problem } from "../problems.js";
-import type { FeatureStore, WriteKind, WriteOutcome } from "../store/contract.js";
+import type { FeatureStore, WriteKind, WriteOutcome, WriteRequest } from "../store/contract.js";
 import { isUuid } from "../uuid.js";
 import { itemsOf } from "./items.js";
 import { answerOf, failuresOf } from "./results.js";
@@ -19,7 +19,8 @@ export interface WritingRoutes {
 }
 
 interface Collection {
-  readonly remoteField?: string;
+  readonly remoteField?: string | null;
+  readonly nulls?: WriteRequest["nulls"];
   readonly features: readonly unknown[];
 }
 
@@ -66,6 +67,7 @@ export function writingRoutes(scope: FastifyInstance, { store, now, admit }: Wri
     kind: WriteKind,
     features: readonly unknown[],
     remoteField: string | null,
+    nulls?: WriteRequest["nulls"],
   ) => {
     const { items, unnamed } = await itemsOf(kind, features, remoteField);
     if (kind === "synchronise" && unnamed.length > 0) {
@@ -76,7 +78,7 @@ export function writingRoutes(scope: FastifyInstance, { store, now, admit }: Wri
         { failed: failuresOf(unnamed.map((i) => items[i]!)) },
       );
     }
-    return store.write(writeRequest(request, { kind, remoteField, items, now: now() }));
+    return store.write(writeRequest(request, { kind, remoteField, nulls, items, now: now() }));
   };
 
   for (const [method, { id, summary, feature, kind }] of Object.entries(writes)) {
@@ -95,8 +97,8 @@ export function writingRoutes(scope: FastifyInstance, { store, now, admit }: Wri
         problems,
       }),
       handler: async (request, reply) => {
-        const { remoteField = null, features } = request.body;
-        return send(request, reply, await write(request, kind(remoteField), features, remoteField));
+        const { remoteField = null, features, nulls } = request.body;
+        return send(request, reply, await write(request, kind(remoteField), features, remoteField, nulls));
       },
     });
   }
@@ -109,18 +111,20 @@ export function writingRoutes(scope: FastifyInstance, { store, now, admit }: Wri
       summary: "Partial update of one feature",
       params: schemas.FeatureParams,
       headers: schemas.WriteOnceHeaders,
-      body: schemas.FeatureChange,
+      body: schemas.OneFeatureChange,
       answers: { 200: done },
       problems,
     }),
     handler: async (request, reply) => {
       const { featureId } = request.params;
       if (!isUuid(featureId)) throw problem("feature-not-found", {});
-      const { id = featureId } = request.body;
+      const { id = featureId, nulls } = request.body;
+      if (nulls !== undefined && nulls !== "remove" && nulls !== "set")
+        throw problem("invalid-body", { reason: 'nulls must be "remove" or "set"' });
       if (typeof id !== "string" || id.toLowerCase() !== featureId.toLowerCase()) {
         throw problem("invalid-body", { reason: "its id is not that of the address" });
       }
-      const outcome = await write(request, "update", [{ ...request.body, id }], null);
+      const outcome = await write(request, "update", [{ ...request.body, id }], null, nulls);
       if (isMissing(outcome)) throw problem("feature-not-found", {});
       return send(request, reply, outcome);
     },

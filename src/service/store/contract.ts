@@ -210,6 +210,8 @@ export interface WriteRequest {
   readonly kind: WriteKind;
   /** Name of the property that `key` is of; null where ids match. */
   readonly remoteField: string | null;
+  /** For `update`: what becomes of properties that are sent as null; they are removed where this is absent. */
+  readonly nulls?: "remove" | "set";
   readonly items: readonly WriteItem[];
   /** Nothing is applied unless everything is (RFC 7240, `handling=strict`). */
   readonly strict: boolean;

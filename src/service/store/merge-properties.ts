@@ -1,13 +1,14 @@
 import { membersOf, objectOf } from "../json/members.js";
 
 /**
- * Properties, one level deep, with the changes of a PATCH: a value replaces, null removes, new names come last. Both
- * are JSON objects as they are kept, and their values need no second look: a tenth of the time of parsing them.
+ * Properties, one level deep, with the changes of a PATCH: a value replaces, null removes unless it is to be set, new
+ * names come last. Both are JSON objects as they are kept, and their values need no second look: a tenth of the time of
+ * parsing them.
  */
-export function mergeProperties(stored: string, change: string): string {
+export function mergeProperties(stored: string, change: string, nulls: "remove" | "set" = "remove"): string {
   const merged = membersOf(stored);
   for (const [name, value] of membersOf(change)) {
-    if (value === "null") merged.delete(name);
+    if (value === "null" && nulls === "remove") merged.delete(name);
     else merged.set(name, value);
   }
   return objectOf(merged);

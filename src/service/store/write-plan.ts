@@ -21,16 +21,19 @@ export interface WritePlan {
 interface Rule {
   /** What becomes of a feature that the map does not have … */
   readonly absent: "create" | "fail";
-  /** … and of one that it has more than once. */
+  /** … of one that it has more than once … */
   readonly several: "oldest" | "fail" | "all";
+  /** … and of one that the request names more than once. */
+  readonly copies: "fail" | "as one";
 }
 const rules: Readonly<Record<WriteKind, Rule>> = {
-  create: { absent: "create", several: "fail" },
-  upsert: { absent: "create", several: "fail" },
+  create: { absent: "create", several: "fail", copies: "fail" },
+  upsert: { absent: "create", several: "fail", copies: "fail" },
   // The others go with all that is not kept.
-  synchronise: { absent: "create", several: "oldest" },
-  update: { absent: "fail", several: "fail" },
-  delete: { absent: "fail", several: "all" },
+  synchronise: { absent: "create", several: "oldest", copies: "fail" },
+  update: { absent: "fail", several: "fail", copies: "fail" },
+  // Whatever else the copies say, they mean the same features.
+  delete: { absent: "fail", several: "all", copies: "as one" },
 };
 
 /** An item with what is known of it before anything is done. */
@@ -44,8 +47,8 @@ export interface Candidate {
 
 function failureOf({ item, matches, copies }: Candidate, request: WriteRequest): Failure | null {
   if (item.failure) return item.failure;
-  if (copies > 1) return namedTwice(request.remoteField);
   const rule = rules[request.kind];
+  if (copies > 1 && rule.copies === "fail") return namedTwice(request.remoteField);
   if (matches.length === 0 && rule.absent === "fail") return notOnMap(request.remoteField);
   if (matches.length > 1 && rule.several === "fail") return severalOnMap(request.remoteField, matches.length);
   return null;
@@ -69,6 +72,7 @@ export function planWrite(
   const removed: number[] = [];
   const kept: number[] = [];
   const used = new Set<string>();
+  const gone = new Set<number>();
 
   const create = ({ index, id: sent, key, geometry = "null", properties = "{}" }: WriteItem): void => {
     const seq = map.next + created.length;
@@ -89,6 +93,8 @@ export function planWrite(
       for (const { seq } of matches) kept.push(seq);
     } else if (request.kind === "delete") {
       for (const { seq, id } of matches) {
+        if (gone.has(seq)) continue;
+        gone.add(seq);
         removed.push(seq);
         success.push({ index, id, what: "deleted" });
       }

@@ -121,7 +121,7 @@ async function carryOut(
   const { created, kept, removed } = plan;
   const deleted = kept && kept.length < map.features ? await tx.removeAllBut(map.number, kept) : 0;
   await tx.remove(map.number, removed);
-  const updated = request.kind === "update" ? await merged(tx, map, plan.updated) : plan.updated;
+  const updated = request.kind === "update" ? await merged(tx, map, plan.updated, request.nulls) : plan.updated;
   const changed = await tx.update(map.number, updated);
   await tx.insert(map.number, created);
 
@@ -143,11 +143,12 @@ async function merged(
   tx: WriteTransaction,
   map: LockedMap,
   rows: readonly ChangedRow[],
+  nulls: WriteRequest["nulls"],
 ): Promise<readonly ChangedRow[]> {
   const touched = rows.filter(hasProperties).map(({ seq }) => seq);
   const stored = new Map((await tx.propertiesOf(map.number, touched)).map((row) => [row.seq, row.properties]));
   return rows.map((row) =>
-    hasProperties(row) ? { ...row, properties: mergeProperties(stored.get(row.seq)!, row.properties) } : row,
+    hasProperties(row) ? { ...row, properties: mergeProperties(stored.get(row.seq)!, row.properties, nulls) } : row,
   );
 }
 

@@ -73,7 +73,7 @@ export class PlainMap {
     const { kind } = request;
     const named = this.named(item, request);
     const failed: Fate = { what: "failed", id: named[0]?.id ?? item.id ?? nil };
-    if (item.bad || this.isRepeated(item, request)) return failed;
+    if (item.bad || (kind !== "delete" && this.isRepeated(item, request))) return failed;
     if (named.length === 0 && (kind === "update" || kind === "delete")) return failed;
     if (named.length > 1 && (kind === "update" || kind === "upsert")) return failed;
     if (kind === "delete") return { what: "deleted", ids: named.map(({ id }) => id) };
@@ -90,7 +90,15 @@ export class PlainMap {
   write(request: PlainRequest, idOf: (index: number) => string): PlainOutcome {
     if (request.behind !== null && request.behind > 0) return { kind: "other-version" };
     const newIds = new Set<string>();
-    const fates = request.items.map((item) => this.fateOf(item, request, newIds));
+    const gone = new Set<string>();
+    const fates = request.items.map((item): Fate => {
+      const fate = this.fateOf(item, request, newIds);
+      if (fate.what !== "deleted") return fate;
+      // A feature that several items name is deleted by the first.
+      const ids = fate.ids.filter((id) => !gone.has(id));
+      for (const id of ids) gone.add(id);
+      return { what: "deleted", ids };
+    });
     const failing = fates.filter(({ what }) => what === "failed").length;
     if (request.strict && failing > 0) return { kind: "refused", fates };
     if (failing > 0 && failing === fates.length) return { kind: "done", fates, deleted: 0 };

@@ -107,14 +107,17 @@ function sent(map: string, request: PlainRequest, version: string): WriteRequest
 }
 
 /** What an outcome says of each item. */
-function fatesIn(outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>, count: number): Fate[] {
+function fatesIn(
+  outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>,
+  { kind, items: { length: count } }: PlainRequest,
+): Fate[] {
   const success = outcome.kind === "done" ? outcome.success : [];
   return Array.from({ length: count }, (_, index): Fate => {
     const failed = outcome.failed.find((one) => one.index === index);
     const mine = success.filter((one) => one.index === index);
     if (failed) return { what: "failed", id: failed.id };
     const [first] = mine;
-    if (first?.what === "deleted") return { what: "deleted", ids: mine.map(({ id }) => id) };
+    if (kind === "delete") return { what: "deleted", ids: mine.map(({ id }) => id) };
     return { what: first?.what as "created" | "updated", id: first?.id ?? "" };
   });
 }
@@ -130,7 +133,7 @@ async function step(store: Store, map: string, model: PlainMap, asked: PlainRequ
   if (expected.kind === "other-version") {
     expect(outcome).toEqual({ kind: "other-version", version });
   } else {
-    const fates = fatesIn(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request.items.length);
+    const fates = fatesIn(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request);
     const known = expected.fates.map((fate, i) =>
       expected.kind === "done" && fate.what === "created" ? { ...fate, id: fate.id || idOf(i) } : fate,
     );
