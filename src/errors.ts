@@ -245,6 +245,10 @@ export const registry = {
     "unavailable",
     (e) => `${e.store}: the store does not answer: ${e.reason}; try again later`,
   ),
+  "store-full": entry<{ store: string }>(
+    "unavailable",
+    (e) => `${e.store}: its disk is full, and nothing was written; make room, then try again`,
+  ),
   "store-forbidden": entry<{ store: string; reason: string }>(
     "authentication",
     (e) =>

@@ -9,6 +9,11 @@ export const remoteErrors = {
     "unavailable",
     (e) => `${e.service}: the service does not answer: ${e.reason}; try again later`,
   ),
+  "remote-full": entry<AtService>(
+    "unavailable",
+    (e) =>
+      `${e.service}: the disk of the service is full, and it writes nothing; run the same command again when there is room`,
+  ),
   "remote-credentials": entry<AtService & { reason: string }>(
     "authentication",
     (e) =>

@@ -64,6 +64,7 @@ export class FeaturesResource implements MapClient {
     if ("doubt" in answer) return { kind: "in-doubt", reason: answer.doubt };
     const outcome = outcomeOf(answer, this.transport.describe(answer));
     if (outcome === "forbidden") throw fault("remote-forbidden", { service: this.url, map: this.id });
+    if (outcome === "full") throw fault("remote-full", { service: this.url });
     if (outcome !== "missing") return outcome;
     // Not the map, where that can be read: what was asked for.
     const { isSuccess } = await this.get(1, 1);

@@ -10,7 +10,7 @@ import { isObject } from "./told.js";
 import { nilId, type WireFailure, type WireSuccess } from "./wire.js";
 
 /** Statuses that are not about the features: whoever asked learns it by an error. */
-export type Beyond = "forbidden" | "missing";
+export type Beyond = "forbidden" | "missing" | "full";
 
 /** @param reason what the answer says, in words */
 export function outcomeOf(answer: Answer, reason: string): WriteOutcome | Beyond {
@@ -18,6 +18,8 @@ export function outcomeOf(answer: Answer, reason: string): WriteOutcome | Beyond
   const result = resultIn(answer.json);
   if (isSuccess) return result ? answered(answer, result) : { kind: "in-doubt", reason };
   if (status === 405 || status === 501) return { kind: "not-offered", status };
+  // RFC 4918, 11.5: the service could not store what the request asks for.
+  if (status === 507) return "full";
   if (status < 400 || status >= 500) return { kind: "in-doubt", reason };
   if (status === 403) return "forbidden";
   if (status === 412) return { kind: "changed" };

@@ -1,7 +1,7 @@
 /** What those who look after the service ask: does the process live, can it answer, how is it. */
 import type { FastifyInstance } from "fastify";
 import type { Metrics } from "./metrics.js";
-import { problem } from "./problems.js";
+import { Problem, problem } from "./problems.js";
 import type { Store } from "./store/contract.js";
 
 export interface ProbesOptions {
@@ -42,6 +42,7 @@ async function answersInTime(store: Pick<Store, "ping">): Promise<void> {
   try {
     await Promise.race([store.ping(), late]);
   } catch (cause) {
+    if (cause instanceof Problem) throw cause;
     throw problem("store-unavailable", {}, { cause });
   } finally {
     clearTimeout(timer);

@@ -95,6 +95,10 @@ export const problems = {
     (e) =>
       `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Send the request again; the reading goes on meanwhile.`,
   ),
+  "disk-full": plain(
+    507,
+    "The disk of the service's database is full: nothing of this request was written. Reading goes on; whoever runs the service must make room.",
+  ),
   "store-unavailable": plain(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, Entry<never>>>;
 

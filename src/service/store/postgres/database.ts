@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { Problem } from "../../problems.js";
 import { canBeRepeated, toldBy, unavailable } from "./failures.js";
 import { Turns } from "./turns.js";
 
@@ -80,6 +81,8 @@ export class Database implements Session {
   private readonly turns = new Turns();
   private readonly underWay = new Set<Promise<unknown>>();
   private closed = false;
+  /** The last write failed because the server's disk is full. */
+  isFull = false;
 
   /** `url`: `postgres://user@host:port/database`. Connects when it is asked something. */
   constructor(url: string) {
@@ -102,19 +105,19 @@ export class Database implements Session {
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return (await this.ask(sql, values)).rows as Row[];
+    return (await this.ask(sql, values, false)).rows as Row[];
   }
 
   async run(sql: string, ...values: readonly unknown[]): Promise<number> {
-    return (await this.ask(sql, values)).rowCount ?? 0;
+    return (await this.ask(sql, values, true)).rowCount ?? 0;
   }
 
-  private ask(sql: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+  private ask(sql: string, values: readonly unknown[], writes: boolean): Promise<pg.QueryResult> {
     const once = async () => {
       const client = await connected(this.statements);
       return using(client, () => query(client, sql, values));
     };
-    return this.counted(() => repeated(once));
+    return this.counted(() => repeated(once), writes);
   }
 
   /**
@@ -123,7 +126,7 @@ export class Database implements Session {
    * more than one connection.
    */
   transaction<T>(turn: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.counted(() => this.turns.take(turn, () => repeated(() => this.transactionOnce(work))));
+    return this.counted(() => this.turns.take(turn, () => repeated(() => this.transactionOnce(work))), true);
   }
 
   private async transactionOnce<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -137,12 +140,17 @@ export class Database implements Session {
     });
   }
 
-  private async counted<T>(work: () => Promise<T>): Promise<T> {
+  private async counted<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
     if (this.closed) throw unavailable(new Error("the store is closed"));
     const going = work();
     this.underWay.add(going);
     try {
-      return await going;
+      const answer = await going;
+      if (writes) this.isFull = false;
+      return answer;
+    } catch (error) {
+      if (error instanceof Problem && error.code === "disk-full") this.isFull = true;
+      throw error;
     } finally {
       this.underWay.delete(going);
     }

@@ -46,7 +46,10 @@ export async function openPostgresStore(
     page: (question) => readPage(db, question),
     write: (request) =>
       inFlight.alone(request, () => keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request)))),
-    ping: async () => void (await db.rows("SELECT 1")),
+    ping: async () => {
+      await db.rows("SELECT 1");
+      if (db.isFull) await db.run("UPDATE geoferry_schema SET version = version");
+    },
     purge: (now) => purge(db, now),
     purgeAudit: async (before) =>
       (await db.run(

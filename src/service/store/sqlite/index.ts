@@ -1,3 +1,4 @@
+import { Problem } from "../../problems.js";
 import type { Page, Store } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
 import type { StoreNews } from "../news.js";
@@ -7,6 +8,7 @@ import { LastingMember } from "./lasting-member.js";
 import type { Question } from "./operations.js";
 import { type PackedOutcome, unpackOutcome } from "./packed-outcome.js";
 import { packRequest } from "./packed-request.js";
+import type { ThreadQuestion } from "./protocol.js";
 
 /** Which thread a question goes to. */
 const sides: Readonly<Record<Question, "reads" | "writes">> = {
@@ -79,11 +81,22 @@ export async function openSqliteStore(
     await close();
     throw error;
   }
+  /** Whether the last write failed for want of room on the disk. */
+  let isFull = false;
+  const askWriter = async (question: ThreadQuestion, values: readonly unknown[]): Promise<unknown> => {
+    try {
+      return await writer.ask(question, values);
+    } catch (error) {
+      if (error instanceof Problem && error.code === "disk-full") isFull = true;
+      throw error;
+    }
+  };
   const reader = () => (second.load < first.load ? second : first);
   const keysInFlight = new KeysInFlight();
   const questions = Object.entries(sides).map(([question, side]) => [
     question,
-    (...values: unknown[]) => (side === "writes" ? writer : reader()).ask(question as Question, values),
+    (...values: unknown[]) =>
+      side === "writes" ? askWriter(question as Question, values) : reader().ask(question as Question, values),
   ]);
   const asked = Object.fromEntries(questions) as Omit<Store, "name" | typeof Symbol.asyncDispose>;
   return {
@@ -92,7 +105,7 @@ export async function openSqliteStore(
     write: (request) =>
       keysInFlight.alone(request, async () => {
         const packed = packRequest(request);
-        const ask = async () => (await writer.ask("write", [packed])) as PackedOutcome | ReadingKeys;
+        const ask = async () => (await askWriter("write", [packed])) as PackedOutcome | ReadingKeys;
         return unpackOutcome(await keys.write(request, ask));
       }),
     async page(question) {
@@ -103,6 +116,11 @@ export async function openSqliteStore(
     async ping() {
       writer.expectAlive();
       await Promise.all([first.ask("ping", []), second.ask("ping", [])]);
+      if (!isFull) return;
+      // The next thing that is written may be small: that it succeeds is no sign of room for others.
+      await writer.ask("takeRoom", []);
+      await writer.ask("giveRoom", []);
+      isFull = false;
     },
     [Symbol.asyncDispose]: close,
   };

@@ -12,11 +12,16 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Of the service's problems where the database does not answer. What it said is the cause, for the log. */
-const asProblem = (error: unknown): unknown =>
-  error instanceof GeoferryError && error.code === "store-unavailable"
-    ? problem("store-unavailable", {}, { cause: error })
-    : error;
+/** Problems of the service by the errors of the store. What the store said is the cause, for the log. */
+const problemCodes: Readonly<Record<string, "store-unavailable" | "disk-full">> = {
+  "store-unavailable": "store-unavailable",
+  "store-full": "disk-full",
+};
+
+function asProblem(error: unknown): unknown {
+  const code = error instanceof GeoferryError ? problemCodes[error.code] : undefined;
+  return code === undefined ? error : problem(code, {}, { cause: error });
+}
 
 /** The other end of a thread of the store, which is there from the start; its database has to be opened. */
 export class Member {

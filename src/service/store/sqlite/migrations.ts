@@ -146,6 +146,8 @@ const migrations: readonly string[] = [
   ALTER TABLE maps ADD COLUMN version TEXT NOT NULL DEFAULT '';
   UPDATE maps SET version = revision || '-' || lower(hex(randomblob(8)));
   `,
+  // Filled for a moment after a write failed for want of room, to find out whether there is some now.
+  "CREATE TABLE room (filler BLOB NOT NULL) STRICT",
 ];
 
 /** Says in the file's header whose it is: "gFry". */

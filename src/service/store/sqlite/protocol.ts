@@ -8,7 +8,7 @@ export type ThreadRole =
   | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
 
 /** What a store is asked, and what it asks of itself. */
-export type ThreadQuestion = Question | "readKeys";
+export type ThreadQuestion = Question | "readKeys" | "takeRoom" | "giveRoom";
 
 export type ThreadRequest =
   | { readonly open: true }

@@ -38,15 +38,22 @@ const writing = (db: Connection, step: StepSize): Answering => {
     ...mapWriting(db),
     ...upkeep(db),
     readKeys: (map: string, field: string) => readKeysOn(tx, map, field),
+    takeRoom: () => void db.run("INSERT INTO room VALUES (randomblob(?))", bytesOfRoom),
+    giveRoom: () => void db.run("DELETE FROM room"),
     write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
   };
 };
 
+/** No room is left on the disk, or in what a user may have of it. */
+const full = /^(SQLITE_FULL|ENOSPC|EDQUOT)$/;
+/** Less may fit on a disk that has no room for most writes. */
+const bytesOfRoom = 2 << 20;
 /** What SQLite or the system refuses for reasons outside of the program is told as such; all else is a bug. */
-const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|FULL|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
+const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
 
 function told(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (full.test(code)) return fault("store-full", { store: path }, error);
   if (!outside.test(code)) return error;
   return fault("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
