@@ -34,7 +34,7 @@ describe("reading", () => {
       expect(numbersOf(await get("?per_page=500"))).toHaveLength(500);
     });
 
-    test.each(["0", "501", "-1", "1.5", "1e2", "x", "", "%2B1", "1&per_page=2", "9999999999999999999999"])(
+    test.each(["0", "501", "-1", "1.5", "1e2", "x", "%2B1", "1&per_page=2", "9999999999999999999999"])(
       "4.2 refuses per_page=%s, which it would else have to clamp",
       async (text) => {
         const { status, json } = await get(`?per_page=${text}`);
@@ -42,7 +42,7 @@ describe("reading", () => {
       },
     );
 
-    test.each(["0", "-1", "1.5", "x", "", "1&page=2"])("4.2 refuses page=%s", async (text) => {
+    test.each(["0", "-1", "1.5", "x", "1&page=2"])("4.2 refuses page=%s", async (text) => {
       const { status, json } = await get(`?page=${text}`);
       expect([status, json.code]).toEqual([400, "bad-query"]);
     });
