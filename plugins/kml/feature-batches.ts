@@ -1,4 +1,4 @@
-import { Batch, type Field, GeometryBuilder, Presence } from "../../src/model/index.js";
+import { Batch, type Column, type Field, GeometryBuilder, Presence, roomFor } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
 import type { LayerPlan } from "./layer-survey.js";
@@ -7,6 +7,8 @@ import { FieldColumn } from "./row-columns.js";
 /** What a batch holds at most. */
 const mostRows = 1000;
 const mostPositions = 1 << 17;
+/** Rows times fields. */
+const mostCells = 1 << 20;
 
 interface Slots {
   readonly name: string;
@@ -28,6 +30,7 @@ export class FeatureBatches {
   private ids: FieldColumn | null = null;
   private readonly fid: number;
   private records: number[] = [];
+  private readonly mostRows: number;
   /** The Schema whose fields the columns have null for, where a feature says nothing. */
   private nullsOf: string | undefined;
 
@@ -37,6 +40,7 @@ export class FeatureBatches {
     fidField: string | undefined,
   ) {
     this.fields = fieldsOf(plan, fidField);
+    this.mostRows = Math.min(mostRows, Math.ceil(mostCells / this.fields.length));
     this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
     for (const [slot, { source, takes }] of plan.fields.entries()) {
       const known = this.slots.get(source) ?? { elements: -1, data: -1 };
@@ -47,23 +51,25 @@ export class FeatureBatches {
       });
     }
     this.idFields = new Map(plan.ids?.fields ?? []);
-    this.begin();
   }
 
   private begin(): void {
-    this.columns = this.fields.map(({ type }) => new FieldColumn(type));
-    this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type);
+    const rows = roomFor(this.fields.length);
+    this.columns = this.fields.map(({ type }) => new FieldColumn(type, rows));
+    this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type, rows);
     this.records = [];
     this.nullsOf = undefined;
     this.geometry.reset();
   }
 
   get isFull(): boolean {
-    return this.records.length >= mostRows || this.geometry.positionCount >= mostPositions;
+    return this.records.length >= this.mostRows || this.geometry.positionCount >= mostPositions;
   }
 
   /** Adds a feature, which is record `number` of its split. */
   add(record: FeatureRecord, number: number): void {
+    // Columns take memory, and behind the last batch none come.
+    if (this.records.length === 0) this.begin();
     if (this.ids && record.id !== null) {
       record.text(Source.element, "", record.id);
       this.ids.offer(record.count - 1, Source.element);
@@ -123,13 +129,19 @@ export class FeatureBatches {
       length: records.length,
       ids: this.ids?.finish() ?? null,
       fields: this.fields,
-      columns: this.columns.map((column) => column.finish()),
+      columns: this.finishColumns(),
       geometry: this.geometry.finish(),
       records: follows ? null : Uint32Array.from(records),
       firstRecord: follows ? firstRecord : 0,
     });
-    this.begin();
+    this.records = [];
     return batch;
+  }
+
+  private finishColumns(): Column[] {
+    const finished = this.columns.map((column) => column.finish());
+    this.columns = [];
+    return finished;
   }
 }
 

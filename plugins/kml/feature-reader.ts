@@ -8,6 +8,9 @@ import { GeometryReader, isBoundary, isGeometry, isHolder, isOn, isPlain, isShap
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag, textElements } from "./vocabulary.js";
 
+/** So many names of elements that are left out are noted one by one. */
+const mostLeftOut = 50;
+
 /** What a feature's reading needs of its document. */
 export interface Surroundings {
   /** The properties of the shared style with this id. */
@@ -69,6 +72,7 @@ export class FeatureReader {
   private displayName: string | null = null;
   private begins = "";
   private ends = "";
+  private readonly leftOut = new Set<string>();
   /** The values of the gx:SimpleArrayData at hand, outside of tracks. */
   private list: (string | number | null)[] = [];
 
@@ -150,10 +154,16 @@ export class FeatureReader {
       return true;
     } else {
       this.stack[1] = code === 0 ? Tag.unknown : Tag.leftOut;
-      const example = "an element that says nothing of the feature's data was left out";
-      this.context.notice("element-left-out", reader.name.text, example);
+      this.noteLeftOut(reader.name.text);
     }
     return false;
+  }
+
+  private noteLeftOut(name: string): void {
+    const { leftOut } = this;
+    if (leftOut.size < mostLeftOut) leftOut.add(name);
+    const example = "an element that says nothing of the feature's data was left out";
+    this.context.notice("element-left-out", leftOut.has(name) ? name : undefined, example);
   }
 
   /** Takes down what a child of the feature does; what is rare, and notices, are no part of a stencil. */

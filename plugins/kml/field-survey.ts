@@ -26,6 +26,8 @@ export interface PlannedField {
   readonly takes: "both" | "elements" | "data";
 }
 
+const noTypes: ReadonlySet<FieldType> = new Set();
+
 /** What all features say in a field. */
 class FieldUse {
   /** What the data look like, as bits of `Looks`. */
@@ -34,7 +36,7 @@ class FieldUse {
   /** Whether some data are arrays. */
   hasLists = false;
   /** Types of what elements and styles say. */
-  readonly elementTypes = new Set<FieldType>();
+  elementTypes: ReadonlySet<FieldType> = noTypes;
   /** Features in which an element or style says what no data of the same name repeat. */
   alone = 0;
   /** Whether some feature says one thing in an element and another in its data. */
@@ -46,6 +48,10 @@ class FieldUse {
   feature = -1;
   at = 0;
   constructor(readonly name: string) {}
+
+  addElementType(type: FieldType): void {
+    if (!this.elementTypes.has(type)) this.elementTypes = new Set([...this.elementTypes, type]);
+  }
 }
 
 /** The longest text of a double. */
@@ -102,7 +108,7 @@ export class FieldSurvey {
         const use = this.useOf(name);
         use.values = values;
         use.alone += values;
-        use.elementTypes.add(typeof value === "number" ? "double" : typeOfElement(name));
+        use.addElementType(typeof value === "number" ? "double" : typeOfElement(name));
         use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(String(value)));
       }
     }
@@ -136,10 +142,10 @@ export class FieldSurvey {
     use.alone++;
     if (form === Form.bytes) use.maxBytes = Math.max(use.maxBytes, record.to[at]! - record.from[at]!);
     else if (form === Form.text) use.maxBytes = Math.max(use.maxBytes, Buffer.byteLength(record.texts[at]!));
-    if (form === Form.number) use.elementTypes.add("double");
-    else if (form === Form.boolean) use.elementTypes.add("boolean");
-    else if (use.name === "timestamp") use.elementTypes.add(temporalType(record.texts[at]!) ?? "text");
-    else use.elementTypes.add(typeOfElement(use.name));
+    if (form === Form.number) use.addElementType("double");
+    else if (form === Form.boolean) use.addElementType("boolean");
+    else if (use.name === "timestamp") use.addElementType(temporalType(record.texts[at]!) ?? "text");
+    else use.addElementType(typeOfElement(use.name));
   }
 
   /** The type that geoferry says of a Schema's field. */
@@ -215,7 +221,7 @@ export class FieldSurvey {
     const { name } = use;
     const own = new Set(schemas.flatMap((schema) => schema.own.get(name) ?? []));
     const said = schemas.flatMap((schema) => schema.fields.get(name) ?? []);
-    const elementTypes = use.alone > 0 ? use.elementTypes : new Set<FieldType>();
+    const elementTypes = use.alone > 0 ? use.elementTypes : noTypes;
     const elements = meeting(elementTypes);
     const [only] = own;
     if (own.size === 1 && only && fitsOwn(use, elementTypes, only)) return { both: only, elements: only, data: only };

@@ -12,6 +12,8 @@ import { parseNumber } from "../shared/numbers.js";
 import { type FeatureRecord, Form } from "./feature-record.js";
 import { specialNumbers } from "./field-types.js";
 
+const noBytes = new Uint8Array();
+
 /** One field's column as it is filled, feature by feature. */
 export class FieldColumn {
   private readonly builder: ColumnBuilder;
@@ -20,12 +22,15 @@ export class FieldColumn {
   private source = -1;
   /** The text that was added last, and its bytes: some are the same in many rows. */
   private lastText = "";
-  private lastBytes: Uint8Array = new Uint8Array();
+  private lastBytes: Uint8Array = noBytes;
   /** What a row has that no value was offered for. */
   otherwise: number = Presence.absent;
 
-  constructor(readonly type: FieldType) {
-    this.builder = columnBuilder(type);
+  constructor(
+    readonly type: FieldType,
+    rows: number,
+  ) {
+    this.builder = columnBuilder(type, rows);
   }
 
   /** Takes the record's value at `at`, unless one from a source that goes before is there; gives the place of the other. */

@@ -63,7 +63,8 @@ export class StencilDraft<Deed> {
 
   /** Takes down what a tag does. */
   tag(deed: Deed): void {
-    this.steps.push({ deed, from: -1, to: -1, isChecked: false });
+    // One more than are learned from says that there are too many.
+    if (this.steps.length <= mostSteps) this.steps.push({ deed, from: -1, to: -1, isChecked: false });
   }
 
   /**
@@ -73,7 +74,7 @@ export class StencilDraft<Deed> {
   text(deed: Deed, from: number, to: number, isChecked = false): void {
     // An empty element's tag has no place for a text.
     if (to < from) this.tag(deed);
-    else this.steps.push({ deed, from, to, isChecked });
+    else if (this.steps.length <= mostSteps) this.steps.push({ deed, from, to, isChecked });
   }
 
   /** Adds what was taken down of the unit, which ends at `to`. */

@@ -82,10 +82,22 @@ function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | B
   return grown;
 }
 
+/** Rows that a builder has room for at first: what a batch mostly has. */
+const usualRows = 1024;
+/** Rows of all columns together that builders have room for at first, where there are many. */
+const mostCells = 1 << 18;
+
+/** Rows that each of so many columns gets room for at first: memory follows what is in them, not how many they are. */
+export const roomFor = (columns: number): number => Math.max(2, Math.min(usualRows, Math.floor(mostCells / columns)));
+
 abstract class Builder {
-  protected presence = new Uint8Array(1024);
+  protected presence: Uint8Array;
   /** Rows so far. */
   length = 0;
+
+  constructor(rows: number) {
+    this.presence = new Uint8Array(rows);
+  }
 
   protected mark(presence: number): number {
     const row = this.length++;
@@ -100,11 +112,11 @@ export class NumberBuilder extends Builder {
   readonly type: "boolean" | "int32" | "double";
   private values: Uint8Array | Int32Array | Float64Array;
 
-  constructor(type: "boolean" | "int32" | "double") {
-    super();
+  constructor(type: "boolean" | "int32" | "double", rows: number = usualRows) {
+    super(rows);
     this.type = type;
     this.values =
-      type === "boolean" ? new Uint8Array(1024) : type === "int32" ? new Int32Array(1024) : new Float64Array(1024);
+      type === "boolean" ? new Uint8Array(rows) : type === "int32" ? new Int32Array(rows) : new Float64Array(rows);
   }
 
   push(value: number): void {
@@ -127,7 +139,12 @@ export class NumberBuilder extends Builder {
 /** Builds an int64 column. */
 export class BigintBuilder extends Builder {
   readonly type = "int64";
-  private values = new BigInt64Array(1024);
+  private values: BigInt64Array;
+
+  constructor(rows: number = usualRows) {
+    super(rows);
+    this.values = new BigInt64Array(rows);
+  }
 
   push(value: bigint): void {
     const row = this.mark(Presence.value);
@@ -148,13 +165,15 @@ export class BigintBuilder extends Builder {
 /** Builds a column of text (UTF-8) or bytes. */
 export class BytesBuilder extends Builder {
   readonly type: BytesType;
-  private offsets = new Uint32Array(1025);
-  private buffer = Buffer.allocUnsafeSlow(16384);
+  private offsets: Uint32Array;
+  private buffer: Buffer;
   private end = 0;
 
-  constructor(type: BytesType) {
-    super();
+  constructor(type: BytesType, rows: number = usualRows) {
+    super(rows);
     this.type = type;
+    this.offsets = new Uint32Array(rows + 1);
+    this.buffer = Buffer.allocUnsafeSlow(rows * 16);
   }
 
   private reserve(size: number): void {
@@ -204,16 +223,17 @@ export class BytesBuilder extends Builder {
 
 export type ColumnBuilder = NumberBuilder | BigintBuilder | BytesBuilder;
 
-export function columnBuilder(type: FieldType): ColumnBuilder {
+/** @param rows how many it has room for at first; it grows */
+export function columnBuilder(type: FieldType, rows: number = usualRows): ColumnBuilder {
   switch (type) {
     case "boolean":
     case "int32":
     case "double":
-      return new NumberBuilder(type);
+      return new NumberBuilder(type, rows);
     case "int64":
-      return new BigintBuilder();
+      return new BigintBuilder(rows);
     default:
-      return new BytesBuilder(type);
+      return new BytesBuilder(type, rows);
   }
 }
 
@@ -258,7 +278,7 @@ export function takeColumn(column: Column, rows: Uint32Array): Column {
 
 /** A column of the type in which every row is absent. */
 export function absentColumn(type: FieldType, length: number): Column {
-  const builder = columnBuilder(type);
+  const builder = columnBuilder(type, length);
   for (let i = 0; i < length; i++) builder.pushNull(Presence.absent);
   return builder.finish();
 }

@@ -26,7 +26,7 @@ export function typeOfValue(value: unknown): FieldType | null {
 }
 
 function packColumn(type: FieldType, values: readonly unknown[]): Column {
-  const builder = columnBuilder(type);
+  const builder = columnBuilder(type, values.length);
   for (const value of values) {
     if (type === "json" && value !== null && value !== undefined) {
       (builder as BytesBuilder).push(

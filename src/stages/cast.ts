@@ -62,7 +62,7 @@ export function castColumn(column: Column, to: FieldType, field: string, context
 }
 
 function castEach(column: Column, to: FieldType, costs: CastCosts): Column {
-  const builder = columnBuilder(to);
+  const builder = columnBuilder(to, column.presence.length);
   for (let row = 0; row < column.presence.length; row++) {
     const value = valueAt(column, row);
     if (value !== null) pushValue(builder, castValue(value, column.type, to, costs));

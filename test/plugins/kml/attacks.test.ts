@@ -11,6 +11,14 @@ const withDoctype = (subset: string, inner: string) =>
   `<?xml version="1.0"?><!DOCTYPE kml [${subset}]><kml xmlns="http://www.opengis.net/kml/2.2">${inner}</kml>`;
 
 describe("XML attacks", () => {
+  test("elements of many names that are left out are noted a few by name, the others together", async () => {
+    const elements = Array.from({ length: 300 }, (_, n) => `<e${n}>x</e${n}>`).join("");
+    const { notices } = await read(document(placemark(elements)));
+    expect(notices).toHaveLength(51);
+    expect(notices.at(-1)).toMatchObject({ code: "element-left-out", count: 250 });
+    expect(notices.at(-1)!.field).toBeUndefined();
+  });
+
   test("entities that stand for entities are refused", async () => {
     const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join("");
     const text = withDoctype(`<!ENTITY l0 "ha">${laughs}`, placemark(`<name>&l9;</name>${point}`));
