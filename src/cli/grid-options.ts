@@ -25,6 +25,12 @@ export const gridOptions = {
     default: true,
     describe: "--no-standard-grids uses no grids but those of --grid and GEOFERRY_GRIDS",
   },
+  "grid-download": {
+    type: "boolean",
+    describe: "Download the grids that a reprojection needs",
+    defaultDescription: "on where PROJ_NETWORK=ON",
+  },
+  ...endpointOption,
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** Where PROJ publishes its grids. */

@@ -1,5 +1,6 @@
 /** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
 import type { Crs } from "../model/layer.js";
+import type { Area } from "./area.js";
 import type { Grid } from "./grids/grid.js";
 import type { GridPlaces } from "./grids/grid-files.js";
 import type { BetterOperation } from "./lacking.js";
@@ -33,6 +34,8 @@ export interface Operation {
 export interface OperationOptions extends GridPlaces {
   /** Metres: nothing worse is used. */
   readonly accuracy?: number;
+  /** Degrees: what lies around the data, where that is known. A refusal gives advice for this area; it changes no result. */
+  readonly within?: Area;
   /** Carry coordinates over as if both datums were one where no operation is known. */
   readonly ballpark?: boolean;
 }

@@ -116,7 +116,7 @@ async function horizontalOperation(
   const files = await gridFilesAt(options);
   const found = await routesOf(a, b, tables, files, area);
   const usable = found.filter((candidate) => isGood(candidate, limit));
-  const better = lackingGrids(a, b, tables, files, area, usable);
+  const better = lackingGrids(a, b, tables, files, options.within ?? area, usable);
   const reason = whyNot(a, b, found, area, limit, files, better);
   if (reason === null) return transformation(pair, found, limit, area, better, [a, b]);
   if (options.ballpark)

@@ -1,5 +1,6 @@
 import { isWgs84, sameCrs } from "../crs/index.js";
 import { fault } from "../errors.js";
+import { withoutSecrets } from "../io/without-secrets.js";
 import type { Crs, LayerInfo } from "../model/layer.js";
 import type { TargetLayer } from "../plugin/format.js";
 import { type FitPlan, planFit, planToJoin, summaryOfPart } from "../stages/fit.js";
@@ -9,9 +10,25 @@ import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.
 import type { OpenLayer } from "./inputs.js";
 import { type ChosenWriter, type OutputLayer, withSuffix } from "./outputs.js";
 import { needsSummary } from "./reading.js";
-import { checkNames, planShape } from "./shape.js";
+import { checkNames, planShape, type ReprojectionGrids } from "./shape.js";
 import { coordinateAdvice } from "./suspicions.js";
 import { crsOfHeld, heldLayer } from "./update.js";
+
+/** The grids of the machine, and how more of them get there where that is allowed. */
+function gridsFor(conversion: Conversion, open: OpenLayer): ReprojectionGrids {
+  const { grids } = conversion.host;
+  if (!grids?.download) return { folders: grids?.folders ?? [] };
+  return {
+    folders: grids.folders,
+    async prepare(from, to, options) {
+      const { fetchGridsFor } = await import("./fetch-grids.js");
+      for (const { name, licence } of await fetchGridsFor(conversion, open, [from, to], options, grids)) {
+        const example = `${name} (${licence}) was downloaded from ${withoutSecrets(grids.endpoint)} into ${grids.cache}`;
+        conversion.gathered.notices.add("grid-downloaded", open.layer.name, undefined, 1, example);
+      }
+    },
+  };
+}
 
 /** So many names are told. */
 const mostNames = 50;
@@ -47,7 +64,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
-    const shape = await planShape(open, request, target, gathered, conversion.host);
+    const shape = await planShape(open, request, target, gathered, gridsFor(conversion, open));
     inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion)] } });
   }
   const all = inputs.map((input) => input.shape.crs);

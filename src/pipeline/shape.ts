@@ -1,5 +1,5 @@
 /** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
-import { crsContext, describeCrs, findOperation, isWgs84, shareGrids } from "../crs/index.js";
+import { crsContext, describeCrs, findOperation, isWgs84, type OperationOptions, shareGrids } from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsAsValues, fieldsOf } from "../stages/index.js";
@@ -7,7 +7,7 @@ import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
 import { type Gathered, operationReport } from "./report.js";
-import type { ConvertRequest, Host } from "./request.js";
+import type { ConvertRequest } from "./request.js";
 import { isSame } from "./update.js";
 
 /** What a layer becomes on its way. */
@@ -17,6 +17,14 @@ export interface Shape {
   readonly crs: Crs | null;
   /** The source says no CRS and longitude/latitude is taken for granted as long as all coordinates fit. */
   readonly assumed: boolean;
+}
+
+/** The grids of the machine, for a layer. */
+export interface ReprojectionGrids {
+  /** Folders that are searched after the grids that the request names. */
+  readonly folders: readonly string[];
+  /** Puts there what a reprojection of the layer lacks; absent where nothing is downloaded. */
+  prepare?(from: Crs, to: Crs, options: OperationOptions): Promise<void>;
 }
 
 /** The CRS that the output shall have; null where coordinates are carried untouched. */
@@ -31,7 +39,7 @@ export async function planShape(
   request: ConvertRequest,
   target: Crs | null,
   gathered: Gathered,
-  host: Pick<Host, "grids">,
+  grids: ReprojectionGrids,
 ): Promise<Shape> {
   if (open.existing) return { stages: [], crs: target ?? open.layer.crs, assumed: false };
   const stages: StageSpec[] = [];
@@ -43,7 +51,7 @@ export async function planShape(
   if (request.cast) add("cast", { map: request.cast });
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
-  const crs = await planCrs(open, request, target, gathered, host, add);
+  const crs = await planCrs(open, request, target, gathered, grids, add);
   if (request.makeValid) {
     // A part of one position would make the whole geometry one that cannot be repaired.
     add("drop-degenerate", { shortLines: false });
@@ -69,7 +77,7 @@ async function planCrs(
   request: ConvertRequest,
   target: Crs | null,
   gathered: Gathered,
-  host: Pick<Host, "grids">,
+  grids: ReprojectionGrids,
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<Shape, "crs" | "assumed">> {
   const said = request.sourceCrs === undefined ? open.layer.crs : await askedCrs("--source-crs", request.sourceCrs);
@@ -86,9 +94,10 @@ async function planCrs(
   }
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
-  const { accuracy = 5, grids = [] } = request;
-  const gridFolders = host.grids?.folders ?? [];
-  const operation = await findOperation(source, target, { accuracy, grids, gridFolders });
+  const { accuracy = 5, grids: named = [] } = request;
+  const options = { accuracy, grids: named, gridFolders: grids.folders };
+  await grids.prepare?.(source, target, options);
+  const operation = await findOperation(source, target, options);
   if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
   gathered.plan(operationReport(open.layer.name, operation));
   const area = await areaCheck(source);

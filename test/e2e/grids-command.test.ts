@@ -54,7 +54,7 @@ describe("geoferry grids list", () => {
   test("names size, area, systems and licence of each grid", () => {
     const { status, stdout } = grids(["list"]);
     expect(status).toBe(0);
-    expect(stdout.trim().split("\n")).toHaveLength(158);
+    expect(stdout.trim().split("\n")).toHaveLength(157);
     expect(stdout).toMatch(/^uk_os_OSTN15_NTv2_OSGBtoETRS\.tif {2}3\.0 MB {2}.*OSGB.* to ETRS89; BSD-2-Clause$/m);
   });
 
@@ -69,6 +69,19 @@ describe("geoferry grids list", () => {
     const { status, stdout, stderr } = grids(["list", "atlantis"]);
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
     expect(stderr).toContain("no grid");
+  });
+
+  // The operations of EPSG for NAD27: conterminous states by NADCON's conus, Canada by its National Transformation.
+  test("filters by what the conversion of an input would use", () => {
+    const names = (place: string) => {
+      const input = scratch.path("places.csv");
+      writeFileSync(input, `n,lon,lat\n1,${place}\n`);
+      const found = grids(["list", "--for", input, "--source-crs", "EPSG:4267", "--json"]);
+      return recordsOf(found).map((record) => record.name);
+    };
+    expect(names("-80,35.5")).toEqual(["us_noaa_conus.tif"]);
+    expect(names("-100,60")).toEqual(["ca_nrc_ntv2_0.tif"]);
+    expect(grids(["list", "--source-crs", "EPSG:4267"]).status).toBe(2);
   });
 
   // The size and checksum are those of PROJ-data's index.
@@ -116,6 +129,17 @@ describe("geoferry grids get", () => {
     const { status, stderr } = await get("be_ign_bd72lb72_etrs89lb08.tif");
     expect(status).toBe(3);
     expect(stderr).toContain("the server answers 404");
+  });
+
+  test("takes an input in place of names", async () => {
+    server.misbehave(null);
+    const input = scratch.path("ntf.csv");
+    writeFileSync(input, "n,lon,lat\n1,2.3,48.8\n");
+    const { status, stderr } = await get("--for", input, "--source-crs", "EPSG:4275", "--target-crs", "EPSG:4171");
+    expect(stderr).toContain(`ntf, EPSG:4275 to EPSG:4171: ${name}`);
+    expect(status).toBe(3);
+    expect(server.requests.map(({ path }) => path)).toEqual([`/${name}`]);
+    expect((await get()).stderr).toContain("which grids? Name some");
   });
 
   test("takes the name of a published grid only", async () => {

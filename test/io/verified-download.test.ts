@@ -1,8 +1,12 @@
 /** Downloads whose content is known before, from a server with faults. */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { downloadVerified, isVerified } from "../../src/io/verified-download.js";
+import { root } from "../support/command.js";
 import { GridServer } from "../support/grid-server.js";
 import { Scratch } from "../support/recording.js";
 
@@ -128,6 +132,23 @@ describe("a verified download", () => {
       altered: (_, reason) => new Error(reason),
     });
     expect(existsSync(abandoned)).toBe(false);
+    expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
+  });
+
+  test("lets two processes download one file into one folder", async () => {
+    const folder = scratch.path("shared");
+    const module = pathToFileURL(join(root, "dist/src/io/verified-download.js")).href;
+    const file = JSON.stringify({ url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 });
+    const script = `const { downloadVerified } = await import(${JSON.stringify(module)});
+      await downloadVerified(${file}, ${JSON.stringify(`${folder}/one.tif`)}, {
+        signal: new AbortController().signal, altered: (_, reason) => new Error(reason) });`;
+    const run = () =>
+      new Promise((resolve) => {
+        const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+        child.on("close", resolve);
+      });
+    expect(await Promise.all([run(), run(), run()])).toEqual([0, 0, 0]);
+    expect(readdirSync(folder)).toEqual(["one.tif"]);
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
   });
 

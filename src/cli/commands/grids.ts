@@ -1,21 +1,65 @@
 /** `geoferry grids`: the shift grids that PROJ publishes, and those on this machine. */
 import { stat } from "node:fs/promises";
 import type { Area, PublishedGrid } from "../../crs/grids.js";
-import type { Command, CommonArguments } from "../command.js";
+import { fault } from "../../errors.js";
+import { unprotect } from "../arguments.js";
+import type { Command, CommonArguments, Flag } from "../command.js";
 import { endpointOption, type GridArguments, hostGrids, searchedFolders } from "../grid-options.js";
+import { openHost } from "../host.js";
+import { outputOptions } from "../output-options.js";
 import { bytes, ProgressDisplay } from "../progress.js";
 import { give, tell } from "../say.js";
 import { interrupted } from "../signals.js";
+import { readingOptions } from "../source-options.js";
 import { parseBox } from "../values.js";
 
-interface ListArguments extends CommonArguments {
+/** For what input grids are asked for. */
+interface InputArguments extends CommonArguments {
+  readonly for?: string;
+  readonly sourceCrs?: string;
+  readonly targetCrs?: string;
+}
+
+interface ListArguments extends InputArguments {
   readonly words?: readonly string[];
   readonly bbox?: string;
   readonly installed?: boolean;
 }
 
-interface GetArguments extends CommonArguments, GridArguments {
+interface GetArguments extends InputArguments, GridArguments {
   readonly names?: readonly string[];
+}
+
+const inputOptions = {
+  for: { type: "string", requiresArg: true, describe: "Only those that a conversion of this input would use" },
+  "source-crs": readingOptions["source-crs"],
+  "target-crs": outputOptions["target-crs"],
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/**
+ * The grids for an input; null where none is named. Of each layer that lacks some it says so.
+ * @param folders whose grids are not missing
+ */
+async function gridsForInput(args: InputArguments, folders: readonly string[]): Promise<PublishedGrid[] | null> {
+  const { for: input, sourceCrs, targetCrs } = args;
+  if (input === undefined) {
+    const alone = sourceCrs === undefined ? (targetCrs === undefined ? null : "--target-crs") : "--source-crs";
+    if (alone !== null) throw fault("usage", { reason: `${alone} is for the input that --for names` });
+    return null;
+  }
+  const display = new ProgressDisplay(process.stderr);
+  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const { gridsForInput } = await import("../../pipeline/grids-for-input.js");
+  const question = { input: unprotect(input), sourceCrs, targetCrs };
+  const layers = await gridsForInput(question, { ...host, grids: { ...host.grids!, folders } }).finally(() =>
+    display.clear(),
+  );
+  for (const { layer, from, to, grids } of layers) {
+    const names = grids.map(({ name }) => name).join(", ");
+    const places = folders.length === 0 ? "" : " that is not here";
+    tell(args, `${layer}, ${from} to ${to}: ${names === "" ? `no grid${places} makes it more accurate` : names}`);
+  }
+  return [...new Set(layers.flatMap(({ grids }) => grids))];
 }
 
 async function installedGrids() {
@@ -48,18 +92,21 @@ const listCommand: Command<ListArguments> = {
       describe: "Only those that reach into a box: west,south,east,north in degrees",
     },
     installed: { type: "boolean", describe: "Only those that are on this machine" },
+    ...inputOptions,
   },
   examples: [
     ["grids list NAD27", "all from or to NAD27"],
     ["grids list --bbox 5,45,11,48 --json", "those of an area, for a program"],
+    ["grids list --for wells.csv --source-crs EPSG:4267", "what a conversion would use, installed or not"],
   ],
   async run(args) {
     const { publishedGrids, reaches, searchable } = await import("../../crs/grids.js");
     const box = parseBox(args.bbox) as Area | undefined;
     const words = (args.words ?? []).map((word) => word.toLowerCase());
     const files = await installedGrids();
+    const all = (await gridsForInput(args, [])) ?? publishedGrids();
     let found = 0;
-    for (const grid of publishedGrids()) {
+    for (const grid of all) {
       const at = [grid.name, ...grid.otherNames].map(files.find).find((path) => path !== null) ?? null;
       if (args.installed && at === null) continue;
       if (box && !reaches(grid, box)) continue;
@@ -67,7 +114,8 @@ const listCommand: Command<ListArguments> = {
       give(args, recordOf(grid, at), describeGrid(grid, at));
       found++;
     }
-    if (found === 0) tell(args, "no grid is like that; geoferry grids list without more shows all");
+    if (found === 0 && args.for === undefined)
+      tell(args, "no grid is like that; geoferry grids list without more shows all");
     return 0;
   },
 };
@@ -95,25 +143,23 @@ const whereCommand: Command<CommonArguments> = {
 };
 
 const getCommand: Command<GetArguments> = {
-  usage: "grids get <names..>",
+  usage: "grids get [names..]",
   summary: "Download shift grids that PROJ publishes into the cache, where every reprojection finds them",
-  positionals: {
-    names: {
-      type: "string",
-      array: true,
-      describe: "Names of grids, as geoferry grids list has them",
-      demandOption: true,
-    },
-  },
-  options: endpointOption,
+  positionals: { names: { type: "string", array: true, describe: "Names of grids, as geoferry grids list has them" } },
+  options: { ...inputOptions, ...endpointOption },
   examples: [
     ["grids get ca_nrc_ntv2_0.tif", "the grid of Canada for NAD27"],
+    ["grids get --for wells.shp --target-crs EPSG:26917", "what the conversion of a file would use"],
     ["grids get us_noaa_conus.tif --grid-endpoint https://proj.example.org", "from a server of your own"],
   ],
   async run(args) {
     const { cachedPath, fetchGrid, gridOfName } = await import("../../pipeline/grid-store.js");
     const store = hostGrids(args);
-    const grids = [...new Set((args.names ?? []).map(gridOfName))];
+    const named = (args.names ?? []).map(gridOfName);
+    const forInput = await gridsForInput(args, store.folders);
+    if (named.length === 0 && forInput === null)
+      throw fault("usage", { reason: "which grids? Name some, or an input with --for; geoferry grids list shows all" });
+    const grids = new Set([...named, ...(forInput ?? [])]);
     const files = await installedGrids();
     const display = new ProgressDisplay(process.stderr);
     for (const grid of grids) {

@@ -42,9 +42,11 @@ function areaOf({ type, coordinates }) {
 
 /** The kinds that move longitudes and latitudes, which geoferry reads. */
 const kinds = ["HORIZONTAL_OFFSET", "GEOGRAPHIC_3D_OFFSET"];
+/** Of these the ones that move eastings and northings. */
+const unread = ["cz_cuzk_table_-y-x_3_v1710.tif"];
 const cell = (text) => (text ?? "").replace(/[|`\\\n]/g, " ").trim();
 const lines = features
-  .filter(({ properties }) => kinds.includes(properties.type))
+  .filter(({ properties: { type, name } }) => kinds.includes(type) && !unread.includes(name))
   .map(({ properties: { name, file_size, sha256sum, source, source_country, area_of_use, ...more }, geometry }) => {
     if (!/^[a-z]{2,3}_[\w.-]+\.tif$/.test(name)) throw new Error(`${name}: an unexpected name`);
     if (!/^[0-9a-f]{64}$/.test(sha256sum) || !(file_size > 0)) throw new Error(`${name}: no checksum or size`);
