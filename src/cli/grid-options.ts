@@ -61,10 +61,13 @@ export function hostGrids(args: GridArguments, environment: NodeJS.ProcessEnv = 
     gridEndpoint === undefined
       ? checkedEndpoint("PROJ_NETWORK_ENDPOINT", PROJ_NETWORK_ENDPOINT)
       : checkedEndpoint("--grid-endpoint", gridEndpoint);
+  const cache = gridCache(environment);
+  const download = gridDownload ?? /^(on|yes|true)$/i.test(PROJ_NETWORK);
   return {
     endpoint,
-    cache: gridCache(environment),
-    folders: standardGrids ? standardGridFolders(environment).map(({ path }) => path) : [],
-    download: gridDownload ?? /^(on|yes|true)$/i.test(PROJ_NETWORK),
+    cache,
+    // What is downloaded must be found.
+    folders: standardGrids ? standardGridFolders(environment).map(({ path }) => path) : download ? [cache] : [],
+    download,
   };
 }

@@ -27,7 +27,8 @@ const tracing = traces?.exporter
       tell({ kind: "notice", sentence: notice }),
     )
   : null;
-const host = await openHost(args);
+// Machines that share a job may have other grids installed, and their results must not differ.
+const host = await openHost({ ...args, standardGrids: false });
 const root = stateRoot(args.state, process.env);
 const shop: Workshop = {
   registry: host.registry,

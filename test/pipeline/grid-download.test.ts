@@ -168,6 +168,14 @@ describe("downloads on demand", () => {
     expect(hostGrids({ gridDownload: true }, {}).download).toBe(true);
   });
 
+  test("are found without the standard folders, too", () => {
+    const environment = { GEOFERRY_GRID_CACHE: "/cache" };
+    expect(hostGrids({ standardGrids: false }, environment).folders).toEqual([]);
+    expect(hostGrids({ standardGrids: false, gridDownload: true }, environment).folders).toEqual(["/cache"]);
+    expect(hostGrids({}, { ...environment, GEOFERRY_STANDARD_GRIDS: "0" }).folders).toEqual([]);
+    expect(hostGrids({}, environment).folders[0]).toBe("/cache");
+  });
+
   test("go to --grid-endpoint, PROJ_NETWORK_ENDPOINT, or PROJ", () => {
     expect(hostGrids({}, {}).endpoint).toBe("https://cdn.proj.org");
     const environment = { PROJ_NETWORK_ENDPOINT: "https://a.example.org" };
