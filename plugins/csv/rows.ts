@@ -71,8 +71,17 @@ export class Rows {
       line: this.passedLines + 1,
       ...(direct ? { byte: split.from + from } : {}),
     });
-    const reject = (from: number, to: number, code: string, reason: string, feature: Feature | null = null) =>
-      context.reject({ code, reason, place: place(from), feature, text: recordText(bytes, from, to) });
+    const reject = (
+      from: number,
+      to: number,
+      code: string,
+      reason: string,
+      feature: Feature | null = null,
+      kept = false,
+    ) => {
+      const text = recordText(bytes, from, to);
+      context.reject({ code, reason, place: place(from), feature, text, ...(kept && { kept }) });
+    };
     while (at < bytes.length) {
       const found = scanner.scan(bytes, at, bytes.length, true);
       if (found === "unterminated") {
@@ -94,8 +103,9 @@ export class Rows {
           reject(at, next, "record-binary", "a NUL byte is no text");
         } else {
           const failure = this.geometry.read(bytes, scanner, this.builder);
-          if (failure) reject(at, next, failure.code, failure.reason, this.attributes(bytes));
-          else this.row(bytes);
+          if (failure) reject(at, next, failure.code, failure.reason, this.attributes(bytes), context.keepsRows);
+          if (failure && context.keepsRows) this.builder.none();
+          if (!failure || context.keepsRows) this.row(bytes);
         }
       }
       this.passedLines += lines;

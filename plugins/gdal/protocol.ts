@@ -54,7 +54,7 @@ export interface GeometryTally {
   readonly closedRings: number;
 }
 
-/** A feature that could not be read; `record` counts from 1. */
+/** A feature whose geometry, null in its batch, could not be read; `record` counts from 1. */
 export interface Unreadable {
   readonly record: number;
   readonly fid: number;

@@ -2,6 +2,7 @@ import { copyFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { Batch, type Dataset, type Layer } from "../../src/model/index.js";
 import { fault, GeoferryError, type ReadContext, type ReaderModule, type Source } from "../../src/plugin/index.js";
+import { settleUnreadable } from "../shared/unreadable-geometries.js";
 import { tellRepairs } from "../shared/wkb-repairs.js";
 import { hasOnlyUtc } from "./accepts.js";
 import { askCatalogue } from "./catalogue.js";
@@ -101,14 +102,21 @@ async function crsOf({ name, wkt }: LayerFacts, context: ReadContext): Promise<L
 }
 
 function tell(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext): void {
-  const { tally, rounded, unreadable } = reply;
+  const { tally, rounded } = reply;
   tellRepairs(tally, context);
   if (rounded > 0) {
     context.lose("int64-rounded", undefined, "integers beyond 2^53 came through GDAL rounded to a double", rounded);
   }
-  for (const { record, fid, reason } of unreadable) {
-    const place = { record };
-    context.reject({ code: "geometry-invalid", reason: `${reason} (feature ${fid})`, place, feature: null });
+}
+
+function* batchesOf({ batches, unreadable }: GdalReply & { readonly kind: "rows" }, context: ReadContext) {
+  for (const data of batches) {
+    const batch = new Batch(data);
+    const own = unreadable.flatMap(({ record, fid, reason }): [number, string][] => {
+      const row = record - data.firstRecord;
+      return row >= 0 && row < data.length ? [[row, `${reason} (feature ${fid})`]] : [];
+    });
+    yield settleUnreadable(batch, own, context);
   }
 }
 
@@ -175,7 +183,7 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
           ahead.catch(() => undefined);
         }
         tell(reply, context);
-        for (const batch of reply.batches) yield new Batch(batch);
+        yield* batchesOf(reply, context);
       }
     } catch (error) {
       const failure = readFailure(error, source.name, driver);

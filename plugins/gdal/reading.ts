@@ -150,7 +150,6 @@ export class Reading {
   private batch(unreadable: Unreadable[]): BatchData | null {
     const { geometry, cells, run } = this;
     const firstRecord = this.record + 1;
-    const records: number[] = [];
     const rows: { readonly fid: number; readonly values: readonly unknown[] }[] = [];
     this.ended = false;
     geometry.reset();
@@ -167,19 +166,16 @@ export class Reading {
     }
     run.take(geometry, (row, reason) => {
       const { fid, values } = rows[row]!;
-      const record = firstRecord + row;
       if (reason !== null) {
-        unreadable.push({ record, fid, reason });
-        return;
+        unreadable.push({ record: firstRecord + row, fid, reason });
+        geometry.none();
       }
-      records.push(record);
       for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
       this.ids?.push(BigInt(fid));
     });
     this.record += rows.length;
     const { length } = geometry;
     if (length === 0) return null;
-    const whole = this.record - firstRecord + 1 === length;
     const ids = this.ids?.finish() ?? null;
     if (this.ids) this.ids = new BigintBuilder();
     return {
@@ -188,7 +184,7 @@ export class Reading {
       fields: fieldsOf(this.current!),
       columns: cells.map((each) => each.finish()),
       geometry: geometry.finish(),
-      records: whole ? null : Uint32Array.from(records),
+      records: null,
       firstRecord,
     };
   }

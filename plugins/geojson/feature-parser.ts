@@ -20,10 +20,13 @@ const remarks: Record<Parameters<Remark>[0], string> = {
 };
 
 /** Who is told what was lost and what was odd. */
-export type Teller = Pick<ReadContext, "lose" | "notice">;
+export type Teller = Pick<ReadContext, "lose" | "notice" | "keepsRows">;
 
-/** One feature could not be made of valid JSON. */
-export type Refuse = (reason: string, from: number, to: number) => void;
+/**
+ * One feature could not be made of valid JSON.
+ * @param row where the feature stays with a null geometry, its row in the current batch; else −1
+ */
+export type Refuse = (reason: string, from: number, to: number, row: number) => void;
 
 /**
  * Makes features of JSON values and gathers them into batches. The values are parsed straight from the bytes: nothing
@@ -48,6 +51,8 @@ export class FeatureParser {
   records = 0;
   /** What is wrong with the feature under way. */
   private problem: string | null = null;
+  /** What is wrong with its geometry alone. */
+  private geometryProblem: string | null = null;
   private hasGeometry = false;
   private hasProperties = false;
   private hasGeometryMember = false;
@@ -84,7 +89,7 @@ export class FeatureParser {
   read(collections: boolean): void {
     const start = this.cursor.at;
     this.records++;
-    this.problem = null;
+    this.problem = this.geometryProblem = null;
     this.hasGeometry = this.hasProperties = this.hasGeometryMember = false;
     this.properties.forgetRepeated();
     try {
@@ -117,25 +122,36 @@ export class FeatureParser {
     this.hasGeometry = this.hasProperties = true;
     shapes.problem = null;
     shapes.write(this.geometries, stencils.kind);
-    this.problem = shapes.problem;
+    this.geometryProblem = shapes.problem;
     return true;
   }
 
   /** Whether nothing was odd about the object just read. */
   get isPlain(): boolean {
-    return this.problem === null && this.hasGeometry && this.hasProperties && this.properties.repeated.length === 0;
+    const { problem, geometryProblem, hasGeometry, hasProperties, properties } = this;
+    return (
+      problem === null && geometryProblem === null && hasGeometry && hasProperties && properties.repeated.length === 0
+    );
   }
 
   private settle(start: number): void {
-    if (this.problem !== null) {
-      this.takeBack();
-      this.refuse(this.problem, start, this.cursor.at);
-      return;
+    const problem = this.problem ?? this.geometryProblem;
+    if (problem !== null) {
+      const isKept = this.problem === null && this.context.keepsRows;
+      this.refuse(problem, start, this.cursor.at, isKept ? this.rows : -1);
+      if (isKept) this.withoutGeometry();
+      else this.takeBack();
+      if (!isKept) return;
     }
     if (this.hasGeometry) this.geometries.end();
     else this.geometries.none();
     this.rowRecords[this.rows++] = this.records;
     for (const name of this.properties.repeated) this.duplicates.set(name, (this.duplicates.get(name) ?? 0) + 1);
+  }
+
+  private withoutGeometry(): void {
+    this.geometries.cancel();
+    this.hasGeometry = false;
   }
 
   private takeBack(): void {
@@ -260,19 +276,20 @@ export class FeatureParser {
 
   private featureGeometry(byte: number): void {
     if (this.hasGeometry) this.geometries.cancel();
+    this.geometryProblem = null;
     if (this.hasGeometryMember) this.properties.repeated.push("geometry");
     this.hasGeometryMember = true;
     this.hasGeometry = false;
     if (byte === 123) {
       this.hasGeometry = true;
       this.geometry();
-    } else if (this.cursor.value() !== Token.null) this.problem ??= "its geometry is not an object";
+    } else if (this.cursor.value() !== Token.null) this.geometryProblem = "its geometry is not an object";
   }
 
   private geometry(): void {
     this.shapes.problem = null;
     this.shapes.read(this.geometries);
-    this.problem ??= this.shapes.problem;
+    this.geometryProblem = this.shapes.problem;
   }
 
   private bareGeometry(start: number): boolean {
@@ -281,6 +298,8 @@ export class FeatureParser {
     this.ids.clear(this.rows);
     this.hasGeometry = true;
     this.geometry();
+    // There is nothing but the geometry.
+    this.problem = this.geometryProblem;
     return false;
   }
 

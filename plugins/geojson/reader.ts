@@ -40,7 +40,7 @@ interface Scan {
 }
 
 /** Told in a first look, of which nothing is said. */
-const nobody: Teller = { lose: () => undefined, notice: () => undefined };
+const nobody: Teller = { keepsRows: false, lose: () => undefined, notice: () => undefined };
 
 /** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
 const smallFile = 1 << 20;
@@ -206,8 +206,8 @@ class GeoJsonLayer implements Layer {
   }
 
   async *glance(): AsyncGenerator<Glance> {
-    const { signal, skipErrors } = this.context;
-    const deaf = { ...nobody, signal, skipErrors, reject: () => undefined };
+    const { signal, skipErrors, keepsRows } = this.context;
+    const deaf = { ...nobody, signal, skipErrors, keepsRows, reject: () => undefined };
     const gatherer = new BatchGatherer(deaf, this.options.fid);
     const walker = new Walker(this.file, this.splitSize, gatherer);
     // Damage that is to be skipped may hide where a split ends.

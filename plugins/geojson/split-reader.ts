@@ -1,5 +1,5 @@
-import { fault } from "../../src/errors.js";
-import type { Batch } from "../../src/model/index.js";
+import { fault, type Place } from "../../src/errors.js";
+import type { Batch, Reject } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { FeatureParser, type Teller } from "./feature-parser.js";
 import type { FeatureSplit } from "./feature-split.js";
@@ -34,6 +34,8 @@ export class SplitReader {
   private last = false;
   /** Lines met. */
   lines: number;
+  /** The rejects of features of the current batch that stay in it without their geometry. */
+  private readonly unlocated: (Pick<Reject, "code" | "reason" | "place" | "text"> & { readonly row: number })[] = [];
   /** Whether the next thing is a feature, not the comma before one. */
   private opens: boolean;
 
@@ -46,7 +48,7 @@ export class SplitReader {
     this.opens = split.opens;
     this.parser = new FeatureParser(
       context,
-      (reason, from, to) => this.reject("feature-invalid", reason, from, from, to),
+      (reason, from, to, row) => this.refuse(reason, from, to, row),
       settings.idField,
       settings.crs,
     );
@@ -201,7 +203,19 @@ export class SplitReader {
 
   private *batch(): Generator<Batch> {
     const batch = this.parser.finish();
+    if (batch) {
+      for (const { row, ...reject } of this.unlocated) {
+        this.context.reject({ ...reject, feature: batch.featureAt(row), kept: true });
+      }
+    }
+    this.unlocated.length = 0;
     if (batch) yield batch;
+  }
+
+  /** @param row that of the feature in the current batch, where it stays without its geometry; else −1 */
+  private refuse(reason: string, from: number, to: number, row: number): void {
+    if (row < 0) this.reject("feature-invalid", reason, from, from, to);
+    else this.unlocated.push({ row, code: "geometry-invalid", reason, ...this.textAt(from, from, to) });
   }
 
   private endsFile(damage: Damage): boolean {
@@ -225,9 +239,12 @@ export class SplitReader {
   }
 
   private reject(code: string, reason: string, at: number, from: number, to: number): void {
+    this.context.reject({ code, reason, ...this.textAt(at, from, to), feature: null });
+  }
+
+  private textAt(at: number, from: number, to: number): { readonly place: Place; readonly text: string } {
     const text = this.bytes.toString("utf8", from, Math.min(to, from + mostText));
     const line = this.split.form === "lines" ? { line: this.lines } : {};
-    const place = { record: this.parser.records, ...line, byte: this.base + at };
-    this.context.reject({ code, reason, place, feature: null, text });
+    return { place: { record: this.parser.records, ...line, byte: this.base + at }, text };
   }
 }

@@ -1,5 +1,6 @@
 import { Batch, type Column, type Field, NumberBuilder } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
+import { settleUnreadable } from "../shared/unreadable-geometries.js";
 import { type Cells, cellsOf, Int64Values } from "./cells.js";
 import { GeometryCells } from "./geometry-cells.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
@@ -23,15 +24,15 @@ export class BatchBuilder {
   private ids: Int64Values | NumberBuilder | null;
   private bytes = 0;
   private rows = 0;
-  /** Rows of the batch under way whose geometry cannot be read. */
-  private unreadable: number[] = [];
+  /** Rows of the current batch whose geometry cannot be read, with the reason. */
+  private unreadable: [row: number, reason: string][] = [];
   /** Rows since the start of the split. */
   private passed = 0;
 
   constructor(
     private readonly plan: LayerPlan,
     encoding: "utf8" | "utf16le" | "utf16be",
-    private readonly context: Pick<ReadContext, "lose" | "notice" | "reject" | "passed">,
+    private readonly context: Pick<ReadContext, "lose" | "notice" | "keepsRows" | "reject" | "passed">,
     private readonly geometry: GeometryCells = new GeometryCells({ srsId: plan.srsId, context }),
   ) {
     this.fields = fieldsOf(plan);
@@ -88,17 +89,14 @@ export class BatchBuilder {
     if (this.ids instanceof Int64Values) this.ids.push(high, low);
     else this.ids?.push(low | 0);
     if (!this.geometryColumn) this.geometry.none();
-    else if (this.geometry.fault !== null) this.reject(high, low);
+    else if (this.geometry.fault !== null) this.refuse(high, low);
     this.rows++;
     this.bytes += size;
   }
 
-  private reject(high: number, low: number): void {
-    this.unreadable.push(this.rows);
-    const record = this.passed + this.rows + 1;
+  private refuse(high: number, low: number): void {
     const row = this.plan.ids === null ? "" : ` (rowid ${rowidOf(high, low)})`;
-    const reason = `${this.geometry.fault}${row}`;
-    this.context.reject({ code: "geometry-invalid", reason, place: { record }, feature: null });
+    this.unreadable.push([this.rows, `${this.geometry.fault}${row}`]);
   }
 
   /** The batch of the rows since the last one; null where there are none. */
@@ -121,7 +119,7 @@ export class BatchBuilder {
     this.rows = 0;
     this.bytes = 0;
     this.unreadable = [];
-    return batch.without(unreadable);
+    return settleUnreadable(batch, unreadable, this.context);
   }
 
   /** Says how many rows there were since the start, and starts over. */

@@ -244,20 +244,31 @@ export class FeatureBuilder implements Visitor {
 
   end(longitude: number, latitude: number, height: number): void {
     if (this.kind === Gpx.wpt) {
-      if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
-        this.reject();
-        return;
-      }
-      this.first.longitude = longitude;
-      this.first.latitude = latitude;
-      this.first.height = height;
-      this.geometry.line(Kind.Point);
-      this.position(this.first);
-    } else this.endLines();
-    this.geometry.end();
+      if (!this.endWaypoint(longitude, latitude, height)) return;
+    } else {
+      this.endLines();
+      this.geometry.end();
+    }
     this.keepMade();
     this.rowRecords[this.rows.length] = this.records;
     this.rows.end();
+  }
+
+  /** @returns false where it is left out, since it is nowhere */
+  private endWaypoint(longitude: number, latitude: number, height: number): boolean {
+    const { geometry, first } = this;
+    if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
+      this.reject();
+      if (this.context.keepsRows) geometry.none();
+      return this.context.keepsRows;
+    }
+    first.longitude = longitude;
+    first.latitude = latitude;
+    first.height = height;
+    geometry.line(Kind.Point);
+    this.position(first);
+    geometry.end();
+    return true;
   }
 
   private endLines(): void {
@@ -300,8 +311,10 @@ export class FeatureBuilder implements Visitor {
   private reject(): void {
     const reason = "a waypoint's lat or lon is missing or no number";
     const place = { record: this.records, byte: this.byte };
-    this.rows.cancel();
-    this.context.reject({ code: "coordinate-invalid", reason, place, feature: null });
+    const { keepsRows } = this.context;
+    if (!keepsRows) this.rows.cancel();
+    const kept = keepsRows ? { kept: true } : {};
+    this.context.reject({ code: "coordinate-invalid", reason, place, feature: null, ...kept });
   }
 
   private notice(code: keyof typeof notes): void {

@@ -52,13 +52,15 @@ export class LayerSurvey {
     /** The folder whose features these are, its own name null outside of all; undefined for all of the document. */
     readonly folder: { readonly path: string; readonly name: string | null } | undefined,
     schemas: ReadonlyMap<string, DocumentSchema>,
+    /** Features whose geometry cannot be read go on without it. */
+    private readonly keepsRows: boolean,
   ) {
     this.fields = new FieldSurvey(schemas);
   }
 
   add(record: FeatureRecord): void {
     this.count++;
-    if (record.shapes.problem !== null) {
+    if (record.shapes.problem !== null && !this.keepsRows) {
       this.rejects++;
       return;
     }

@@ -215,11 +215,13 @@ class SplitReader {
     if (this.plan.folder !== undefined && this.plan.folder !== path) return;
     if (path !== "" && this.plan.folder === undefined) record.text(From.element, "folder", path);
     const { problem } = record.shapes;
-    if (problem !== null) this.reject(problem);
-    else this.rows.add(record, ++this.number);
+    const { keepsRows } = this.context;
+    if (problem === null) this.rows.add(record, ++this.number);
+    else this.reject(problem, "unreadable-geometry", keepsRows);
+    if (problem !== null && keepsRows) this.rows.add(record, this.number);
   }
 
-  private reject(reason: string, code = "unreadable-geometry"): void {
+  private reject(reason: string, code: string, kept = false): void {
     const { record } = this.features;
     this.number++;
     const properties = Object.fromEntries(
@@ -231,6 +233,7 @@ class SplitReader {
       reason,
       place: { record: this.number, byte: this.byte },
       feature: { type: "Feature", ...id, geometry: null, properties },
+      ...(kept && { kept }),
     });
   }
 }

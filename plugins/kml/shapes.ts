@@ -120,8 +120,12 @@ export class Shapes {
     return false;
   }
 
-  /** Adds the feature's geometry to the builder. */
+  /** Adds the feature's geometry to the builder; null where there is a problem with it. */
   write(builder: GeometryBuilder): void {
+    if (this.problem !== null) {
+      builder.none();
+      return;
+    }
     // A feature has one geometry; where it has several, those without a position are left out.
     const roots = this.roots.length > 1 ? this.roots.filter((node) => node.to > node.from) : this.roots;
     const [only] = roots;

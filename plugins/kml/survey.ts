@@ -167,7 +167,11 @@ export class Survey implements DocumentFindings {
     const key = this.settings.byFolder ? path : "";
     let layer = this.layers.get(key);
     if (!layer) {
-      layer = new LayerSurvey(this.settings.byFolder ? { path, name: folder } : undefined, this.schemas);
+      layer = new LayerSurvey(
+        this.settings.byFolder ? { path, name: folder } : undefined,
+        this.schemas,
+        this.context.keepsRows,
+      );
       this.layers.set(key, layer);
     }
     return layer;

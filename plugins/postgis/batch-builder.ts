@@ -1,5 +1,6 @@
 import { Batch, type Field } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
+import { settleUnreadable } from "../shared/unreadable-geometries.js";
 import { type Cells, cellsOf } from "./cells.js";
 import { GeometryCells } from "./geometry-cells.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
@@ -18,14 +19,14 @@ export class BatchBuilder {
   private readonly targets: readonly (Cells | GeometryCells)[];
   private bytes = 0;
   private rows = 0;
-  /** Rows of the batch under way whose geometry cannot be read. */
-  private unreadable: number[] = [];
+  /** Rows of the current batch whose geometry cannot be read, with the reason. */
+  private unreadable: [row: number, reason: string][] = [];
   /** Rows of batches before. */
   private passed = 0;
 
   constructor(
     private readonly plan: LayerPlan,
-    private readonly context: Pick<ReadContext, "lose" | "notice" | "reject" | "passed">,
+    private readonly context: Pick<ReadContext, "lose" | "notice" | "keepsRows" | "reject" | "passed">,
   ) {
     this.fields = fieldsOf(plan);
     this.geometry = new GeometryCells(plan.geometry?.srid ?? 0, context);
@@ -54,16 +55,13 @@ export class BatchBuilder {
       }
     }
     if (!this.plan.geometry) this.geometry.none();
-    else if (this.geometry.fault !== null) this.reject();
+    else if (this.geometry.fault !== null) this.refuse();
     this.rows++;
     this.bytes += to - from;
   }
 
-  private reject(): void {
-    this.unreadable.push(this.rows);
-    const record = this.passed + this.rows + 1;
-    const reason = `the geometry cannot be read: ${this.geometry.fault}`;
-    this.context.reject({ code: "geometry-invalid", reason, place: { record }, feature: null });
+  private refuse(): void {
+    this.unreadable.push([this.rows, `the geometry cannot be read: ${this.geometry.fault}`]);
   }
 
   /** The batch of the rows since the last one; null where there are none. */
@@ -83,7 +81,7 @@ export class BatchBuilder {
     this.rows = 0;
     this.bytes = 0;
     this.unreadable = [];
-    return batch.without(unreadable);
+    return settleUnreadable(batch, unreadable, this.context);
   }
 
   /** Says how many rows there were. */

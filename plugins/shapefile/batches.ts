@@ -41,7 +41,7 @@ const deletedMark = 0x2a;
 
 const noticeTexts: Readonly<Record<string, string>> = {
   "empty-shape": "a shape without positions became a null geometry",
-  "coordinates-not-finite": "a shape whose coordinates are no numbers became a null geometry",
+  "coordinates-not-finite": "a point whose coordinates are no numbers became a null geometry",
   multipatch: "a MultiPatch became polygons",
   "ring-direction": "an outer ring runs counter-clockwise",
   "ring-closed": "a ring was not closed",
@@ -293,18 +293,27 @@ class Piece {
     const { facts, split, contents } = this;
     const cutTable = facts.table !== null && facts.table.promisedRows > facts.table.availableRows;
     if (troubles.damaged.size === 0 && contents.beyond.size === 0 && split.lost === null && !cutTable) return batch;
+    const { keepsRows } = facts.context;
     const good: number[] = [];
     for (let i = 0; i < rows.length; i++) {
       const damage = this.damageOf(rows[i]!, troubles.damaged.get(i));
-      if (!damage) good.push(i);
-      else {
+      // Without its shape, which is null in the batch, the row is whole.
+      const isKept = keepsRows && damage?.source === facts.shpName;
+      if (!damage || isKept) good.push(i);
+      if (damage) {
         const place: Place = {
           record: this.record(rows[i]!),
           ...(damage.byte === undefined ? {} : { byte: damage.byte }),
         };
         const { code, reason, source } = damage;
         if (code === "input-truncated" && !facts.context.skipErrors) throw fault(code, { source, place, reason });
-        facts.context.reject({ code, reason: `${source}: ${reason}`, place, feature: batch.featureAt(i) });
+        facts.context.reject({
+          code,
+          reason: `${source}: ${reason}`,
+          place,
+          feature: batch.featureAt(i),
+          ...(isKept && { kept: true }),
+        });
       }
     }
     return good.length === batch.length ? batch : batch.take(Uint32Array.from(good));

@@ -148,7 +148,9 @@ class ShapeDecoder {
     const first = this.positions;
     this.copyPositions(first, points);
     if (!this.ownBox(i, from, first, points) && !this.measureBox(i, first, first + points)) {
-      this.note("coordinates-not-finite");
+      if (plain === Shape.point && Number.isNaN(this.xy[2 * first]! + this.xy[2 * first + 1]!)) {
+        this.note("coordinates-not-finite");
+      } else this.troubles.damaged.set(i, "one of its coordinates is not a finite number");
       this.measureBox(i, first, first);
       return;
     }

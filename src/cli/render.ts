@@ -46,10 +46,15 @@ function describe(report: ConvertReport, output: string): string {
   for (const notice of together(report.notices)) text += lossLine("note", notice);
   for (const loss of together(report.losses)) text += lossLine("lost", loss);
   text += gapLines(report.gaps);
-  if (report.rejected > 0) {
-    text += `  ${counted(report.rejected, "feature")} rejected${report.rejects ? `, with the reasons in ${report.rejects}` : "; --rejects FILE takes them with their reasons"}\n`;
-  }
-  return text;
+  return text + rejectLines(report);
+}
+
+function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
+  const line = (count: number, what: string, them: string) =>
+    count === 0
+      ? ""
+      : `  ${counted(count, "feature")} ${what}${rejects ? `, with the reasons in ${rejects}` : `; --rejects FILE takes ${them} with their reasons`}\n`;
+  return line(kept, "kept without geometry", "the geometries") + line(rejected - kept, "rejected", "them");
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {

@@ -1,6 +1,13 @@
 import { fault } from "../errors.js";
 import { gridFolders } from "../io/grid-folders.js";
-import type { ConvertRequest, Loose, OutputMember } from "../pipeline/request.js";
+import {
+  type BadGeometry,
+  badGeometryChoices,
+  badGeometryHelp,
+  type ConvertRequest,
+  type Loose,
+  type OutputMember,
+} from "../pipeline/request.js";
 import { listOf, namesOf, unprotect } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
 import { type GridArguments, gridOptions } from "./grid-options.js";
@@ -25,6 +32,7 @@ export interface SourceArguments extends CommonArguments, GridArguments {
   readonly in?: readonly string[];
   readonly rejects?: string;
   readonly maxRejects?: string;
+  readonly onBadGeometry?: string;
   readonly strict?: boolean;
   readonly skipErrors?: boolean;
   readonly allowEmpty?: boolean;
@@ -73,6 +81,11 @@ export const shapingOptions = {
 export const rejectOptions = {
   rejects: { ...text, describe: "Where rejected features go", defaultDescription: "OUTPUT.rejects.geojsonl" },
   "max-rejects": { ...text, describe: "Stop when more features are rejected: 100 or 5%" },
+  "on-bad-geometry": {
+    ...text,
+    describe: badGeometryHelp,
+    defaultDescription: "null",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 type SourceMember = Exclude<keyof ConvertRequest, OutputMember | "inputs">;
@@ -97,6 +110,7 @@ export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertReques
     readerOptions: pairs("--in", args.in),
     rejects: rejectsOf(args.rejects),
     maxRejects: args.maxRejects,
+    onBadGeometry: badGeometryOf(args.onBadGeometry),
     strict: args.strict,
     skipErrors: args.skipErrors,
     workers: wholeNumber("--workers", args.workers, 1),
@@ -111,6 +125,14 @@ export function gridsOf(
 ): string[] | undefined {
   const all = [...(given ?? []).map(unprotect), ...gridFolders(environment)];
   return all.length > 0 ? all : undefined;
+}
+
+/** @throws option-invalid */
+function badGeometryOf(value: string | undefined): BadGeometry | undefined {
+  const found = badGeometryChoices.find((choice) => choice === value);
+  if (value === undefined || found !== undefined) return found;
+  const expected = `one of ${badGeometryChoices.join(", ")}`;
+  throw fault("option-invalid", { option: "--on-bad-geometry", value, expected });
 }
 
 function rejectsOf(value: string | undefined): string | undefined {

@@ -1,6 +1,8 @@
 /** What a job file may say: the tables that its reading, its JSON schema and its documentation are made of. */
+import { badGeometryHelp } from "../pipeline/request.js";
 import { modes } from "../sync/request.js";
 import {
+  badGeometry,
   box,
   casts,
   choice,
@@ -84,6 +86,7 @@ export const stepFile = object("a step", {
   out: member(settings, "Options of the writer"),
   rejects: member(text, "Where rejected features go"),
   maxRejects: member(limit, "Fail where more features are rejected: 100 or 5%"),
+  onBadGeometry: member(badGeometry, `${badGeometryHelp}; null`),
   strict: member(flag, "Suspicions and losses are failures"),
   skipErrors: member(flag, "Read past damage of the source"),
   append: member(flag, "Add to the target"),

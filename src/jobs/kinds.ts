@@ -5,6 +5,7 @@ import type { FieldType } from "../model/field.js";
 import { fieldTypes } from "../model/field.js";
 import { nearestName } from "../nearest-name.js";
 import { isWebAddress } from "../pipeline/expand.js";
+import { type BadGeometry, badGeometryChoices } from "../pipeline/request.js";
 import { type Limit, parseLimit } from "../sync/request.js";
 import type { Place } from "./places.js";
 
@@ -56,6 +57,11 @@ export const choice = <const T extends string>(choices: readonly T[]): Kind<T> =
     if (found !== undefined) return found;
     throw place.isNot(`one of ${choices.join(", ")}`);
   });
+
+/** `null` needs no quotes, which YAML reads as no text. */
+export const badGeometry: Kind<BadGeometry> = kind({ enum: [...badGeometryChoices, null] }, (place) =>
+  place.value === null ? "null" : choice(badGeometryChoices).read(place),
+);
 
 export const wholeNumber = (least: number): Kind<number> =>
   kind(orReference({ type: "integer", minimum: least }), (place) => {

@@ -115,7 +115,7 @@ function refuseMembers(says: StepSays, members: readonly (keyof StepSays)[], pla
 function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest {
   const { source, layer, in: readerOptions, maxRejects, maxInput } = says;
   const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = says;
-  const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers } = says;
+  const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers, onBadGeometry } = says;
   // The job is run in its own folder, and the variable is of where it is called.
   const grids = [...(says.grid ?? []), ...gridFolders(environment).map((folder) => resolve(folder))];
   return given({
@@ -137,6 +137,7 @@ function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest
     readerOptions,
     rejects,
     maxRejects: maxRejects?.text,
+    onBadGeometry,
     strict,
     skipErrors,
     workers,

@@ -18,6 +18,17 @@ export interface Soundness {
   readonly leastLine: number;
   /** The last position of a ring has the height of the first one, too. */
   readonly closesHeights: boolean;
+  /** Parts with a position that is not finite are left out, as degenerate ones are. */
+  readonly finite?: boolean;
+}
+
+/** Whether a position of these has an x or y that is not finite, or an infinite height. */
+function isUnfinite({ xy, z }: GeometryColumn, from: number, to: number): boolean {
+  for (let k = from; k < to; k++) {
+    if (!Number.isFinite(xy[2 * k]!) || !Number.isFinite(xy[2 * k + 1]!)) return true;
+    if (z !== null && Math.abs(z[k]!) === Number.POSITIVE_INFINITY) return true;
+  }
+  return false;
 }
 
 /** Whether ring r ends where it begins. */
@@ -92,6 +103,7 @@ export class SoundCopy {
     if (kind === Kind.GeometryCollection) left = this.members(column, i, builder);
     else if (isPolygonal(kind)) left = this.polygons(column, i, builder);
     else if (isLineal(kind)) left = this.lines(column, i, builder);
+    else if (kind === Kind.MultiPoint && this.needs.finite) left = this.points(column, i, builder);
     else for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) builder.copyPart(column, p);
     if (left || this.dropped === dropped) {
       builder.end();
@@ -103,11 +115,39 @@ export class SoundCopy {
     return this.fault;
   }
 
+  /** Whether a ring or line cannot stay for a position of it. */
+  private isUnfit(column: GeometryColumn, r: number): boolean {
+    const { positionOffsets } = column;
+    return this.needs.finite === true && isUnfinite(column, positionOffsets[r]!, positionOffsets[r + 1]!);
+  }
+
+  private points(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { partOffsets, ringOffsets, positionOffsets } = column;
+    const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
+    const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+    let left = false;
+    for (let k = from; k < to; k++) {
+      if (isUnfinite(column, k, k + 1)) {
+        this.dropped++;
+        this.fault ||= `the position ${column.xy[2 * k]} ${column.xy[2 * k + 1]}`;
+        continue;
+      }
+      if (!left) {
+        builder.part();
+        builder.ring();
+      }
+      left = true;
+      builder.copyPositions(column, k, k + 1);
+    }
+    return left;
+  }
+
   private drop(column: GeometryColumn, r: number, what: string): void {
     this.dropped++;
     const at = column.positionOffsets[r]!;
     const count = column.positionOffsets[r + 1]! - at;
     const where = `${column.xy[2 * at]} ${column.xy[2 * at + 1]}`;
+    if (this.isUnfit(column, r)) this.fault ||= `a ${what} with a position that is not finite`;
     this.fault ||= `a ${what} of ${count === 1 ? "one position" : `${count} positions`} at ${where}`;
   }
 
@@ -134,7 +174,7 @@ export class SoundCopy {
     for (let r = ringOffsets[partOffsets[i]!]!; r < to; r++) {
       const count = positionOffsets[r + 1]! - positionOffsets[r]!;
       if (count === 0) this.empty++;
-      else if (count < this.needs.leastLine) this.drop(column, r, "line");
+      else if (count < this.needs.leastLine || this.isUnfit(column, r)) this.drop(column, r, "line");
       else {
         if (!left) builder.part();
         left = true;
@@ -164,7 +204,7 @@ export class SoundCopy {
       const count = column.positionOffsets[r + 1]! - column.positionOffsets[r]!;
       const closed = count > 1 && isClosed(column, r);
       if (count === 0) this.empty++;
-      else if (count + (closed ? 0 : 1) < leastRing) {
+      else if (count + (closed ? 0 : 1) < leastRing || this.isUnfit(column, r)) {
         this.drop(column, r, "ring");
         if (r === shell) return false;
       } else {

@@ -323,6 +323,16 @@ export class GeometryBuilder {
   }
 }
 
+/** The column with null geometries in these rows. */
+export function withoutGeometries(column: GeometryColumn, rows: ReadonlySet<number>): GeometryColumn {
+  const builder = new GeometryBuilder();
+  for (let row = 0; row < column.length; row++) {
+    if (rows.has(row)) builder.none();
+    else builder.copy(column, row);
+  }
+  return builder.finish();
+}
+
 /** The features `rows` of the column, in that order. */
 export function takeGeometries(column: GeometryColumn, rows: Uint32Array): GeometryColumn {
   const builder = new GeometryBuilder();

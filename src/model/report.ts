@@ -30,6 +30,8 @@ export interface Reject {
   readonly feature: Feature | null;
   /** The source's own text of it, where it could not be read as a feature. */
   readonly text?: string;
+  /** The feature goes on with a null geometry: only its geometry could not be carried. */
+  readonly kept?: boolean;
 }
 
 /** A stretch of a source that was given up to read past damage: nobody knows which features stood in it. */

@@ -46,6 +46,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     readonly skipErrors: boolean,
     readonly blueprint: unknown,
     readonly now: Date,
+    readonly keepsRows = false,
     readonly prescan?: Prescan,
   ) {}
 

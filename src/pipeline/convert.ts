@@ -14,8 +14,8 @@ import { checkGeometryDeclared, checkGeometryFound } from "./geometry-missing.js
 import { openInputs } from "./inputs.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
-import { parseRejectLimit, RejectsFile } from "./rejects.js";
-import { type ConvertReport, describeGap, describeLoss, Gathered, nothingToDo } from "./report.js";
+import { keepsRows, parseRejectLimit, RejectsFile } from "./rejects.js";
+import { type ConvertReport, describeGap, describeKept, describeLoss, Gathered, nothingToDo } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
 import { openUpdate, updatesInPlace } from "./update.js";
@@ -74,7 +74,7 @@ async function convertWhole(
   const { shortLines = false } = writer.accepts;
   await using inputs = await openInputs(
     request.inputs,
-    { ...request, shortLines, executor: shared ?? early ?? undefined },
+    { ...request, keepsRows: keepsRows(request, writer.accepts), shortLines, executor: shared ?? early ?? undefined },
     host,
     spool,
   );
@@ -98,8 +98,10 @@ async function convertWhole(
     checkGeometryFound(inputs.layers, gathered.located, request);
     const losses = gathered.losses.list();
     const { gaps } = gathered;
-    if (request.strict && losses.length + gaps.length > 0)
-      throw fault("lossy", { losses: [...gaps.map(describeGap), ...losses.map(describeLoss)] });
+    if (request.strict && losses.length + gaps.length + rejects.kept > 0)
+      throw fault("lossy", {
+        losses: [...gaps.map(describeGap), ...losses.map(describeLoss), ...describeKept(rejects)],
+      });
     run.settle();
     const rejected = rejects.settle();
     const reports = run.reports();
@@ -110,6 +112,7 @@ async function convertWhole(
       read: gathered.read,
       written,
       rejected: rejects.count,
+      kept: rejects.kept,
       gaps,
       losses,
       notices: gathered.notices.list(),

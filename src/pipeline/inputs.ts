@@ -56,6 +56,8 @@ type InputRequest = Pick<
   ConvertRequest,
   "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
 > & {
+  /** Features whose geometry cannot be read go on without it. */
+  readonly keepsRows?: boolean;
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
   readonly shortLines?: boolean;
   /** Threads that look at the inputs, too. */
@@ -98,10 +100,11 @@ export async function openInputs(
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
     const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
     const skipErrors = request.skipErrors ?? false;
-    const spec: PrescanSpec = { source: source.spec, reader: ref, skipErrors };
+    const { keepsRows = false } = request;
+    const spec: PrescanSpec = { source: source.spec, reader: ref, skipErrors, keepsRows };
     const { executor } = request;
     const prescan = executor?.prescan && ((pieces: AsyncIterable<unknown>) => executor.prescan!(spec, pieces));
-    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, prescan);
+    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsRows, prescan);
     context.statedCrs = request.sourceCrs === undefined ? null : await askedCrs("--source-crs", request.sourceCrs);
     context.swapsXy = request.swapXy ?? false;
     contexts.push(context);

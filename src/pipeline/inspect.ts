@@ -67,7 +67,12 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   const whole = { ...request, output: "" };
   await using early = await startEarly(whole, host, null);
   await using spool = new Spool();
-  await using inputs = await openInputs(request.inputs, { ...request, executor: early ?? undefined }, host, spool);
+  await using inputs = await openInputs(
+    request.inputs,
+    { ...request, keepsRows: true, executor: early ?? undefined },
+    host,
+    spool,
+  );
   const gathered = new Gathered();
   for (const found of inputs.findings) gathered.add(found);
   const layers: LayerReport[] = [];
@@ -101,6 +106,7 @@ async function inspectLayer(
     layer: open.index,
     layerName: layer.name,
     skipErrors: request.skipErrors ?? false,
+    keepsRows: true,
     stages: [],
     checks: [...(await areaChecks(crs)), ...(thorough ? checksOf(crs) : [])],
     end: { kind: "summary", refine },

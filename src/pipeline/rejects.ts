@@ -1,7 +1,8 @@
 import { fault, type Place } from "../errors.js";
 import type { OutputSet } from "../io/output-set.js";
 import type { Reject } from "../model/report.js";
-import type { SinkFile } from "../plugin/format.js";
+import type { Accepts, SinkFile } from "../plugin/format.js";
+import type { ConvertRequest } from "./request.js";
 
 /** `12`, `5%`, or no limit. */
 export interface RejectLimit {
@@ -38,6 +39,16 @@ export function absolute<T extends { readonly place: Place }>(found: T, record: 
   };
 }
 
+/** Whether a feature whose geometry alone cannot be carried goes on without it. */
+export const keepsRows = (
+  { onBadGeometry = "null" }: Pick<ConvertRequest, "onBadGeometry">,
+  { nullGeometry }: Pick<Accepts, "nullGeometry">,
+): boolean => nullGeometry && onBadGeometry === "null";
+
+/** How many of the rejects are of features that do not go on without their geometry. */
+export const leftOut = (rejects: readonly Reject[]): number =>
+  rejects.reduce((count, { kept }) => (kept ? count : count + 1), 0);
+
 /**
  * The rejected features as newline-delimited GeoJSON, each with a member `reject` that says why and from where. The
  * file comes into being with the first reject and is committed with the output.
@@ -45,6 +56,8 @@ export function absolute<T extends { readonly place: Place }>(found: T, record: 
 export class RejectsFile {
   private file: SinkFile | undefined;
   count = 0;
+  /** Those that went on without their geometry. */
+  kept = 0;
 
   /** @param path null where there is nowhere to put them: they are counted all the same */
   constructor(
@@ -57,6 +70,7 @@ export class RejectsFile {
   async add(input: string, layer: string, rejects: readonly Reject[], record: number, line: number): Promise<void> {
     if (rejects.length === 0) return;
     this.count += rejects.length;
+    this.kept += rejects.length - leftOut(rejects);
     if (this.limit && this.count > this.limit.count) this.stop();
     if (this.path === null) return;
     if (!this.file) {
@@ -64,9 +78,9 @@ export class RejectsFile {
       this.file = await sink.create();
     }
     const lines = rejects.map((reject) => {
-      const { code, reason, place, feature, text } = absolute(reject, record, line);
+      const { code, reason, place, feature, text, kept } = absolute(reject, record, line);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
-      return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(text === undefined ? {} : { text }) } })}\n`;
+      return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;
     });
     await this.file.write(Buffer.from(lines.join("")));
   }

@@ -60,6 +60,8 @@ export interface ConvertReport {
   readonly read: number;
   readonly written: number;
   readonly rejected: number;
+  /** Rejected features that were carried without their geometry: they are among those written. */
+  readonly kept: number;
   /** Stretches of the inputs that were given up (`--skip-errors`). */
   readonly gaps: readonly Gap[];
   readonly losses: readonly Loss[];
@@ -80,6 +82,7 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
     read: 0,
     written: 0,
     rejected: 0,
+    kept: 0,
     gaps: [],
     losses: [],
     notices: [],
@@ -141,6 +144,12 @@ export function describeGap({ source, place, bytes, reason }: Gap): string {
   const at = describePlace(place);
   const extent = bytes === null ? "what belongs there" : counted(bytes, "byte");
   return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
+}
+
+/** "3 features without their geometry …"; nothing where there are none. */
+export function describeKept({ kept }: { readonly kept: number }): string[] {
+  const what = `${counted(kept, "feature")} without ${kept === 1 ? "its geometry" : "their geometries"}`;
+  return kept === 0 ? [] : [`${what}, which could not be carried; --on-bad-geometry reject leaves such features out`];
 }
 
 /** "text-cut: name (12 values): …" */

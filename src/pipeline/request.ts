@@ -7,6 +7,12 @@ import type { Registry } from "../plugin/registry.js";
 import type { HostGrids } from "./grid-store.js";
 import type { ConvertReport } from "./report.js";
 
+/** What becomes of features whose geometry alone cannot be carried. */
+export const badGeometryChoices = ["null", "reject"] as const;
+export const badGeometryHelp =
+  "null: a feature whose geometry cannot be carried goes without it, and counts as rejected; reject: it is left out";
+export type BadGeometry = (typeof badGeometryChoices)[number];
+
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
 export interface ConvertRequest {
   /** Paths, http(s) and s3 addresses, `map:ID` for a map of a service, or `-` for stdin. */
@@ -45,6 +51,11 @@ export interface ConvertRequest {
   readonly rejects?: string;
   /** `12` or `5%`: more rejects than that stop the conversion. */
   readonly maxRejects?: string;
+  /**
+   * What becomes of a feature whose geometry cannot be carried while its attributes can: it keeps its place with a null
+   * geometry, the default, or is left out. It counts as rejected either way. Left out where the target needs a geometry.
+   */
+  readonly onBadGeometry?: BadGeometry;
   /** Any loss is a failure. */
   readonly strict?: boolean;
   /** Read past damage of the container. */

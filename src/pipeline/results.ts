@@ -2,6 +2,7 @@ import type { Conversion } from "./conversion.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
 import { glances, pieces } from "./reading.js";
+import { keepsRows } from "./rejects.js";
 import { type Shape, wantedFields } from "./shape.js";
 import type { TaskSpec, WorkResult } from "./task.js";
 
@@ -10,7 +11,7 @@ import type { TaskSpec, WorkResult } from "./task.js";
  * @param limit as many features are let through
  */
 export async function* results(
-  { request, host, executor, meter }: Conversion,
+  { request, host, executor, meter, writer }: Conversion,
   open: OpenLayer,
   shape: Shape,
   end: TaskSpec["end"],
@@ -25,6 +26,7 @@ export async function* results(
     layer: open.index,
     layerName: open.layer.name,
     skipErrors: request.skipErrors ?? false,
+    keepsRows: keepsRows(request, writer.accepts),
     stages,
     wanted: wantedFields(request),
     end,

@@ -15,6 +15,7 @@ import { buildStage } from "../stages/build.js";
 import { type FitPlan, fitBatch } from "../stages/fit.js";
 import type { Stage, StageContext, StageSpec } from "../stages/stage.js";
 import { type Findings, HostContext } from "./context.js";
+import { leftOut } from "./rejects.js";
 
 /** A format and its options, so that another thread finds them: `module` is what it imports. */
 export interface FormatRef {
@@ -28,6 +29,8 @@ export interface PrescanSpec {
   readonly source: SourceSpec;
   readonly reader: FormatRef;
   readonly skipErrors: boolean;
+  /** Features whose geometry cannot be carried go on without it. */
+  readonly keepsRows: boolean;
 }
 
 export interface TaskSpec extends PrescanSpec {
@@ -94,7 +97,14 @@ export interface Task {
 
 /** @throws format-cannot-write, and whatever the encoders' and stages' settings are refused with */
 export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
-  const context = new HostContext(spec.layerName, signal, spec.skipErrors, spec.blueprint, new Date(spec.now));
+  const context = new HostContext(
+    spec.layerName,
+    signal,
+    spec.skipErrors,
+    spec.blueprint,
+    new Date(spec.now),
+    spec.keepsRows,
+  );
   const stageContext = new CountingContext(spec.layerName, context);
   const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
   const stages = await build(spec.stages);
@@ -112,6 +122,10 @@ class CountingContext implements StageContext {
     private readonly host: HostContext,
   ) {}
 
+  get keepsRows(): boolean {
+    return this.host.keepsRows;
+  }
+
   lose(...loss: Parameters<StageContext["lose"]>): void {
     this.host.lose(...loss);
   }
@@ -125,21 +139,21 @@ class CountingContext implements StageContext {
   }
 
   reject(...reject: Parameters<StageContext["reject"]>): void {
-    this.rejected++;
+    if (!reject[0].kept) this.rejected++;
     this.host.reject(...reject);
   }
 }
 
 /** Looks at a piece of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
 export async function prescan(
-  { source: where, reader: ref, skipErrors }: PrescanSpec,
+  { source: where, reader: ref, skipErrors, keepsRows }: PrescanSpec,
   piece: unknown,
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
   const source = sourceOf(where);
   const reader = await readerOf(ref, findFormat);
-  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0));
+  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsRows);
   return reader.prescan!(source, piece, context);
 }
 
@@ -226,7 +240,7 @@ class OpenedTask implements Task {
       await turn();
     }
     const found = this.context.take(lastRecord);
-    read += found.rejects.length - stageContext.rejected;
+    read += leftOut(found.rejects) - stageContext.rejected;
     return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
   }
 

@@ -5,6 +5,7 @@ import type { Located } from "./geometry-missing.js";
 import type { OpenLayer } from "./inputs.js";
 import type { PlannedLayer } from "./plan-layer.js";
 import { declaredFields, withUnrepeated } from "./reading.js";
+import { leftOut } from "./rejects.js";
 import { results } from "./results.js";
 import { missing, wantedFields } from "./shape.js";
 import type { EncodedChunk, EncodeSpec } from "./task.js";
@@ -62,7 +63,7 @@ async function tellRest({ gathered, rejects }: Conversion, planned: PlannedLayer
   const said = withUnrepeated(open.context.take(0), planned.said.get(open));
   gathered.add(said);
   if (open.existing) checkWhole(open, said);
-  gathered.read += said.rejects.length;
+  gathered.read += leftOut(said.rejects);
   await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
 }
 

@@ -76,6 +76,11 @@ export interface ReadContext extends Context {
   readonly statedCrs?: Crs | null;
   /** Whether x and y are exchanged behind the reader (`--swap-xy`). */
   readonly swapsXy?: boolean;
+  /**
+   * A feature whose geometry cannot be read goes on with a null geometry, and its reject says `kept: true`; where
+   * false, it is left out as every other reject is.
+   */
+  readonly keepsRows: boolean;
   /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
   reject(reject: Reject): void;
   /** With `skipErrors`: a stretch of the container that was given up. The run ends with 5, as with rejects. */

@@ -1,7 +1,10 @@
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
+import { SoundCopy } from "../model/degenerate.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
-import { keepRows } from "./rows.js";
+import { GeometryBuilder } from "../model/geometry-builder.js";
+import { noteRepairs } from "./drop-degenerate.js";
+import { type GeometryFault, rejectGeometries } from "./rows.js";
 import { choiceSetting, type Settings, textSetting } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
@@ -28,9 +31,8 @@ const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
   finite: { x: Number.MAX_VALUE, y: Number.MAX_VALUE },
 };
 
-interface Fault {
+interface Fault extends GeometryFault {
   readonly code: "not-finite" | "out-of-range";
-  readonly reason: string;
 }
 
 function arePositionsWithin(xy: Float64Array, { x, y }: Range): boolean {
@@ -129,8 +131,24 @@ class RowCheck {
   }
 }
 
+/** The batch without the parts of multi geometries, holes and members of collections that have a position not finite. */
+function withFiniteParts(batch: Batch, check: RowCheck, context: StageContext): Batch {
+  const { geometry } = batch;
+  const builder = new GeometryBuilder();
+  const copy = new SoundCopy({ leastLine: 0, closesHeights: false, finite: true });
+  for (let row = 0; row < batch.length; row++) {
+    const isWhole = check.fault(geometry, row)?.code !== "not-finite" || copy.add(geometry, row, builder) !== null;
+    if (isWhole) builder.copy(geometry, row);
+  }
+  if (copy.dropped === 0) return batch;
+  context.lose("not-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
+  noteRepairs(copy, context);
+  return batch.with({ geometry: builder.finish() });
+}
+
 /**
- * Rejects features with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Positions
+ * Rejects geometries with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Of a
+ * geometry of several parts those with positions that are not finite are left out (loss `not-finite-part`). Positions
  * at most 1e-9 degrees beyond are put on the edge and counted in the notice `snapped`; nothing else is moved.
  * @throws crs-missing in the mode `assumed`
  */
@@ -139,10 +157,11 @@ export function build(settings: Settings, context: StageContext): Stage {
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
   return {
-    apply(batch: Batch): Batch {
-      if (allWithin(batch.geometry, range)) return batch;
+    apply(given: Batch): Batch {
+      if (allWithin(given.geometry, range)) return given;
+      const batch = withFiniteParts(given, new RowCheck(range), context);
       const check = new RowCheck(range);
-      const keep = new Uint8Array(batch.length).fill(1);
+      const faults = new Map<number, Fault>();
       for (let row = 0; row < batch.length; row++) {
         const snaps = check.snaps;
         const found = check.fault(batch.geometry, row);
@@ -151,13 +170,11 @@ export function build(settings: Settings, context: StageContext): Stage {
           throw fault("crs-missing", { source, reason: `it is not plain longitude and latitude: ${found.reason}` });
         }
         check.snaps = snaps;
-        keep[row] = 0;
-        const place = { record: batch.recordAt(row) };
-        context.reject({ ...found, place, feature: batch.featureAt(row) });
+        faults.set(row, found);
       }
-      if (check.snaps === 0) return keepRows(batch, keep);
+      if (check.snaps === 0) return rejectGeometries(batch, faults, context);
       context.notice("snapped", undefined, "positions up to 1e-9° beyond the range were put on its edge", check.snaps);
-      return keepRows(batch.with({ geometry: check.repaired(batch.geometry) }), keep);
+      return rejectGeometries(batch.with({ geometry: check.repaired(batch.geometry) }), faults, context, batch);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Batch } from "../model/batch.js";
 import { validityChecker } from "./make-valid.js";
-import { keepRows } from "./rows.js";
+import { type GeometryFault, rejectGeometries } from "./rows.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
@@ -9,15 +9,12 @@ export async function build(_: Settings, context: StageContext): Promise<Stage> 
   const problem = await validityChecker();
   return {
     apply(batch: Batch): Batch {
-      const keep = new Uint8Array(batch.length).fill(1);
+      const faults = new Map<number, GeometryFault>();
       for (let row = 0; row < batch.length; row++) {
-        const found = problem(batch.geometry, row);
-        if (found === null) continue;
-        keep[row] = 0;
-        const place = { record: batch.recordAt(row) };
-        context.reject({ code: "invalid-geometry", reason: found, place, feature: batch.featureAt(row) });
+        const reason = problem(batch.geometry, row);
+        if (reason !== null) faults.set(row, { code: "invalid-geometry", reason });
       }
-      return keepRows(batch, keep);
+      return rejectGeometries(batch, faults, context);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Batch } from "../model/batch.js";
 import { isSound, SoundCopy, type Soundness } from "../model/degenerate.js";
 import { GeometryBuilder } from "../model/geometry-builder.js";
-import { keepRows } from "./rows.js";
+import { type GeometryFault, rejectGeometries } from "./rows.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
@@ -28,22 +28,23 @@ export function build(settings: Settings, context: StageContext): Stage {
   };
 }
 
+/** Notes what was closed and what was empty in the features copied. */
+export function noteRepairs({ closed, empty }: SoundCopy, context: StageContext): void {
+  if (closed > 0) context.notice("ring-closed", undefined, "the first position was repeated at the end", closed);
+  if (empty > 0) context.notice("empty-part", undefined, "a part without positions was left out", empty);
+}
+
 export function dropDegenerate(batch: Batch, needs: Soundness, context: StageContext): Batch {
   const builder = new GeometryBuilder();
   const copy = new SoundCopy(needs);
-  const keep = new Uint8Array(batch.length).fill(1);
+  const faults = new Map<number, GeometryFault>();
   for (let row = 0; row < batch.length; row++) {
     const reason = copy.add(batch.geometry, row, builder);
     if (reason === null) continue;
     builder.none();
-    keep[row] = 0;
-    const place = { record: batch.recordAt(row) };
-    context.reject({ code: "degenerate-geometry", reason, place, feature: batch.featureAt(row) });
+    faults.set(row, { code: "degenerate-geometry", reason });
   }
   if (copy.dropped > 0) context.lose("degenerate-part", undefined, `${copy.example} was left out`, copy.dropped);
-  if (copy.closed > 0) {
-    context.notice("ring-closed", undefined, "the first position was repeated at the end", copy.closed);
-  }
-  if (copy.empty > 0) context.notice("empty-part", undefined, "a part without positions was left out", copy.empty);
-  return keepRows(batch.with({ geometry: builder.finish() }), keep);
+  noteRepairs(copy, context);
+  return rejectGeometries(batch.with({ geometry: builder.finish() }), faults, context, batch);
 }

@@ -1,5 +1,5 @@
 import type { Batch } from "../model/batch.js";
-import { keepRows } from "./rows.js";
+import { rejectGeometries } from "./rows.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 import { repairColumn } from "./valid/repair.js";
@@ -33,13 +33,8 @@ export async function build(_settings: Settings, context: StageContext): Promise
       if (measured.size > 0) {
         context.lose("m-dropped", undefined, "repaired geometries have no measures", measured.size);
       }
-      for (const [row, reason] of [...failed].sort(([a], [b]) => a - b)) {
-        const place = { record: batch.recordAt(row) };
-        context.reject({ code: "not-repairable", reason, place, feature: batch.featureAt(row) });
-      }
-      const keep = new Uint8Array(batch.length).fill(1);
-      for (const row of failed.keys()) keep[row] = 0;
-      return keepRows(batch.with({ geometry: column }), keep);
+      const faults = new Map([...failed].map(([row, reason]) => [row, { code: "not-repairable", reason }]));
+      return rejectGeometries(batch.with({ geometry: column }), faults, context, batch);
     },
   };
 }

@@ -3,7 +3,7 @@ import { buildTransform, failureReason } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
-import { keepRows } from "./rows.js";
+import { type GeometryFault, rejectGeometries } from "./rows.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
@@ -71,19 +71,14 @@ export async function build(settings: Settings, context: StageContext): Promise<
       tellUses(operation, counts, context);
       const carried = batch.with({ geometry: column });
       if (failures === 0) return carried;
-      const keep = new Uint8Array(batch.length).fill(1);
+      const faults = new Map<number, GeometryFault>();
       for (let row = 0; row < batch.length; row++) {
         const position = failedPosition(batch.geometry, column, row);
         if (position === null) continue;
-        keep[row] = 0;
-        context.reject({
-          code: "not-transformable",
-          reason: `the position ${position.join(", ")} ${why(...position)}`,
-          place: { record: batch.recordAt(row) },
-          feature: batch.featureAt(row),
-        });
+        const reason = `the position ${position.join(", ")} ${why(...position)}`;
+        faults.set(row, { code: "not-transformable", reason });
       }
-      return keepRows(carried, keep);
+      return rejectGeometries(carried, faults, context, batch);
     },
   };
 }

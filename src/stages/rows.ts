@@ -1,4 +1,33 @@
 import type { Batch } from "../model/batch.js";
+import { withoutGeometries } from "../model/geometry-builder.js";
+import type { StageContext } from "./stage.js";
+
+/** Why the geometry of a row cannot be carried. */
+export interface GeometryFault {
+  readonly code: string;
+  readonly reason: string;
+}
+
+/**
+ * Rejects the geometries of these rows: the rows go on without them, or are left out where the context keeps no rows.
+ * @param shown the features as the rejects show them
+ */
+export function rejectGeometries(
+  batch: Batch,
+  faults: ReadonlyMap<number, GeometryFault>,
+  context: StageContext,
+  shown: Batch = batch,
+): Batch {
+  if (faults.size === 0) return batch;
+  const kept = context.keepsRows ? { kept: true } : {};
+  for (const [row, { code, reason }] of [...faults].sort(([a], [b]) => a - b)) {
+    context.reject({ code, reason, place: { record: batch.recordAt(row) }, feature: shown.featureAt(row), ...kept });
+  }
+  const rows = new Set(faults.keys());
+  return context.keepsRows
+    ? batch.with({ geometry: withoutGeometries(batch.geometry, rows) })
+    : batch.without([...rows].sort((a, b) => a - b));
+}
 
 /** The rows that are marked with anything but 0; the batch itself where all are. */
 export function keepRows(batch: Batch, keep: Uint8Array): Batch {

@@ -12,6 +12,8 @@ export interface StageContext {
   readonly layer: string;
   lose(code: string, field: string | undefined, example: string, count?: number): void;
   notice(code: string, field: string | undefined, example: string, count?: number): void;
+  /** Features whose geometry cannot be carried go on without it, as the rejects say; else they are left out. */
+  readonly keepsRows: boolean;
   reject(reject: Reject): void;
   /** So many positions went by this of several operations between two systems. */
   went(operation: string, accuracy: number | null, positions: number): void;

@@ -9,7 +9,7 @@ import { fillMapKeys, fillSourceKeys } from "./key-fill.js";
 import { checkMatches, type KeyMatches } from "./key-match.js";
 import type { UnfitKey } from "./key-value.js";
 import type { PlanMode, SyncKey } from "./plan.js";
-import { keepRejectedKeys } from "./rejected-keys.js";
+import { keepRejectedKeys, withholdUnlocated } from "./rejected-keys.js";
 import type { SyncRequest } from "./request.js";
 import { limitMap } from "./scope.js";
 import type { ReadSource, SourceFeature } from "./source.js";
@@ -20,6 +20,8 @@ export interface KeyReport extends KeyMatches {
   readonly repeated: number;
   /** Features of the source that `--on-missing-key` rejected: they are among the rejects. */
   readonly keyless: number;
+  /** Features whose geometry could not be carried and whose match on the map has one: the map keeps it. */
+  readonly withheld: number;
   /** Rejects whose key nobody knows: any feature of the map may be theirs. The keys of the others are in `rejected`. */
   readonly unknownRejects: number;
   readonly notices: readonly Loss[];
@@ -49,11 +51,13 @@ export async function checkKeys(
   const names = { mode, source: source.inputs.join(", "), map: request.map, field: nameOf(key) };
   const matches = checkMatches(workspace, names);
   const unknownRejects = await keepRejectedKeys(request, source, workspace, key);
+  const losesGeometry = mode === "delete" || request.guards.allowNullGeometry;
+  const withheld = losesGeometry ? 0 : withholdUnlocated(workspace);
   const notices = [
     ...repeatedNotices(request, key, repeated),
     ...(mode === "delete" ? [] : newKeyNotices(request, workspace, key, matches)),
   ];
-  return { ...matches, repeated, keyless, unknownRejects, notices };
+  return { ...matches, repeated, keyless, withheld, unknownRejects, notices };
 }
 
 function repeatedNotices({ source, onDuplicate }: SyncRequest, key: SyncKey, count: number): Loss[] {

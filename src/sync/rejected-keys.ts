@@ -1,3 +1,4 @@
+import { Kind } from "../model/geometry.js";
 import type { RemoteKey } from "../remote/wire.js";
 import type { Workspace } from "../remote/workspace.js";
 import { isUnfit, keyIn } from "./key-value.js";
@@ -24,9 +25,24 @@ export async function keepRejectedKeys(
   for await (const rejected of rejects.features()) {
     const keys = names === null ? idOf(rejected) : keysIn(rejected, names);
     for (const one of keys) insert.run(String(one));
-    if (keys.length === 0) unknown++;
+    // A feature that went on without its geometry is found by its key on the other side of the comparison.
+    if (keys.length === 0 && !rejected.reject.kept) unknown++;
   }
   return unknown;
+}
+
+/**
+ * Takes features out of the source that have no geometry only since theirs could not be carried, where the map has one
+ * for them: their keys are among the rejected ones, so that the map keeps what it has.
+ * @returns how many
+ */
+export function withholdUnlocated({ database }: Workspace): number {
+  return database
+    .prepare(
+      `DELETE FROM source WHERE kind = ${Kind.none} AND key IN (SELECT key FROM rejected)
+       AND EXISTS (SELECT 1 FROM map WHERE map.key = source.key AND map.kind <> ${Kind.none})`,
+    )
+    .run().changes;
 }
 
 const idOf = ({ id }: RejectedFeature): RemoteKey[] =>

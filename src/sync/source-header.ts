@@ -8,7 +8,7 @@ export function sourceHeader(source: ReadSource, keys: KeyReport | null): PlanHe
   return {
     inputs,
     fingerprint,
-    features: source.features - (keys?.repeated ?? 0) - (keys?.keyless ?? 0),
+    features: source.features - (keys?.repeated ?? 0) - (keys?.keyless ?? 0) - (keys?.withheld ?? 0),
     complete: source.complete && rejects.count === 0,
     rejected: rejects.count,
     unidentified: keys?.unknownRejects ?? rejects.count,

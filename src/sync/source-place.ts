@@ -29,8 +29,8 @@ function linesBefore(path: string, byte: number): number {
 async function rejectedRecords({ rejects }: ReadSource): Promise<ReadonlyMap<string, number[]>> {
   const records = new Map<string, number[]>();
   for await (const { reject } of rejects.features()) {
-    const { layer, record } = reject;
-    if (layer === undefined || record === undefined) continue;
+    const { layer, record, kept } = reject;
+    if (layer === undefined || record === undefined || kept) continue;
     const known = records.get(layer);
     if (known) known.push(record);
     else records.set(layer, [record]);

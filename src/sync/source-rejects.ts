@@ -24,6 +24,8 @@ export interface RejectedFeature {
     /** Where it stood, if it could not be read; none where its key was at fault. */
     readonly layer?: string;
     readonly record?: number;
+    /** It went on without its geometry, which alone could not be carried. */
+    readonly kept?: boolean;
   };
 }
 

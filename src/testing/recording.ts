@@ -20,6 +20,8 @@ export class Recording implements ReadContext, WriteContext {
   /** What `passed` said so far, added up. */
   records = 0;
   lines = 0;
+  /** Whether features whose geometry cannot be read go on without it. */
+  keepsRows = false;
   private readonly lossTally = new Tally();
   private readonly noticeTally = new Tally();
   private readonly spool = new Spool();

@@ -84,7 +84,7 @@ export function planTargets(
   }));
 }
 
-const quiet = { layer: "", lose() {}, notice() {}, reject() {}, went() {} };
+const quiet = { layer: "", keepsRows: false, lose() {}, notice() {}, reject() {}, went() {} };
 
 /** The rows of a batch that go to a target, cut to a size. */
 export function fittedBatches(target: Target, batch: Batch, batchSize: number): Batch[] {

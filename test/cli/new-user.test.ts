@@ -267,7 +267,8 @@ test("a --source-crs that is not what the input says is told", () => {
 
 test("rejects that go nowhere are told with what would keep them", () => {
   const { stderr } = geoferry(["convert", `${samples}/flawed/capitals.csv`, "-", "--to", "csv"]);
-  expect(stderr).toContain("4 features rejected; --rejects FILE takes them with their reasons");
+  expect(stderr).toContain("3 features kept without geometry; --rejects FILE takes the geometries with their reasons");
+  expect(stderr).toContain("1 feature rejected; --rejects FILE takes them with their reasons");
 });
 
 test("the accuracy that a refusal names is enough", () => {

@@ -11,6 +11,7 @@ import type { StageContext } from "../../src/stages/stage.js";
 /** A stage context that remembers. */
 export class Heard implements StageContext {
   readonly layer = "layer";
+  constructor(readonly keepsRows = false) {}
   readonly rejects: Reject[] = [];
   private readonly lossTally = new Tally();
   private readonly noticeTally = new Tally();

@@ -183,14 +183,67 @@ describe("a guard", () => {
     const good = places(20)
       .map((one) => JSON.stringify(one))
       .join("\n");
-    const source = world.file(
-      "torn.geojsonl",
-      `${good}\n{"type":"Feature","geometry":{"type":"Nothing"},"properties":{}}\n`,
-    );
+    const source = world.file("torn.geojsonl", `${good}\n{"type":"Feature","geometry":null,"properties":[]}\n`);
     const map = await mapWith(places(21));
     const said = await run(["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"]);
     stopped(said, 7, /rejected without a key/);
     expect(await world.features(map)).toHaveLength(21);
+  });
+});
+
+describe("features whose geometry is beyond repair", () => {
+  /** The second of three is at a latitude beyond the pole. */
+  const flawed = (title: (i: number) => string) =>
+    places(3, (i) => ({ title: title(i) })).map((one, i) =>
+      i === 1 ? { ...one, geometry: { type: "Point" as const, coordinates: [1, 95] } } : one,
+    );
+  const shown = async (map: string) =>
+    (await world.features(map))
+      .map(({ properties, geometry }) => [properties.ref, properties.title, geometry?.type ?? null])
+      .sort();
+
+  test("leave the geometry that the map has, and all else of its feature; a second push sends nothing", async () => {
+    const map = await mapWith(places(3));
+    const args = ["--remote-field", "ref", "--mode", "full"];
+    const source = flawed((i) => `New ${i}`);
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    const expected = [
+      ["p0", "New 0", "Point"],
+      ["p1", "Place 1", "Point"],
+      ["p2", "New 2", "Point"],
+    ];
+    expect(await shown(map)).toEqual(expected);
+    const before = proxy.writes;
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect(proxy.writes).toBe(before);
+    expect(await shown(map)).toEqual(expected);
+  });
+
+  test("take the geometry from the map where --allow-null-geometry says so", async () => {
+    const map = await mapWith(places(3));
+    const args = ["--remote-field", "ref", "--allow-null-geometry"];
+    expect(
+      await push(
+        flawed((i) => `New ${i}`),
+        map,
+        ...args,
+      ),
+    ).toMatchObject({ status: 5 });
+    expect((await shown(map))[1]).toEqual(["p1", "New 1", null]);
+  });
+
+  test("are created without one where the map has no such feature, unless they are left out", async () => {
+    const args = ["--remote-field", "ref", "--mode", "full"];
+    const source = flawed((i) => `New ${i}`);
+    const map = await mapWith(places(1));
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect((await shown(map))[1]).toEqual(["p1", "New 1", null]);
+    const before = proxy.writes;
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect(proxy.writes).toBe(before);
+    const other = await mapWith(places(1));
+    expect(await push(source, other, ...args, "--on-bad-geometry", "reject")).toMatchObject({ status: 5 });
+    expect((await shown(other)).map(([ref]) => ref)).toEqual(["p0", "p2"]);
   });
 });
 

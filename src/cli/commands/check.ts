@@ -25,7 +25,7 @@ const inOrder = ({ problems }: LayerReport): LayerReport["problems"] =>
   [...problems].sort((a, b) => (a.place.record ?? 0) - (b.place.record ?? 0));
 
 function describe(layer: LayerReport): string {
-  const unread = layer.problems.filter((problem) => !foundByChecks.has(problem.code)).length;
+  const unread = layer.problems.filter(({ code, kept }) => !foundByChecks.has(code) && !kept).length;
   const lines = inOrder(layer)
     .slice(0, shown)
     .map((problem) => {

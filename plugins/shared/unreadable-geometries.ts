@@ -1,0 +1,19 @@
+import type { Batch } from "../../src/model/index.js";
+import type { ReadContext } from "../../src/plugin/index.js";
+
+/**
+ * Rejects rows of a batch whose geometry, null in the batch, cannot be read: they stay where the context keeps rows,
+ * else they are left out.
+ */
+export function settleUnreadable(
+  batch: Batch,
+  unreadable: readonly (readonly [row: number, reason: string])[],
+  context: Pick<ReadContext, "keepsRows" | "reject">,
+): Batch {
+  const kept = context.keepsRows ? { kept: true } : {};
+  for (const [row, reason] of unreadable) {
+    const place = { record: batch.recordAt(row) };
+    context.reject({ code: "geometry-invalid", reason, place, feature: batch.featureAt(row), ...kept });
+  }
+  return context.keepsRows ? batch : batch.without(unreadable.map(([row]) => row));
+}
