@@ -120,7 +120,7 @@ describe("exit statuses", () => {
     expect(readdirSync(scratch.folder).filter((file) => /^long\.(shp|shx|dbf)/.test(file))).toEqual([]);
   });
 
-  test("5: some features rejected, the others written, the reasons in a file", () => {
+  test("5: the geometries of some features rejected, all features written, the reasons in a file", () => {
     writeFileSync(scratch.path("flawed.geojson"), collection(point(1, 2), point(1, 200), point(3, 4)));
     const done = geoferry(["convert", scratch.path("flawed.geojson"), scratch.path("flawed.csv"), "--json"]);
     expect(done.status).toBe(5);
@@ -132,8 +132,9 @@ describe("exit statuses", () => {
     expect(summary).toMatchObject({
       type: "summary",
       read: 3,
-      written: 2,
+      written: 3,
       rejected: 1,
+      kept: 1,
       rejects: scratch.path("flawed.csv.rejects.geojsonl"),
     });
   });
