@@ -7,8 +7,8 @@ import type { DriverFacts } from "./protocol.js";
 const oneLayerAFile = new Set(["ESRI Shapefile", "MapInfo File", "CSV", "FlatGeobuf", "OGR_GMT", "Selafin", "DXF"]);
 /** Longitude and latitude of WGS84 only. */
 const onlyWgs84 = new Set(["KML", "LIBKML", "GPX", "GeoJSONSeq", "GeoRSS", "GPSBabel"]);
-/** Tables without any geometry. */
-const tablesOnly = new Set(["XLSX", "ODS"]);
+/** Tables without any geometry: geometries become columns (`table-geometry.ts`). */
+export const tablesOnly = new Set(["XLSX", "ODS"]);
 /** Heights that a driver takes and does not keep, and those that keep them and do not say so. */
 const withZ: Readonly<Record<string, boolean>> = {
   "MapInfo File": false,
@@ -76,7 +76,6 @@ const families: readonly { readonly name: string; readonly types: readonly Geome
 const oneKind = new Set(["ESRI Shapefile", "OpenFileGDB", "FileGDB"]);
 
 function geometryTypesOf(name: string): readonly GeometryType[] {
-  if (tablesOnly.has(name)) return [];
   if (name === "GPX") return ["Point", "LineString", "MultiLineString"];
   return oneKind.has(name) ? families.flatMap(({ types }) => types) : everyGeometryType;
 }

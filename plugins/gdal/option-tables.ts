@@ -1,6 +1,9 @@
 /** Option tables of our own kind, from the lists in which GDAL's drivers declare theirs. */
+
 import type { OptionSpec, OptionTable } from "../../src/plugin/index.js";
+import { tablesOnly } from "./accepts.js";
 import type { DriverFacts } from "./protocol.js";
+import { tableGeometries } from "./table-geometry.js";
 
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
@@ -74,10 +77,21 @@ export const readOptions = {
 
 export const readTable = (facts: DriverFacts): OptionTable => ({ ...tableOf(facts.openOptions), ...readOptions });
 
+/** Of drivers that write tables only. */
+const tableOptions = {
+  geometry: {
+    type: "choice",
+    choices: tableGeometries,
+    default: "auto",
+    help: "auto: columns lon and lat (x and y when projected) where all are points, else one of WKT; none leaves them away",
+  },
+} as const satisfies OptionTable;
+
 export const writeTable = (facts: DriverFacts): OptionTable => ({
   ...tableOf(facts.datasetOptions),
   ...tableOf(facts.layerOptions),
   ...memoryOption,
+  ...(tablesOnly.has(facts.name) ? tableOptions : {}),
 });
 
 const textOf = (value: unknown): string => (typeof value === "boolean" ? (value ? "YES" : "NO") : String(value));

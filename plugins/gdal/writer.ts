@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { Field } from "../../src/model/index.js";
+import { type Field, typesIn } from "../../src/model/index.js";
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
 import {
   acceptsOf,
@@ -10,6 +10,7 @@ import {
   hasOnlyUtc,
   hasWholeSeconds,
   keepsEmpty,
+  tablesOnly,
 } from "./accepts.js";
 import { driverFacts } from "./catalogue.js";
 import { GdalConnection } from "./connection.js";
@@ -31,11 +32,14 @@ import { givenOptions } from "./option-tables.js";
 import { placeFiles, placeFolder } from "./output-files.js";
 import type { DriverFacts } from "./protocol.js";
 import { type DriverTraits, type RowChunk, RowEncoder } from "./row-encoder.js";
+import { TableEncoder, type TableGeometry, tableOf } from "./table-geometry.js";
 import { tellDifferences, tellWarning } from "./written.js";
 
 /** Values of the driver's own options, and of ours. */
 export interface WriteValues {
   readonly memory: number;
+  /** Of drivers of tables. */
+  readonly geometry?: TableGeometry;
   readonly [option: string]: unknown;
 }
 
@@ -201,7 +205,7 @@ class GdalAssembler implements Assembler<RowChunk> {
 
   private async description(layer: TargetLayer, path: string, ids: LayerDescription["ids"]): Promise<LayerDescription> {
     const accepts = acceptsOf(this.facts);
-    const tables = accepts.geometryTypes.length === 0;
+    const tables = tablesOnly.has(this.facts.name);
     return {
       name: layer.name,
       path,
@@ -264,11 +268,30 @@ const traitsOf = (driver: string): DriverTraits => ({
   hasFifteenDigits: hasFifteenDigits.has(driver),
 });
 
+/** What a driver of tables is given in place of a layer; that it does not say what coordinates are in is told here. */
+function withoutGeometry(layer: TargetLayer, choice: TableGeometry, label: string, context: WriteContext): TargetLayer {
+  const { crs, summary } = layer;
+  const hasColumns = choice !== "none" && summary !== null && typesIn(summary).length > 0;
+  if (hasColumns && crs !== null && crs.id !== context.crs.wgs84.id) {
+    const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}`;
+    context.lose("crs-undeclared", undefined, example);
+  }
+  return tableOf(layer, choice);
+}
+
 export function writerOf(driver: string): WriterModule<WriteValues, RowChunk> {
   return {
-    encoder: async (layer) => new RowEncoder(layer, traitsOf(driver)),
-    async assembler(sink, layers, values, context) {
+    async encoder(layer, { geometry = "auto" }, context) {
+      if (!tablesOnly.has(driver)) return new RowEncoder(layer, traitsOf(driver));
+      const { label } = driverFacts(driver);
+      const rows = new RowEncoder(tableOf(layer, geometry), traitsOf(driver));
+      return new TableEncoder(layer, geometry, { name: driver, label }, rows, context);
+    },
+    async assembler(sink, given, values, context) {
       const facts = driverFacts(driver);
+      const layers = tablesOnly.has(driver)
+        ? given.map((layer) => withoutGeometry(layer, values.geometry ?? "auto", facts.label, context))
+        : given;
       const scratch = dirname(await context.scratch("gdal.log"));
       const files: RowFile[] = [];
       for (const [n, layer] of layers.entries()) {
