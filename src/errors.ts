@@ -130,6 +130,12 @@ export const registry = {
     return `${e.source}: ${[reason, ...remedy, `leave ${e.option} away if there is none`].join("; ")}`;
   }),
 
+  "features-rejected": entry<{ layer: string; rejected: number; reason: string }>(
+    "rejected",
+    (e) =>
+      `layer ${e.layer}: ${e.rejected === 1 ? "1 feature was rejected" : `${e.rejected} features were rejected`}, the first since ${e.reason}; the option onReject of open takes each of them`,
+  ),
+
   "format-unknown": entry<{ format: string; known: readonly string[] }>(
     "usage",
     (e) => `no format "${e.format}"${orRather(e.format, e.known, `known are ${e.known.join(", ")}`)}`,

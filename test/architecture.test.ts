@@ -70,8 +70,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "src/service",
     "plugins/index.ts",
   ],
+  "src/library": [...left, ...middle, "src/pipeline"],
   "src/testing": [...left, ...middle],
-  "src/index.ts": [...left, ...middle, "src/pipeline", "src/remote", "src/sync", "src/jobs", "plugins/index.ts"],
+  "src/index.ts": [
+    ...left,
+    ...middle,
+    "src/pipeline",
+    "src/remote",
+    "src/sync",
+    "src/jobs",
+    "src/library",
+    "plugins/index.ts",
+  ],
 };
 
 function allowedFor(layer: string, path: string): readonly string[] {

@@ -47,7 +47,7 @@ export const syncApplyErrors = {
   "backup-failed": entry<{ backup: string; reason: string }>(
     "output",
     (e) =>
-      `${e.backup}: cannot be written: ${e.reason}; a run is recorded there before it sends anything, so that it can be undone, and nothing is sent without that; --backup names another file or folder`,
+      `${e.backup}: cannot be written: ${e.reason}; a run is recorded there first, so that it can be undone, so nothing was sent; --backup names another file or folder`,
   ),
   "backup-invalid": entry<{ backup: string; line: number; reason: string }>(
     "input",

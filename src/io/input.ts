@@ -40,6 +40,8 @@ export interface InputOptions {
   /** Whether a folder of this name is one dataset. */
   readonly isDatasetFolder?: (path: string) => boolean;
   readonly zipLimits?: ZipLimits;
+  /** What messages call files by their paths, where these are temporary. */
+  readonly names?: ReadonlyMap<string, string>;
   /** What `-` stands for. */
   readonly stdin?: Readable;
 }
@@ -99,7 +101,7 @@ async function locate(address: string, options: InputOptions): Promise<FileSourc
     // FileSource says why it cannot be looked at.
   }
   if (pipe) return spoolReadable(createReadStream(address), address, "pipe", options);
-  return FileSource.at(address, address, options.isDatasetFolder?.(address) ?? false);
+  return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 
 /** Whether a file is a zip whose entries are read, and not the zip itself. `head` is its first 64 KiB. */

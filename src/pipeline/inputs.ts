@@ -163,6 +163,7 @@ export async function openInputs(
       const members = await openInput(address, {
         spool,
         signal,
+        ...(host.names ? { names: host.names } : {}),
         ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
         isPrimary: (name) => registry.isPrimary(name),
         isCompanion: (name) => registry.isCompanion(name),

@@ -45,7 +45,7 @@ export interface InspectReport {
   readonly gaps: readonly Gap[];
 }
 
-type InspectRequest = Pick<
+export type InspectRequest = Pick<
   ConvertRequest,
   | "inputs"
   | "from"

@@ -120,6 +120,8 @@ export interface Host {
   readonly standsAt?: (input: string) => string;
   /** Where grids are searched that the request does not name; nowhere where absent. */
   readonly grids?: HostGrids;
+  /** What messages call inputs by their paths, where these are temporary. */
+  readonly names?: ReadonlyMap<string, string>;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMap;
 }

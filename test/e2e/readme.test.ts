@@ -153,9 +153,9 @@ describe.each(["README.md", "docs/command-line.md", "docs/sync.md", "docs/jobs.m
   },
 );
 
-/** Compiles the example of a page as a program of its own, and runs it with the map of the desk. */
-async function example(page: string, desk: Reader, programs: readonly string[]) {
-  const block = blocksOf(readFileSync(join(root, page), "utf8")).find(({ info }) => info === "ts");
+/** Compiles an example of a page as a program of its own, and runs it with the map of the desk. */
+async function example(page: string, desk: Reader, programs: readonly string[], nth = 0) {
+  const block = blocksOf(readFileSync(join(root, page), "utf8")).filter(({ info }) => info === "ts")[nth];
   writeFileSync(join(desk.folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(desk.folder, "example.ts"), block?.text ?? "");
   const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -171,6 +171,37 @@ async function example(page: string, desk: Reader, programs: readonly string[]) 
   return outputs;
 }
 
+describe("docs/library.md", () => {
+  const survey = JSON.parse(readFileSync(join(root, "samples/survey.geojson"), "utf8")) as {
+    readonly features: readonly { readonly properties: { readonly height_m: number } }[];
+  };
+  const tall = survey.features.filter(({ properties }) => properties.height_m > 150);
+  const outputs: readonly RegExp[] = [
+    new RegExp(`^survey EPSG:\\d+ .*\n(.*\n){${tall.length}}\\[\\]\n$`),
+    /^1 SQLite format 3\n$/,
+    /^1 written, 0 rejected\ntrue\n$/,
+    /^format-undecided usage \[ 'to' \]\n$/,
+  ];
+
+  test.each(outputs.map((output, nth) => [nth + 1, output] as const))(
+    "example %i is of the right types, and does what it says",
+    async (number, expected) => {
+      const desk = await Reader.sitDown();
+      try {
+        const [output] = await example("docs/library.md", desk, [""], number - 1);
+        expect(output).toMatch(expected);
+      } finally {
+        desk.remove();
+      }
+    },
+  );
+
+  test("has no other examples", () => {
+    const infos = blocksOf(readFileSync(join(root, "docs/library.md"), "utf8")).map(({ info }) => info);
+    expect(infos).toEqual(outputs.map(() => "ts"));
+  });
+});
+
 describe("the example of the library", () => {
   test("for conversions is of the right types, and does what it says", async () => {
     const desk = await Reader.sitDown();
@@ -181,7 +212,11 @@ describe("the example of the library", () => {
       const tall = survey.features.filter(
         (feature: { properties: { height_m: number } }) => feature.properties.height_m > 150,
       );
-      expect(output).toBe(`${tall.length} of 20 features []\n`);
+      const shown = tall.map(
+        (feature: { properties: { height_m: number }; geometry: { type: string } }) =>
+          `${feature.properties.height_m} ${feature.geometry.type}\n`,
+      );
+      expect(output).toBe(`${shown.join("")}${tall.length} of 20 features []\n`);
       expect(JSON.parse(desk.read("tall.geojson")).features).toHaveLength(tall.length);
     } finally {
       desk.remove();

@@ -1,0 +1,180 @@
+/** `convert` and `write` for programs: inputs and outputs may be in memory. */
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { fault } from "../errors.js";
+import { Spool } from "../io/spool.js";
+import { convert } from "../pipeline/convert.js";
+import type { ConvertReport } from "../pipeline/report.js";
+import type { ConvertRequest, Host } from "../pipeline/request.js";
+import type { Format } from "../plugin/format.js";
+import { parseOptions } from "../plugin/options.js";
+import { inLibraryWords, reportInOptions } from "./advice.js";
+import { type Input, type PlacedInput, placeInput } from "./inputs.js";
+
+/**
+ * A path, an s3 address or an address of a database; a URL; or a stream, which gets the bytes of the output once the
+ * conversion has succeeded. A stream is closed after the last byte, and destroyed where the conversion fails.
+ */
+export type Output = string | URL | WritableStream<Uint8Array> | Writable;
+
+/** What `convert` of the command line takes, with inputs and outputs that may be in memory. */
+export interface ConversionRequest extends Omit<ConvertRequest, "inputs" | "output"> {
+  /** One or several. */
+  readonly inputs: Input | readonly Input[];
+  /** Where absent, the report has the bytes, and `to` says their format. */
+  readonly output?: Output | undefined;
+}
+
+/** A report with the output itself. */
+export interface BytesReport extends ConvertReport {
+  /** One file; a zip where the format has several (`shapefile`). */
+  readonly bytes: Uint8Array;
+}
+
+const isOneInput = (inputs: ConversionRequest["inputs"]): inputs is Input => !Array.isArray(inputs);
+
+/** @throws GeoferryError of every kind, in the words of the library */
+export async function convertInputs(
+  request: ConversionRequest,
+  host: Host,
+): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
+  const { output } = request;
+  try {
+    return await inLibraryWords(() => convertPlaced(request, host));
+  } catch (error) {
+    if (output instanceof Writable) output.destroy();
+    else if (output instanceof WritableStream) await output.abort(error).catch(() => {});
+    throw error;
+  }
+}
+
+async function convertPlaced(
+  { inputs, output, ...rest }: ConversionRequest,
+  host: Host,
+): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
+  await using spool = new Spool();
+  const { registry, signal } = host;
+  const placed: PlacedInput[] = [];
+  for (const input of isOneInput(inputs) ? [inputs] : inputs)
+    placed.push(await placeInput(input, { spool, registry, signal, from: rest.from }));
+  const names = new Map(placed.map(({ address, name }) => [address, name]));
+  const convertTo = async (path: string, rejects: string | undefined): Promise<ConvertReport> => {
+    const addresses = placed.map(({ address }) => address);
+    const whole = await convert(
+      { ...rest, inputs: addresses, output: path, ...(rejects === undefined ? {} : { rejects }) },
+      { ...host, names },
+    );
+    return { ...reportInOptions(whole), inputs: placed.map(({ name }) => name) };
+  };
+  // Awaited here: the spool is disposed of as soon as the function returns.
+  if (typeof output === "string") return await convertTo(output, rest.rejects);
+  if (output instanceof URL) return await convertTo(pathOf(output), rest.rejects);
+  const { id, extensions, writer } = formatOf(rest.to, host);
+  const { stream } = writer.accepts(parseOptions(id, writer.options, rest.writerOptions ?? {}));
+  const report = await convertTo(
+    join(spool.folder(), `output.${extensions[0]!}`),
+    rest.rejects ?? join(spool.folder(), "rejects.geojsonl"),
+  );
+  const told = { ...report, ...withoutPlace(report, rest.rejects) };
+  const bytes = await bytesOf(theOnlyFile(report), stream, host.now);
+  if (output === undefined) return { ...told, bytes: new Uint8Array(await buffer(bytes)) };
+  await pipeline(bytes, output instanceof Writable ? output : Writable.fromWeb(output), { signal });
+  return told;
+}
+
+const pathOf = (output: URL): string => (output.protocol === "file:" ? fileURLToPath(output) : output.href);
+
+/** @throws format-undecided, format-unknown, format-cannot-write, output-not-stream */
+function formatOf(to: string | undefined, { registry }: Host): Format & Required<Pick<Format, "writer">> {
+  const known = registry.all().flatMap((format) => (format.writer ? [format.id] : []));
+  if (to === undefined) throw fault("format-undecided", { output: "an output in memory", known });
+  const format = registry.get(to);
+  const { writer } = format;
+  if (!writer) throw fault("format-cannot-write", { format: format.id });
+  if (format.addresses || (format.folders?.length ?? 0) > 0) throw fault("output-not-stream", { format: format.id });
+  return { ...format, writer };
+}
+
+/**
+ * The bytes of an output: the file, or a zip of the files where the format has several. What a format of one stream
+ * writes beside it (the .prj of a table) is left out, as it is on stdout.
+ */
+async function bytesOf(file: string, isStream: boolean, now: Date): Promise<Readable> {
+  const folder = dirname(file);
+  const names = isStream ? [] : (await readdir(folder)).sort();
+  if (names.length < 2) return createReadStream(file);
+  const { ZipFile } = await import("yazl");
+  const zip = new ZipFile();
+  for (const name of names) zip.addFile(join(folder, name), name, { mtime: now, mode: 0o644 });
+  zip.end();
+  return Readable.from(zip.outputStream);
+}
+
+/** @throws usage */
+function theOnlyFile({ outputs }: ConvertReport): string {
+  const paths = [...new Set(outputs.map(({ path }) => path))];
+  if (paths.length === 1) return paths[0]!;
+  const names = paths.map((path) => basename(path)).join(", ");
+  const reason = `the output would be several files (${names}) and one is asked for: choose a layer with --layer or a kind of geometries with --geometry-type, or write to a path`;
+  throw fault("usage", { reason });
+}
+
+/** Temporary files are gone when the report is read. */
+const withoutPlace = ({ outputs, rejects }: ConvertReport, asked: string | undefined) => ({
+  outputs: outputs.map((output) => ({ ...output, path: basename(output.path) })),
+  rejects: asked === undefined ? null : rejects,
+});
+
+/** A feature to be written: RFC 7946, with or without an id; nested properties may have `toJSON`, as dates have. */
+export interface FeatureToWrite {
+  readonly type: "Feature";
+  readonly id?: string | number;
+  readonly geometry: object | null;
+  readonly properties: Readonly<Record<string, unknown>> | null;
+}
+
+export type FeaturesToWrite = Iterable<FeatureToWrite> | AsyncIterable<FeatureToWrite>;
+
+/** What becomes of features, and of the output. */
+export type WriteOptions = Omit<ConversionRequest, "inputs" | "output" | "from" | "layers" | "readerOptions">;
+
+/** The features as lines of JSON, in constant memory. */
+async function* linesOf(features: FeaturesToWrite): AsyncGenerator<Uint8Array> {
+  let text = "";
+  for await (const feature of features) {
+    text += `${JSON.stringify(feature)}\n`;
+    if (text.length < 1 << 16) continue;
+    yield Buffer.from(text);
+    text = "";
+  }
+  yield Buffer.from(text);
+}
+
+/** @throws what `convertInputs` throws, and what the features throw as they come */
+export async function writeFeatures(
+  features: FeaturesToWrite,
+  output: Output | undefined,
+  options: WriteOptions,
+  host: Host,
+): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
+  let failure: { readonly error: unknown } | null = null;
+  async function* bytes() {
+    try {
+      yield* linesOf(features);
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  }
+  const name = `${options.layerName ?? "features"}.geojsonl`;
+  const request = { ...options, inputs: { name, bytes: bytes() }, from: "geojsonseq", output };
+  return convertInputs(request, host).catch((error: unknown) => {
+    // What goes wrong in the program's own generator is the program's.
+    throw failure ? failure.error : error;
+  });
+}

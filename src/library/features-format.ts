@@ -1,0 +1,53 @@
+/** A format whose output is features in memory: how the pipeline of a conversion gives them to a program. */
+import { Batch, type BatchData, type Feature } from "../model/batch.js";
+import { fieldTypes } from "../model/field.js";
+import { everyGeometryType } from "../model/geometry.js";
+import { type Assembler, apiVersion, defineFormat, type Encoder, type Format } from "../plugin/format.js";
+
+/** Given features in their order; the next ones come when the promise is fulfilled. `layer` counts from 0. */
+export type TakeFeatures = (features: readonly Feature[], layer: number) => Promise<void>;
+
+export const featuresId = "features";
+
+/** GeoJSON has no measures; all else that a layer may have is held as it is. */
+const accepts = {
+  crs: "any",
+  layers: "many",
+  geometryTypes: everyGeometryType,
+  shortLines: true,
+  nullGeometry: true,
+  z: true,
+  m: false,
+  fieldTypes,
+  ids: true,
+  needs: "nothing",
+  stream: false,
+} as const;
+
+/** The chunks are batches as plain data: features are made of them on the calling thread. */
+const encoder: Encoder<BatchData> = { encode: (batch) => batch.data() };
+
+export function featuresFormat(take: TakeFeatures): Format {
+  return defineFormat({
+    apiVersion,
+    id: featuresId,
+    label: "GeoJSON features",
+    extensions: [featuresId],
+    identify: () => "no",
+    writer: {
+      options: {},
+      accepts: () => accepts,
+      load: async () => ({
+        encoder: async () => encoder,
+        async assembler(sink): Promise<Assembler<BatchData>> {
+          // An output has a file: this one stays empty.
+          await sink.create();
+          return {
+            append: (chunk, layer) => take([...new Batch(chunk).features()], layer),
+            finish: async () => {},
+          };
+        },
+      }),
+    },
+  });
+}

@@ -1,0 +1,230 @@
+/** `open(input)`: the layers of an input, each an async iterable of its features. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fault, type Place } from "../errors.js";
+import { Spool } from "../io/spool.js";
+import type { Feature } from "../model/batch.js";
+import type { LayerInfo } from "../model/layer.js";
+import { convert } from "../pipeline/convert.js";
+import { openInputs } from "../pipeline/inputs.js";
+import type { ConvertReport } from "../pipeline/report.js";
+import type { ConvertRequest, Host } from "../pipeline/request.js";
+import { inLibraryWords, libraryError, reportInOptions } from "./advice.js";
+import { Channel } from "./channel.js";
+import { featuresFormat, featuresId } from "./features-format.js";
+import { type CallOptions, copyOf } from "./host.js";
+import { type Input, placeInput } from "./inputs.js";
+
+/** A feature that is not carried, and why. */
+export interface RejectedFeature {
+  /** As far as it could be read. */
+  readonly feature: Feature;
+  /** Code of the reason, for programs. */
+  readonly code: string;
+  readonly reason: string;
+  /** Record and line count from 1, bytes from 0. */
+  readonly place: Place;
+}
+
+/** What `convert` takes for its input and for what becomes of the features, by the same names. */
+export type ShapeOptions = Pick<
+  ConvertRequest,
+  | "from"
+  | "layers"
+  | "sourceCrs"
+  | "targetCrs"
+  | "reproject"
+  | "accuracy"
+  | "grids"
+  | "select"
+  | "rename"
+  | "cast"
+  | "where"
+  | "bbox"
+  | "limit"
+  | "geometryType"
+  | "makeValid"
+  | "swapXy"
+  | "readerOptions"
+  | "maxRejects"
+  | "strict"
+  | "skipErrors"
+  | "maxInputBytes"
+>;
+
+export interface OpenOptions extends ShapeOptions, Pick<CallOptions, "registry" | "signal" | "onProgress"> {
+  /**
+   * Given each rejected feature after the last feature of its layer. Without it an iteration that ends with rejects
+   * throws `features-rejected`, so that none goes unnoticed.
+   */
+  readonly onReject?: (rejected: RejectedFeature) => void;
+}
+
+/** What reading a layer came to. */
+export type ReadReport = Pick<
+  ConvertReport,
+  "read" | "written" | "rejected" | "gaps" | "losses" | "notices" | "operations"
+>;
+
+/**
+ * A layer, and its features: `for await (const feature of layer)`. Each iteration reads the input from its beginning, in
+ * constant memory; leaving the loop ends the reading. Features are those of RFC 7946 with their ids, in longitude and
+ * latitude of WGS 84 unless `targetCrs` or `reproject: false` says otherwise. Properties are numbers, booleans, texts,
+ * null and nested values; dates and times are texts of ISO 8601, integers beyond 2^53 texts, bytes base64.
+ */
+export interface FeatureLayer extends LayerInfo, AsyncIterable<Feature> {
+  /** Of the last iteration that came to its end; null before. */
+  readonly report: ReadReport | null;
+}
+
+/** An open input; `await using` or `close` removes its temporary files. */
+export interface FeatureDataset extends AsyncDisposable {
+  readonly layers: readonly FeatureLayer[];
+  /** @throws layer-missing */
+  layer(name: string): FeatureLayer;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens an input. Its features are read when a layer is iterated.
+ * @throws input-missing, input-unrecognised, input-ambiguous, layer-missing, option-invalid … and what readers throw
+ */
+export async function openFeatures(input: Input, options: OpenOptions, host: Host): Promise<FeatureDataset> {
+  const spool = new Spool();
+  try {
+    return await inLibraryWords(async () => {
+      const { from } = options;
+      const { registry, signal } = host;
+      const { address, name } = await placeInput(input, { spool, registry, signal, from });
+      const named = { ...host, names: new Map([[address, name]]) };
+      await using opened = await openInputs([address], options, named, spool);
+      const names: string[] = [];
+      const layers = opened.layers.map(({ layer }) => {
+        const nth = names.filter((other) => other === layer.name).length;
+        names.push(layer.name);
+        return new Reading(infoOf(layer), nth, address, options, named, spool);
+      });
+      return new OpenFeatures(name, layers, spool);
+    });
+  } catch (error) {
+    await spool[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function infoOf({ name, crs, fields, geometryTypes, featureCount, extent, aliases }: LayerInfo): LayerInfo {
+  return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
+}
+
+class OpenFeatures implements FeatureDataset {
+  constructor(
+    private readonly name: string,
+    readonly layers: readonly FeatureLayer[],
+    private readonly spool: Spool,
+  ) {}
+
+  layer(name: string): FeatureLayer {
+    const found = this.layers.find((layer) => layer.name === name || layer.aliases?.includes(name));
+    if (found) return found;
+    throw fault("layer-missing", { source: this.name, layer: name, layers: this.layers.map((layer) => layer.name) });
+  }
+
+  close(): Promise<void> {
+    return this.spool[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+class Reading implements FeatureLayer {
+  readonly name: string;
+  readonly crs: LayerInfo["crs"];
+  readonly fields: LayerInfo["fields"];
+  readonly geometryTypes: LayerInfo["geometryTypes"];
+  readonly featureCount: LayerInfo["featureCount"];
+  readonly extent: LayerInfo["extent"];
+  readonly aliases?: readonly string[];
+  report: ReadReport | null = null;
+
+  /** @param nth of the layers of this name, counted from 0 */
+  constructor(
+    info: LayerInfo,
+    private readonly nth: number,
+    private readonly address: string,
+    private readonly options: OpenOptions,
+    private readonly host: Host,
+    private readonly spool: Spool,
+  ) {
+    this.name = info.name;
+    this.crs = info.crs;
+    this.fields = info.fields;
+    this.geometryTypes = info.geometryTypes;
+    this.featureCount = info.featureCount;
+    this.extent = info.extent;
+    if (info.aliases) this.aliases = info.aliases;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Feature, void, undefined> {
+    const channel = new Channel<Feature>();
+    const left = new AbortController();
+    const folder = this.spool.folder();
+    const rejects = join(folder, "rejects.geojsonl");
+    const running = this.run(channel, left.signal, join(folder, featuresId), rejects);
+    const ended = running.then(
+      () => channel.close(),
+      (error: unknown) => channel.close({ error: libraryError(error) }),
+    );
+    try {
+      yield* channel;
+      this.report = reportOf(await running);
+      await this.tellRejects(rejects);
+    } finally {
+      left.abort();
+      await ended;
+    }
+  }
+
+  private run(channel: Channel<Feature>, left: AbortSignal, output: string, rejects: string): Promise<ConvertReport> {
+    const { name, nth, address, options, host } = this;
+    const { onReject: _, signal: __, onProgress: ___, registry: ____, ...shape } = options;
+    const registry = copyOf(host.registry);
+    registry.add(
+      featuresFormat((features, layer) => (layer === nth ? channel.give(features) : Promise.resolve())),
+      featuresId,
+    );
+    const signal = AbortSignal.any([host.signal, left]);
+    // On this thread: features of another one would have to be copied.
+    const request = { ...shape, inputs: [address], output, to: featuresId, layers: [name], rejects, workers: 1 };
+    return convert(request, { ...host, registry, signal });
+  }
+
+  private async tellRejects(path: string): Promise<void> {
+    const { rejected } = this.report!;
+    if (rejected === 0) return;
+    const { onReject } = this.options;
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    if (!onReject) {
+      const { reason } = rejectedIn(lines[0]!);
+      throw fault("features-rejected", { layer: this.name, rejected, reason });
+    }
+    for (const line of lines) onReject(rejectedIn(line));
+  }
+}
+
+function rejectedIn(line: string): RejectedFeature {
+  const { reject, ...feature } = JSON.parse(line) as Feature & {
+    readonly reject: Place & { readonly code: string; readonly reason: string };
+  };
+  const { code, reason, record, line: at, byte, field, layer } = reject;
+  const place = Object.fromEntries(
+    Object.entries({ layer, record, line: at, byte, field }).filter(([, value]) => value !== undefined),
+  );
+  return { feature, code, reason, place };
+}
+
+function reportOf(whole: ConvertReport): ReadReport {
+  const { read, written, rejected, gaps, losses, notices, operations } = reportInOptions(whole);
+  return { read, written, rejected, gaps, losses, notices, operations };
+}
