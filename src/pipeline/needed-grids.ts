@@ -12,7 +12,7 @@ type Better = OperationReport["better"];
 /**
  * The grids that are missing for the most accurate operations where the data lie: the most accurate one first, then what
  * serves the places that it does not. Each is one that some position would be moved by; none is downloaded here.
- * @param within around the data in degrees; null where it is not known
+ * @param within around the data in degrees; null where there are none, and nothing is needed
  */
 export async function neededGrids(
   from: Crs,
@@ -21,11 +21,12 @@ export async function neededGrids(
   options: OperationOptions,
 ): Promise<PublishedGrid[]> {
   const found = new Map<string, PublishedGrid>();
+  if (within === null) return [];
   for (;;) {
     const assumedGrids = new Set(found.keys());
-    const better = await publishedOperations(from, to, { ...options, ...(within && { within }), assumedGrids });
+    const better = await publishedOperations(from, to, { ...options, within, assumedGrids });
     const [best] = better
-      .filter(({ missing }) => within === null || missing.every((grid) => reaches(grid, within)))
+      .filter(({ missing }) => missing.every((grid) => reaches(grid, within)))
       .sort((a, b) => a.accuracy - b.accuracy || bytesOf(a.missing) - bytesOf(b.missing));
     if (best === undefined) return [...found.values()];
     for (const grid of best.missing) found.set(grid.name, grid);
@@ -63,7 +64,7 @@ async function betterOperations(from: Crs, to: Crs, options: OperationOptions): 
   }
 }
 
-/** Around the features in degrees, to within what datums differ by; null where that is not known. */
+/** Around the features in degrees, to within what datums differ by; null where none lies on the globe. */
 export async function degreesAround(crs: Crs, extent: Extent | null): Promise<Area | null> {
   if (extent === null) return null;
   const operation = await findOperation(crs, crsContext.wgs84, { accuracy: Number.POSITIVE_INFINITY, ballpark: true });

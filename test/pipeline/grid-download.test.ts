@@ -108,6 +108,19 @@ describe("convert that may download grids", () => {
     expect(asked()).toEqual([]);
   });
 
+  test("fetches nothing where no feature has a geometry", async () => {
+    const empty = scratch.path("empty.geojson");
+    writeFileSync(
+      empty,
+      '{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{"n":1}}]}',
+    );
+    const output = scratch.path("empty.csv");
+    await run({ inputs: [empty], targetCrs: "EPSG:4267", accuracy: 50, output });
+    expect(asked()).toEqual([]);
+    const [layer] = await gridsForInput({ input: empty, targetCrs: "EPSG:4267" }, hostWith(false));
+    expect(layer!.grids).toEqual([]);
+  });
+
   test("swaps x and y before it looks where the positions are", async () => {
     const swapped = scratch.path("swapped.csv");
     writeFileSync(swapped, "n,lon,lat\n1,35.5,-80\n");
