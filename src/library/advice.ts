@@ -36,6 +36,7 @@ export const optionOfFlag: Readonly<Record<string, Option>> = {
   "geometry-type": option("geometryType", "text"),
   "make-valid": option("makeValid", "flag"),
   "swap-xy": option("swapXy", "flag"),
+  "on-bad-geometry": option("onBadGeometry", "text"),
   in: option("readerOptions", "members"),
   out: option("writerOptions", "members"),
   rejects: option("rejects", "text"),

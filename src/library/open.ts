@@ -45,6 +45,7 @@ export type ShapeOptions = Pick<
   | "geometryType"
   | "makeValid"
   | "swapXy"
+  | "onBadGeometry"
   | "readerOptions"
   | "maxRejects"
   | "strict"

@@ -25,8 +25,9 @@ test("the options that a sentence names are listed once", () => {
 });
 
 test("each flag of convert that a program can follow is known", () => {
-  // What only a command line has, and what the library takes from the call.
+  // What only a command line has, limits of batches, and what the library takes from the call.
   const others = new Set(["plugin", "json", "quiet", "verbose", "help", "version"]);
+  for (const name of ["max-losses", "max-without-geometry", "on-name-clash"]) others.add(name);
   const unknown = Object.keys(convertCommand.options).filter((name) => !Object.hasOwn(optionOfFlag, name));
   expect(unknown.filter((name) => !others.has(name) && !/grid/.test(name))).toEqual(serviceFlags);
 });
