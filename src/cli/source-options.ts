@@ -51,7 +51,11 @@ export const readingOptions = {
   from: { ...text, describe: "Format of the input, where content and extension shall not decide" },
   layer: { ...several, describe: "Take only these layers: a,b" },
   "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
-  accuracy: { ...text, describe: "Worst accuracy of a reprojection, in metres", defaultDescription: "5" },
+  accuracy: {
+    ...text,
+    describe: "Worst accuracy of a reprojection, in metres",
+    defaultDescription: "100, or 5 with --strict",
+  },
   grid: { ...several, onDisk: true, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
   ...gridOptions,
   in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },

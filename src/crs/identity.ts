@@ -13,8 +13,8 @@ export interface Operation {
   /** Metres; 0 where both have the same datum, null where nobody knows. */
   readonly accuracy: number | null;
   readonly name: string;
-  /** What a person should hear before trusting the result. */
-  readonly notice?: string;
+  /** What a person should know before using the result: what the operation takes for granted and leaves undone. */
+  readonly remarks: readonly string[];
   /** `identity` leaves every coordinate untouched. */
   readonly kind: "identity" | "conversion" | "transformation";
   /** In the order in which `RouteChooser` looks at them. */
@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 export interface OperationOptions extends GridPlaces {
-  /** Metres: nothing worse is used. */
+  /** Metres: nothing worse is used; 100 where absent. */
   readonly accuracy?: number;
   /** Degrees: what lies around the data, where that is known. A refusal gives advice for this area; it changes no result. */
   readonly within?: Area;
@@ -51,6 +51,7 @@ export const plain = (pair: Pair, kind: "identity" | "conversion", name: string)
   routes: [],
   everywhere: true,
   limit: Infinity,
+  remarks: [],
   gridFiles: [],
   better: [],
 });

@@ -5,11 +5,13 @@ import type { Area } from "./area.js";
 import type { CrsDescription } from "./description.js";
 import { type Operation, type OperationOptions, plain, sameText } from "./identity.js";
 import { parse, resolve, wgs84 } from "./parse.js";
+import type { RouteUse, Settled, Statement } from "./statements.js";
 import { wgs84Wkt } from "./wgs84-wkt.js";
 
 export type { Area } from "./area.js";
 export type { CrsDescription } from "./description.js";
 export type { Operation, OperationOptions } from "./identity.js";
+export { strictLimit, usualLimit } from "./limits.js";
 export type { Transform } from "./transform.js";
 
 /**
@@ -98,6 +100,26 @@ export async function shareGrids(operation: Operation): Promise<Operation> {
 export async function transformExtent(extent: Extent, operation: Operation): Promise<Extent | null> {
   const transforms = await import("./transform-extent.js");
   return transforms.transformExtent(extent, operation);
+}
+
+/** See transform.ts. */
+export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
+  if (isWgs84(crs)) return extent;
+  const transforms = await import("./transform.js");
+  return transforms.geographicBox(crs, extent);
+}
+
+/** See statements.ts. */
+export async function statementsOf(operation: Operation, uses: readonly RouteUse[]): Promise<Statement[]> {
+  if (operation.kind !== "transformation" && operation.remarks.length === 0) return [];
+  const statements = await import("./statements.js");
+  return statements.statementsOf(operation, uses);
+}
+
+/** See statements.ts. */
+export async function settledBy(operation: Operation, uses: readonly RouteUse[]): Promise<Settled> {
+  const statements = await import("./statements.js");
+  return statements.settledBy(operation, uses);
 }
 
 /** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */

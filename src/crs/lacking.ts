@@ -6,38 +6,25 @@ import type { Registry } from "./registry.js";
 import { RouteChooser } from "./route-chooser.js";
 import { isGood, type Route } from "./routes.js";
 
-/** A registered operation that would be better than those at hand, but for its grids. */
-export interface Lacking {
-  readonly name: string;
-  /** Metres. */
-  readonly accuracy: number;
-  readonly area: Area | null;
-  readonly missing: readonly NeededGrid[];
-  /** What it is and how to get it: "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid …" */
-  readonly sentence: string;
-}
-
-/** It as data: of each grid that it lacks the names of the files of which any one does it. */
+/** A registered operation that would be better than those at hand, but for its grids: plain data. */
 export interface BetterOperation {
   readonly name: string;
   /** Metres. */
   readonly accuracy: number;
+  /** Degrees: west, south, east, north; null where EPSG does not say. */
+  readonly area: Area | null;
+  /** Of each grid that it lacks the names of the files of which any one does it; the one that PROJ publishes first. */
   readonly grids: readonly (readonly string[])[];
+  /** Whether geoferry reads grids of their kinds. */
+  readonly readable: boolean;
+  /** What it is and how to get it: "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid …" */
   readonly sentence: string;
 }
-
-export const betterOperations = (lacking: readonly Lacking[]): BetterOperation[] =>
-  lacking.map(({ name, accuracy, missing, sentence }) => ({
-    name,
-    accuracy,
-    sentence,
-    grids: missing.map(({ files }) => files),
-  }));
 
 /** Samples along each side of an area: enough to see whether an operation is better anywhere in it. */
 const fewSamples = 8;
 
-/** Those that are better somewhere than what is chosen there; those that geoferry could use first, the widest of them. */
+/** The operations that need grids which are not at hand and are better somewhere in an area than what is chosen there. */
 export function lackingGrids(
   a: Datum,
   b: Datum,
@@ -45,43 +32,52 @@ export function lackingGrids(
   files: GridFiles,
   area: Area | null,
   usable: readonly Route[],
-): Lacking[] {
+): BetterOperation[] {
   if (a.code === null || b.code === null) return [];
-  const chooser = new RouteChooser(usable);
-  const found: { readonly lacking: Lacking; readonly gain: number }[] = [];
-  for (const { operation } of operationsBetween(a.code, b.code, tables)) {
+  const found = operationsBetween(a.code, b.code, tables).flatMap(({ operation }): BetterOperation[] => {
     const { name, accuracy, area: own } = operation;
     const missing = accuracy === null ? [] : missingGrids(operation, tables, files);
-    if (accuracy === null || missing.length === 0) continue;
-    const served = own && area ? commonParts(own, area) : [own ?? area ?? everywhere];
+    if (accuracy === null || missing.length === 0) return [];
+    const sentence = `${name}, accurate to ${accuracy} m, ${needs(missing)}`;
+    const grids = missing.map(({ files: names }) => names);
+    return [{ name, accuracy, area: own, grids, readable: missing.every(({ readable }) => readable), sentence }];
+  });
+  return betterWithin(found, usable, area);
+}
+
+/** Of these the ones that are better somewhere in an area: those that geoferry could use first, the widest of them. */
+export function betterWithin(
+  operations: readonly BetterOperation[],
+  usable: readonly Route[],
+  area: Area | null,
+): BetterOperation[] {
+  const chooser = new RouteChooser(usable);
+  const gainOf = ({ area: own, accuracy }: BetterOperation): number => {
     const isServed = (longitude: number, latitude: number) =>
       isGood(usable[chooser.choose(longitude, latitude)], accuracy);
-    const gains = served.map((part) => sizeOf(part) * (1 - coverage(part, isServed, fewSamples)));
-    const gain = gains.reduce((sum, part) => sum + part, 0);
-    if (gain === 0) continue;
-    const sentence = `${name}, accurate to ${accuracy} m, ${needs(missing)}`;
-    found.push({ lacking: { name, accuracy, area: own, missing, sentence }, gain });
-  }
-  const isReadable = ({ missing }: Lacking) => missing.every(({ readable }) => readable);
-  return found
+    const parts = own && area ? commonParts(own, area) : [own ?? area ?? everywhere];
+    return parts.reduce((sum, part) => sum + sizeOf(part) * (1 - coverage(part, isServed, fewSamples)), 0);
+  };
+  return operations
+    .map((operation) => ({ operation, gain: gainOf(operation) }))
+    .filter(({ gain }) => gain > 0)
     .sort(
       (p, q) =>
-        Number(isReadable(q.lacking)) - Number(isReadable(p.lacking)) ||
+        Number(q.operation.readable) - Number(p.operation.readable) ||
         q.gain - p.gain ||
-        p.lacking.accuracy - q.lacking.accuracy,
+        p.operation.accuracy - q.operation.accuracy,
     )
-    .map(({ lacking }) => lacking);
+    .map(({ operation }) => operation);
 }
 
 /**
  * What to do for more accuracy, in words: "geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it
  * reaches", "47 more operations need grids: --json lists all"
  */
-export function remedies(better: readonly Lacking[]): string[] {
+export function remedies(better: readonly BetterOperation[]): string[] {
   const [first] = better;
   if (first === undefined) return [];
-  const isReadable = first.missing.every(({ readable }) => readable);
-  const remedy = isReadable ? getting(first) : first.sentence;
+  const remedy = first.readable ? getting(first) : first.sentence;
   const more = better.length - 1;
   if (more === 0) return [remedy];
   return [
@@ -90,8 +86,8 @@ export function remedies(better: readonly Lacking[]): string[] {
   ];
 }
 
-function getting({ missing, accuracy }: Lacking): string {
-  const names = missing.map(({ files: [file = ""] }) => file);
+function getting({ grids, accuracy }: BetterOperation): string {
+  const names = grids.map(([file = ""]) => file);
   const command = names.every(isPublished)
     ? `geoferry grids get ${names.join(" ")}`
     : names.map((file) => `--grid ${file}`).join(" ");

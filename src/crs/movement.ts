@@ -3,6 +3,7 @@ import { type Datum, type Ellipsoid, isGeocentric, sameEllipsoid } from "./defin
 import type { Grid } from "./grids/grid.js";
 import { type Helmert, helmert, shift } from "./helmert.js";
 import type { Operation } from "./identity.js";
+import type { PositionTally } from "./position-tally.js";
 import type { Offset } from "./registered-operations.js";
 import { RouteChooser } from "./route-chooser.js";
 import { hasGrid, isGood, type Route } from "./routes.js";
@@ -15,15 +16,15 @@ export type Movement = (xy: Float64Array, z: Float64Array | null, from: number, 
 
 /**
  * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
- * @param counts of each of several routes gets the number of positions that went by it, and after them of those that
- *   lie beyond the area of their route; a grid says itself where it holds
+ * @param tally counts the positions by route, those that no route serves, and those beyond the area of their route, but
+ *   for a route by a grid, which says itself where it holds. A route that is used everywhere is not counted.
  * @throws grid-unusable
  */
 export async function movementOf(
   operation: Operation,
   from: Datum,
   to: Datum,
-  counts: Float64Array,
+  tally: PositionTally,
 ): Promise<Movement | null> {
   const { routes, everywhere, limit } = operation;
   if (routes.length === 0) return null;
@@ -35,17 +36,40 @@ export async function movementOf(
   if (routes.length === 1 && good[0]) {
     const [chain] = chains as [Movement[]];
     if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => follow(chain, xy, z, first, last);
-    const chooser = new RouteChooser(routes);
-    const byGrid = hasGrid(routes[0]!);
-    return (xy, z, first, last) => {
-      for (let i = first; i < last; i++) {
-        if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
-        else if (chooser.isBeside && !byGrid) counts[1]!++;
-      }
-      follow(chain, xy, z, first, last);
-    };
+    return hasGrid(routes[0]!) ? byOneGrid(routes, chain, tally) : byOneRoute(routes, chain, tally);
   }
-  return byPosition(routes, good, chains, counts, choosesOnArrival(from, to));
+  return byPosition(routes, good, chains, tally, choosesOnArrival(from, to));
+}
+
+function byOneRoute(routes: readonly Route[], chain: readonly Movement[], tally: PositionTally): Movement {
+  const chooser = new RouteChooser(routes);
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      if (chooser.chooseAt(xy, i, null) < 0) {
+        tally.refuse(xy, i);
+        xy[2 * i + 1] = Number.NaN;
+      } else {
+        tally.add(0, xy, i);
+        if (chooser.isBeside) tally.beside++;
+      }
+    }
+    follow(chain, xy, z, first, last);
+  };
+}
+
+function byOneGrid(routes: readonly Route[], chain: readonly Movement[], tally: PositionTally): Movement {
+  const chooser = new RouteChooser(routes);
+  const start = new Float64Array(2);
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      start[0] = xy[2 * i]!;
+      start[1] = xy[2 * i + 1]!;
+      if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
+      else follow(chain, xy, z, i, i + 1);
+      if (isLost(xy, i)) tally.refuse(start, 0);
+      else tally.add(0, start, 0);
+    }
+  };
 }
 
 function follow(chain: readonly Movement[], xy: Float64Array, z: Float64Array | null, from: number, to: number): void {
@@ -67,7 +91,7 @@ function byPosition(
   routes: readonly Route[],
   good: readonly boolean[],
   chains: readonly (readonly Movement[])[],
-  counts: Float64Array,
+  tally: PositionTally,
   onArrival: boolean,
 ): Movement {
   const chooser = new RouteChooser(routes);
@@ -108,6 +132,7 @@ function byPosition(
       let passed = 0;
       for (;;) {
         if (found < 0 || !good[found]) {
+          tally.refuse(start, 0);
           xy[2 * i] = Number.NaN;
           break;
         }
@@ -116,8 +141,8 @@ function byPosition(
           const wasBeside = chooser.isBeside;
           const taken = onArrival ? settled(xy, z, i, found) : found;
           const isBeside = taken === found ? wasBeside : chooser.isBeside;
-          counts[taken] = counts[taken]! + 1;
-          if (isBeside && !byGrid[taken]) counts[routes.length]!++;
+          tally.add(taken, start, 0);
+          if (isBeside && !byGrid[taken]) tally.beside++;
           break;
         }
         if (!byGrid[found]) break;

@@ -1,19 +1,21 @@
 import { basename } from "node:path";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
-import { type Area, commonArea, coverage, sizeOf } from "./area.js";
+import { type Area, commonArea, sizeOf } from "./area.js";
 import { assumedAccuracy, assumeWgs84, assumption } from "./assumed-wgs84.js";
 import { gridsLacking } from "./declared-grids.js";
 import { declaredRoutes, sphereRoute, unusedShifts } from "./declared-shift.js";
 import { type Datum, type Definition, isGeocentric, sameDatum, sameDefinition } from "./definition.js";
+import { areaAround, enoughAccuracy, type Reach, reachOf } from "./enough-accuracy.js";
 import { type GridFiles, gridFilesAt } from "./grids/grid-files.js";
 import { type Operation, type OperationOptions, type Pair, plain, sameText } from "./identity.js";
-import { betterOperations, isPublished, type Lacking, lackingGrids, remedies } from "./lacking.js";
+import { type BetterOperation, betterWithin, isPublished, lackingGrids, remedies } from "./lacking.js";
+import { usualLimit } from "./limits.js";
 import type { MethodId } from "./methods.js";
 import { resolve } from "./parse.js";
 import { idOf, type Registry } from "./registry.js";
-import { RouteChooser } from "./route-chooser.js";
 import { filesOf, hasGrid, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
+import { worstOf } from "./statements.js";
 
 /**
  * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
@@ -32,24 +34,23 @@ export async function findOperation(from: Crs, to: Crs, options: OperationOption
 /** Says beside an operation what it leaves undone and takes for granted. */
 async function told(found: Operation, source: Definition, target: Definition, options: OperationOptions) {
   const assumed = [source, target].filter((definition) => assumeWgs84(definition) !== definition);
-  const notices = found.notice === undefined ? [] : [found.notice];
-  notices.push(...(await unusedGrids(found, options.grids ?? [])));
+  const remarks = [...found.remarks, ...(await unusedGrids(found, options.grids ?? []))];
   if (assumed.length > 0) {
     const { from, to } = found;
-    const limit = options.accuracy ?? 5;
-    const reason = `the datum is not named; taken for WGS 84, which its ellipsoid suggests, it would be known to ${assumedAccuracy} m at best, and --accuracy asks for ${limit} m`;
+    const limit = options.accuracy ?? usualLimit;
+    const reason = `the datum is not named; taken for WGS 84, which its ellipsoid suggests, it would be known to ${assumedAccuracy} m at best, and ${limit} m is asked for; --accuracy ${assumedAccuracy} takes it for that`;
     if (limit < assumedAccuracy && !options.ballpark)
       throw fault("crs-no-operation", { from: title(from), to: title(to), reason });
     const { registry } = await import("./registry.js");
     const tables = await registry();
-    notices.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
+    remarks.push(...new Set(assumed.map((definition) => assumption(definition, tables))));
   }
-  if (found.kind === "transformation") notices.push(...(await unusedShifts(found.routes, [source, target])));
-  for (const { holds, notice } of readings) if ([source, target].some(holds)) notices.push(notice);
-  notices.push(...heightNotices(source, target));
+  if (found.kind === "transformation") remarks.push(...(await unusedShifts(found.routes, [source, target])));
+  for (const { holds, notice } of readings) if ([source, target].some(holds)) remarks.push(notice);
+  remarks.push(...heightNotices(source, target));
   const accuracy =
     assumed.length > 0 && found.accuracy !== null ? Math.max(found.accuracy, assumedAccuracy) : found.accuracy;
-  return notices.length === 0 ? found : { ...found, accuracy, notice: notices.join("; ") };
+  return { ...found, accuracy, remarks };
 }
 
 /** A file that was named by itself was meant to be used. */
@@ -99,8 +100,8 @@ async function horizontalOperation(
   options: OperationOptions,
 ): Promise<Operation> {
   const { from, to } = pair;
-  const refuse = (reason: string, better: readonly Lacking[] = []) =>
-    fault("crs-no-operation", { from: title(from), to: title(to), reason, better: betterOperations(better) });
+  const refuse = (reason: string, better: readonly BetterOperation[] = []) =>
+    fault("crs-no-operation", { from: title(from), to: title(to), reason, better });
   if (sameDefinition(source, target)) return plain(pair, "identity", "the same system");
   await checkComputable(source, from, refuse);
   await checkComputable(target, to, refuse);
@@ -112,16 +113,19 @@ async function horizontalOperation(
   const tables = await registry();
   // Where a datum is not registered nobody says where its data lie.
   const area = a.code === null || b.code === null ? null : areaOfBoth(source, target, tables);
-  const limit = options.accuracy ?? 5;
+  const limit = options.accuracy ?? usualLimit;
   const files = await gridFilesAt(options);
   const found = await routesOf(a, b, tables, files, area);
   const usable = found.filter((candidate) => isGood(candidate, limit));
-  const better = lackingGrids(a, b, tables, files, options.within ?? area, usable);
-  const reason = whyNot(a, b, found, area, limit, files, better);
-  if (reason === null) return transformation(pair, found, limit, area, better, [a, b]);
+  const better = lackingGrids(a, b, tables, files, area, usable);
+  const within = options.within === undefined ? area : areaAround(options.within);
+  const reach = within === null ? reachAnywhere(found, limit) : reachOf(found, within, limit);
+  const lacking = betterWithin(better, usable, within);
+  const reason = whyNot(a, b, found, reach, limit, files, lacking);
+  if (reason === null) return transformation(pair, found, reach, limit, lacking, [a, b]);
   if (options.ballpark)
     return single(pair, ballpark, "the datums differ by an unknown amount, which may be hundreds of metres");
-  throw refuse(reason, better);
+  throw refuse(reason, lacking);
 }
 
 /** What EPSG registers for the datums goes before numbers that a definition declares, but not before its grids. */
@@ -132,12 +136,12 @@ async function routesOf(a: Datum, b: Datum, tables: Registry, files: GridFiles, 
   return declared.length > 0 ? declared : sphereRoute(a, b);
 }
 
-const single = (pair: Pair, route: Route, notice: string): Operation => ({
+const single = (pair: Pair, route: Route, remark: string): Operation => ({
   ...pair,
   kind: "transformation",
   name: route.name,
   accuracy: null,
-  notice,
+  remarks: [remark],
   routes: [route],
   everywhere: true,
   limit: Infinity,
@@ -195,18 +199,6 @@ export function systemOfArea({ id, geodetic }: Definition, tables: Registry): st
   return null;
 }
 
-/**
- * Operations that reach only a corner of where the data may lie do not make a system transformable, but to who takes any
- * accuracy.
- */
-const leastCoverage = 0.25;
-
-/** The share of an area whose positions get a route that is good enough. */
-function served(routes: readonly Route[], area: Area, limit: number): number {
-  const chooser = new RouteChooser(routes);
-  return coverage(area, (longitude, latitude) => isGood(routes[chooser.choose(longitude, latitude)], limit));
-}
-
 /** The grids that a definition cannot do without, in words. */
 function gridAsked(a: Datum, b: Datum, files: GridFiles): string | null {
   const lacking = [a, b].flatMap((datum) => gridsLacking(datum, files));
@@ -218,48 +210,47 @@ function gridAsked(a: Datum, b: Datum, files: GridFiles): string | null {
   return `the definition asks for the shift grid ${names}, which is not at hand: ${remedy}`;
 }
 
-/** The least `--accuracy` with which the routes reach far enough, in words; empty where none is. */
-function enoughAccuracy(found: readonly Route[], area: Area, limit: number): string {
-  const worse = found.map(({ accuracy }) => accuracy ?? limit).filter((accuracy) => accuracy > limit);
-  const enough = worse.sort((a, b) => a - b).find((accuracy) => served(found, area, accuracy) >= leastCoverage);
-  return enough === undefined ? "" : `; --accuracy ${enough} takes what is at hand`;
-}
-
-/** The reason not to trust any of the routes found, or null. */
+/**
+ * The reason to refuse all positions, with what to do, or null. What some positions lack is for the transformation to
+ * say: it knows where they are.
+ * @param reach where the data lie, or may lie
+ * @param better the operations that lack a grid there, the best first
+ */
 function whyNot(
   a: Datum,
   b: Datum,
   found: readonly Route[],
-  area: Area | null,
+  { taken, refused }: Reach,
   limit: number,
   files: GridFiles,
-  better: readonly Lacking[],
+  better: readonly BetterOperation[],
 ): string | null {
   const asked = gridAsked(a, b, files);
   if (asked !== null) return asked;
   for (const datum of found.length === 0 ? [a, b] : []) {
     if (datum.code === null) return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
   }
-  const usable = found.filter((candidate) => isGood(candidate, limit));
-  const grid = remedies(better.filter(({ accuracy }) => accuracy <= limit))
-    .map((sentence) => `; ${sentence}`)
-    .join("");
-  if (found.length === 0) return `no shift between ${a.name} and ${b.name} is known${grid}`;
-  if (usable.length === 0) {
-    const best = Math.min(...found.map((candidate) => candidate.accuracy ?? Infinity));
-    const declared = found.some((candidate) => candidate.steps.some((step) => step.code === null));
-    if (best === Infinity && (declared || found.every((candidate) => candidate.steps.length === 0)))
-      return `nobody says how accurate the one way is (${found[0]!.name}), and --accuracy asks for ${limit} m; name the system by its code with --source-crs, or take that way with --accuracy ${unknownAccuracy}`;
-    const known = best === Infinity ? "has no known accuracy" : `is accurate to ${best} m`;
-    const enough = area === null ? "" : enoughAccuracy(found, area, limit);
-    return `the best shift at hand ${known}, and --accuracy asks for ${limit} m${grid}${enough}`;
-  }
-  // Who has a grid has it for where the data are.
-  if (usedEverywhere(found, a, b) || area === null || usable.some(hasGrid)) return null;
-  const reached = served(found, area, limit);
-  if (reached >= leastCoverage || (reached > 0 && limit >= unknownAccuracy)) return null;
-  return `shifts accurate to ${limit} m reach only a small part of where it is used${grid}${enoughAccuracy(found, area, limit)}`;
+  const advised = (reason: string, worse: readonly Route[]) =>
+    [reason, ...enoughAccuracy(worse), ...remedies(better)].join("; ");
+  if (found.length === 0) return advised(`no shift between ${a.name} and ${b.name} is known`, []);
+  if (usedEverywhere(found, a, b) && isGood(found[0], limit)) return null;
+  // Who has a grid has it for where the data are; and where nothing at all is known the declared place may be wrong.
+  if (taken.length > 0 || (refused.length === 0 && found.some((route) => isGood(route, limit)))) return null;
+  if (found.some((route) => isGood(route, limit) && hasGrid(route))) return null;
+  const bad = refused.length > 0 ? refused : found;
+  const worst = bad.every(({ accuracy }) => accuracy === null);
+  const declared = bad.some(({ steps }) => steps.length === 0 || steps.some(({ code }) => code === null));
+  if (worst && declared)
+    return `nobody says how accurate the one way is (${bad[0]!.name}); name the system by its code with --source-crs, or take that way with --accuracy ${unknownAccuracy}`;
+  const best = Math.min(...bad.map(({ accuracy }) => accuracy ?? Infinity));
+  const known = worst ? "has no known accuracy" : `is accurate to ${best} m, and ${limit} m is asked for`;
+  return advised(`the best operation where the data may lie ${known}`, bad);
 }
+
+const reachAnywhere = (routes: readonly Route[], limit: number): Reach => ({
+  taken: routes.filter((route) => isGood(route, limit)),
+  refused: routes.filter((route) => !isGood(route, limit)),
+});
 
 /**
  * A shift is right in its area and close to it only. But frames of satellite geodesy span the earth: where the one way
@@ -274,35 +265,24 @@ function usedEverywhere(found: readonly Route[], a: Datum, b: Datum): boolean {
 function transformation(
   pair: Pair,
   routes: readonly Route[],
+  { taken }: Reach,
   limit: number,
-  area: Area | null,
-  better: readonly Lacking[],
+  better: readonly BetterOperation[],
   [a, b]: readonly [Datum, Datum],
 ): Operation {
   const usable = routes.filter((candidate) => isGood(candidate, limit));
-  const unknown = usable.some((candidate) => candidate.accuracy === null);
-  const accuracy = unknown ? null : Math.max(...usable.map((candidate) => candidate.accuracy!));
-  const gridFiles = [...new Set(usable.flatMap(filesOf))];
-  const best = usable.reduce((p, q) => ((q.accuracy ?? Infinity) < (p.accuracy ?? Infinity) ? q : p));
-  const name = usable.length === 1 ? best.name : `${best.name} and ${usable.length - 1} more, by area`;
-  const everywhere = usedEverywhere(routes, a, b);
-  const notices = [unknown ? "its accuracy is unknown" : `accurate to ${accuracy} m`];
-  if (usable.every(isNull)) notices.push("both datums are taken for one");
-  if (!everywhere && (area === null || served(routes, area, limit) < 1)) {
-    notices.push("positions where it does not hold are refused");
-  }
-  notices.push(...remedies(better));
-  const notice = `${name}: ${notices.join("; ")}`;
+  const likely = taken.length > 0 ? taken : usable;
+  const best = likely.reduce((p, q) => ((q.accuracy ?? Infinity) < (p.accuracy ?? Infinity) ? q : p));
   return {
     ...pair,
     kind: "transformation",
-    name,
-    accuracy,
-    notice,
+    name: likely.length === 1 ? best.name : `${best.name} and ${likely.length - 1} more, by area`,
+    accuracy: worstOf(likely),
+    remarks: [],
     routes,
-    everywhere,
+    everywhere: usedEverywhere(routes, a, b),
     limit,
-    gridFiles,
-    better: betterOperations(better),
+    gridFiles: [...new Set(usable.flatMap(filesOf))],
+    better,
   };
 }

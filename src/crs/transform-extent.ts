@@ -1,9 +1,7 @@
 import type { Extent } from "../model/geometry.js";
+import { boxOf, gridOver } from "./extent-grid.js";
 import type { Operation } from "./identity.js";
 import { buildTransform } from "./transform.js";
-
-/** Steps along each side: as many as PROJ takes where it is not told (`proj_trans_bounds`, densify_pts 21). */
-const steps = 22;
 
 /**
  * The box around what a box becomes: of its edges, which may become curves, and of its inside, since a pole may lie
@@ -11,30 +9,8 @@ const steps = 22;
  */
 export async function transformExtent(extent: Extent, operation: Operation): Promise<Extent | null> {
   if (operation.kind === "identity") return extent;
-  const [minX, minY, maxX, maxY] = extent;
-  const xy = new Float64Array(2 * (steps + 1) ** 2);
-  let k = 0;
-  for (let i = 0; i <= steps; i++) {
-    for (let j = 0; j <= steps; j++) {
-      xy[k++] = minX + ((maxX - minX) * i) / steps;
-      xy[k++] = minY + ((maxY - minY) * j) / steps;
-    }
-  }
+  const xy = gridOver(extent);
   const transform = await buildTransform(operation);
   transform(xy, null);
   return boxOf(xy);
-}
-
-/** Around the positions that are finite. */
-function boxOf(xy: Float64Array): Extent | null {
-  const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let k = 0; k < xy.length; k += 2) {
-    const [x, y] = [xy[k]!, xy[k + 1]!];
-    if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
-    box[0] = Math.min(box[0], x);
-    box[1] = Math.min(box[1], y);
-    box[2] = Math.max(box[2], x);
-    box[3] = Math.max(box[3], y);
-  }
-  return box[0] > box[2] ? null : box;
 }

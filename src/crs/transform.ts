@@ -1,8 +1,14 @@
+import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
+import type { Area } from "./area.js";
 import type { Definition, Geodetic } from "./definition.js";
+import { areaAround, enoughAccuracy } from "./enough-accuracy.js";
+import { boxOf, gridOver } from "./extent-grid.js";
 import type { Operation } from "./identity.js";
+import { betterWithin, remedies } from "./lacking.js";
 import { movementOf } from "./movement.js";
 import { resolve } from "./parse.js";
+import { PositionTally } from "./position-tally.js";
 import { type Kernel, wrap } from "./projections/kernels.js";
 import { RouteChooser } from "./route-chooser.js";
 import { hasGrid, isGood } from "./routes.js";
@@ -14,19 +20,18 @@ import { hasGrid, isGood } from "./routes.js";
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
 
 /**
- * @param counts one for each route: to it is added how many positions went by it, where there are several; and one more
- *   for the positions that lie beyond the area of their route
+ * @param tally counts the positions by the routes of the operation
  * @throws grid-unusable
  */
 export async function buildTransform(
   operation: Operation,
-  counts: Float64Array = new Float64Array(operation.routes.length + 1),
+  tally: PositionTally = new PositionTally(operation.routes.length),
 ): Promise<Transform> {
   if (operation.kind === "identity") return () => 0;
   const [source, target] = await Promise.all([resolve(operation.from), resolve(operation.to)]);
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
-  const move = await movementOf(operation, source.geodetic!.datum, target.geodetic!.datum, counts);
+  const move = await movementOf(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
   // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
   if (!move && !source.projection && !target.projection && sameFrame(source.geodetic!, target.geodetic!))
     return () => 0;
@@ -55,9 +60,9 @@ export async function buildLocator(crs: Crs): Promise<((xy: Float64Array) => voi
   };
 }
 
-/** Says why a position, in the coordinates of the source, has none in the target. */
+/** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
 export async function failureReason(operation: Operation): Promise<(x: number, y: number) => string> {
-  const { from, to, routes, everywhere, limit } = operation;
+  const { from, to, routes, everywhere, limit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
   const gap = "beyond the grids at hand";
   if (everywhere) return routes.some(hasGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
@@ -69,15 +74,30 @@ export async function failureReason(operation: Operation): Promise<(x: number, y
     const [longitude, latitude] = [...at].map((angle) => (angle * 180) / Math.PI) as [number, number];
     if (!Number.isFinite(longitude + latitude)) return lacking;
     const chosen = routes[chooser.choose(longitude, latitude)];
-    if (chosen && isGood(chosen, limit) && !hasGrid(chosen)) return lacking;
-    const place = `${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
-    if (chosen && isGood(chosen, limit))
-      return `lies at ${place}, where ${chosen.name} has no shift in its grid and no other accurate to ${limit} m is known`;
+    const isEnough = isGood(chosen, limit);
+    if (isEnough && !hasGrid(chosen!)) return lacking;
+    const place = `lies at ${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
+    if (isEnough)
+      return `${place}, where ${chosen!.name} has no shift in its grid and no other accurate to ${limit} m is known`;
+    const used = chosen === undefined ? [] : [chosen];
+    const here = areaAround([longitude, latitude, longitude, latitude]);
+    const advice = [...enoughAccuracy(used), ...remedies(betterWithin(better, used, here)).slice(0, 1)];
+    const said = (reason: string) => [`${place}, ${reason}`, ...advice].join("; ");
     const [only] = routes;
-    if (routes.length > 1 || !only?.area) return `lies at ${place}, where no shift accurate to ${limit} m is known`;
+    if (chosen !== undefined || routes.length > 1 || !only?.area)
+      return said(`where no shift ${chosen === undefined ? "" : `accurate to ${limit} m `}is known`);
     const [west, south, east, north] = only.area;
-    return `lies at ${place}, outside of where ${only.name} holds: longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
+    return said(`outside of where ${only.name} holds: longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`);
   };
+}
+
+/** The box of longitudes and latitudes in degrees around a box in the coordinates of a system; null where there is none. */
+export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
+  const locate = await buildLocator(crs);
+  if (locate === null) return null;
+  const xy = gridOver(extent);
+  locate(xy);
+  return boxOf(xy);
 }
 
 const sameFrame = (a: Geodetic, b: Geodetic): boolean =>

@@ -71,7 +71,7 @@ export const stepFile = object("a step", {
   sourceCrs: member(text, "What the coordinates of the source are in: EPSG:25832, WKT, PROJ string"),
   targetCrs: member(text, "What the coordinates of the target shall be in; WGS84"),
   reproject: member(flag, "false carries the coordinates untouched"),
-  accuracy: member(positiveNumber, "Worst accuracy of a reprojection, in metres; 5"),
+  accuracy: member(positiveNumber, "Worst accuracy of a reprojection, in metres; 100, or 5 where `strict` is set"),
   grid: member(texts, "Shift grids for reprojections (.gsb, .tif), or folders of them; GEOFERRY_GRIDS names others"),
   select: member(texts, "Keep only these fields"),
   rename: member(names, "Rename fields: {old: new}"),

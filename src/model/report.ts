@@ -45,13 +45,17 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** How many positions went by one of several operations. */
+/** The positions that went by one route of an operation between two systems. */
 export interface OperationUse {
   readonly layer: string;
-  readonly operation: string;
-  /** Metres; null where nobody knows. */
-  readonly accuracy: number | null;
+  /** The two systems, as reports call them. */
+  readonly from: string;
+  readonly to: string;
+  /** Which of the routes of the operation; null for positions that none of them serves. */
+  readonly route: number | null;
   readonly positions: number;
+  /** Around the positions: west, south, east, north in degrees of the source. */
+  readonly box: readonly [number, number, number, number];
 }
 
 /** A tally of losses or notices by code, layer and field; plain data after `list()`. */

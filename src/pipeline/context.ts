@@ -71,8 +71,8 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.rejects.push(reject);
   }
 
-  went(operation: string, accuracy: number | null, positions: number): void {
-    this.uses.push({ layer: this.layer, operation, accuracy, positions });
+  went(use: Omit<OperationUse, "layer">): void {
+    this.uses.push({ ...use, layer: this.layer });
   }
 
   giveUp(gap: Gap): void {

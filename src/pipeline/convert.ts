@@ -115,8 +115,8 @@ async function convertWhole(
       kept: rejects.kept,
       gaps,
       losses,
-      notices: gathered.notices.list(),
-      operations: gathered.operations,
+      notices: await gathered.allNotices(),
+      operations: await gathered.operations(),
       rejects: rejected,
       upToDate: false,
     };

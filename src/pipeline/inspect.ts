@@ -136,7 +136,7 @@ async function inspectLayer(
     format: open.reader.id,
     layer: layer.name,
     crs,
-    reference: crs && (await referenceOf(crs, request, host)),
+    reference: crs && (await referenceOf(crs, request, host, summary.extent)),
     featureCount: summary.featureCount,
     geometryTypes: typesIn(summary),
     nullGeometries: summary.kinds[0]!.count,

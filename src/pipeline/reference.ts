@@ -1,6 +1,15 @@
 /** What is told of the coordinate reference system of a layer. */
-import { type CrsDescription, crsContext, describeCrs, findOperation, type OperationOptions } from "../crs/index.js";
+import {
+  type CrsDescription,
+  crsContext,
+  describeCrs,
+  findOperation,
+  geographicBox,
+  type OperationOptions,
+  usualLimit,
+} from "../crs/index.js";
 import { GeoferryError } from "../errors.js";
+import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import { type OperationReport, operationReport } from "./report.js";
 import type { Host } from "./request.js";
@@ -12,16 +21,22 @@ export interface Reference extends CrsDescription {
     | { readonly refused: string; readonly better: OperationReport["better"] };
 }
 
-/** @throws grid-missing */
+/**
+ * @param extent of the features in the system's coordinates, for which the advice is made; null where it is not known
+ * @throws grid-missing
+ */
 export async function referenceOf(
   crs: Crs,
   {
-    accuracy = 5,
+    accuracy = usualLimit,
     grids = [],
   }: { readonly accuracy?: number | undefined; readonly grids?: readonly string[] | undefined },
   host: Pick<Host, "grids">,
+  extent: Extent | null,
 ): Promise<Reference> {
-  const options = { accuracy, grids, gridFolders: host.grids?.folders ?? [] };
+  const within = extent === null ? null : await geographicBox(crs, extent).catch(() => null);
+  const gridFolders = host.grids?.folders ?? [];
+  const options = { accuracy, grids, gridFolders, ...(within === null ? {} : { within }) };
   return { ...(await describeCrs(crs)), toWgs84: await toWgs84(crs, options) };
 }
 

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { counted } from "../counted.js";
 import type { Operation } from "../crs/index.js";
+import { settledBy, statementsOf, strictLimit, usualLimit } from "../crs/index.js";
 import { describePlace } from "../errors.js";
 import type { Gap, Loss, OperationUse } from "../model/report.js";
 import { Tally } from "../model/report.js";
@@ -18,6 +19,14 @@ export interface OutputReport {
   readonly crs: string | null;
 }
 
+/** One of several operations that was used. */
+export interface UsedOperation {
+  readonly operation: string;
+  /** Metres; null where it is unknown. */
+  readonly accuracy: number | null;
+  readonly positions: number;
+}
+
 /** How the coordinates of a layer of the input became those of the output. */
 export interface OperationReport {
   readonly layer: string;
@@ -25,15 +34,19 @@ export interface OperationReport {
   readonly to: string;
   readonly kind: Operation["kind"];
   readonly name: string;
-  /** Metres: the worst of what was chosen from, place by place; null where nobody knows. */
+  /** Metres: the worst of what was used, or may be used where no position was counted; null where it is unknown. */
   readonly accuracy: number | null;
   /** Of several operations those that were taken, and by how many positions; empty where there was one. */
-  readonly used: readonly Omit<OperationUse, "layer">[];
+  readonly used: readonly UsedOperation[];
   /** The grids that it was chosen from, by the names of their files. */
   readonly grids: readonly string[];
   /** Better ones for which a grid is missing. */
   readonly better: Operation["better"];
 }
+
+/** Metres: the worst accuracy of a reprojection that a request allows. */
+export const accuracyLimit = ({ accuracy, strict }: Pick<ConvertRequest, "accuracy" | "strict">): number =>
+  accuracy ?? (strict ? strictLimit : usualLimit);
 
 const titleOf = ({ id, name }: Operation["from"]): string => id ?? name;
 
@@ -92,11 +105,18 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
   };
 }
 
+function together(use: OperationUse, known: OperationUse | undefined): OperationUse {
+  if (known === undefined) return use;
+  const [a, b] = [use.box, known.box];
+  const box = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])] as const;
+  return { ...use, positions: use.positions + known.positions, box };
+}
+
 /** Gathers what every thread found. */
 export class Gathered {
   readonly losses = new Tally();
   readonly notices = new Tally();
-  private readonly planned: OperationReport[] = [];
+  private readonly planned: { readonly layer: string; readonly operation: Operation }[] = [];
   private readonly uses = new Map<string, OperationUse>();
   /** By layer of the inputs: features that went into outputs. */
   readonly located = new Map<OpenLayer, Located>();
@@ -109,8 +129,8 @@ export class Gathered {
   /** `record` and `line` stand before the piece that the findings are of. */
   add(findings: Pick<Findings, "losses" | "notices" | "gaps" | "uses">, record = 0, line = 0): void {
     for (const use of findings.uses ?? []) {
-      const key = JSON.stringify([use.layer, use.operation]);
-      this.uses.set(key, { ...use, positions: use.positions + (this.uses.get(key)?.positions ?? 0) });
+      const key = JSON.stringify([use.layer, use.from, use.to, use.route]);
+      this.uses.set(key, together(use, this.uses.get(key)));
     }
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
@@ -120,18 +140,41 @@ export class Gathered {
     }
   }
 
-  plan(operation: OperationReport): void {
-    this.planned.push(operation);
+  plan(layer: string, operation: Operation): void {
+    this.planned.push({ layer, operation });
   }
 
-  /** What was planned, with what of it was taken. */
-  get operations(): OperationReport[] {
-    const byNumber = (a: OperationUse, b: OperationUse) => b.positions - a.positions;
-    const uses = [...this.uses.values()].sort(byNumber);
-    return this.planned.map((operation) => ({
-      ...operation,
-      used: uses.filter(({ layer }) => layer === operation.layer).map(({ layer: _, ...use }) => use),
-    }));
+  /** What was planned, with what of it was used. */
+  operations(): Promise<OperationReport[]> {
+    return Promise.all(
+      this.planned.map(async ({ layer, operation }) => {
+        const uses = this.usesOf(layer, operation);
+        const report = { ...operationReport(layer, operation), ...(await settledBy(operation, uses)) };
+        // The name says it of the only one.
+        if (operation.routes.length < 2) return report;
+        const used = uses.flatMap(({ route, positions }): UsedOperation[] => {
+          const taken = route === null ? undefined : operation.routes[route];
+          return taken === undefined ? [] : [{ operation: taken.name, accuracy: taken.accuracy, positions }];
+        });
+        return { ...report, used };
+      }),
+    );
+  }
+
+  /** All notices, and before them what is to be stated about the operations and the positions that went by them. */
+  async allNotices(): Promise<Loss[]> {
+    const stated = new Map<string, Loss>();
+    for (const { layer, operation } of this.planned)
+      for (const { code, text, count } of await statementsOf(operation, this.usesOf(layer, operation)))
+        stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example: text });
+    return [...stated.values(), ...this.notices.list()];
+  }
+
+  /** The most used one first. */
+  private usesOf(layer: string, { from, to }: Operation): OperationUse[] {
+    return [...this.uses.values()]
+      .filter((use) => use.layer === layer && use.from === titleOf(from) && use.to === titleOf(to))
+      .sort((a, b) => b.positions - a.positions);
   }
 
   get gaps(): Gap[] {

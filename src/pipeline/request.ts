@@ -30,7 +30,7 @@ export interface ConvertRequest {
   readonly targetCrs?: string;
   /** False carries coordinates untouched. */
   readonly reproject?: boolean;
-  /** The worst accuracy of a reprojection that is put up with, in metres. */
+  /** The worst accuracy of a reprojection that is used, in metres; 100 where absent, 5 with `strict`. */
   readonly accuracy?: number;
   /** Files of shift grids for reprojections, and folders of them. */
   readonly grids?: readonly string[];

@@ -1,12 +1,21 @@
 /** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
-import { crsContext, describeCrs, findOperation, isWgs84, type OperationOptions, shareGrids } from "../crs/index.js";
+import {
+  type Area,
+  crsContext,
+  describeCrs,
+  findOperation,
+  geographicBox,
+  isWgs84,
+  type OperationOptions,
+  shareGrids,
+} from "../crs/index.js";
 import { fault } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsAsValues, fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
-import { type Gathered, operationReport } from "./report.js";
+import { accuracyLimit, type Gathered } from "./report.js";
 import type { ConvertRequest } from "./request.js";
 import { isSame } from "./update.js";
 
@@ -94,18 +103,28 @@ async function planCrs(
   }
   const source = said ?? crsContext.wgs84;
   if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
-  const { accuracy = 5, grids: named = [] } = request;
-  const options = { accuracy, grids: named, gridFolders: grids.folders };
+  const options = {
+    accuracy: accuracyLimit(request),
+    grids: request.grids ?? [],
+    gridFolders: grids.folders,
+    ...(await declaredArea(open, request, source)),
+  };
   await grids.prepare?.(source, target, options);
   const operation = await findOperation(source, target, options);
-  if (operation.notice) gathered.notices.add("crs-operation", open.layer.name, undefined, 1, operation.notice);
-  gathered.plan(operationReport(open.layer.name, operation));
+  gathered.plan(open.layer.name, operation);
   const area = await areaCheck(source);
   if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";
   if (!untouched) add("reproject", { operation: await shareGrids(operation) });
   if (said !== null || !untouched) add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
   return { crs: target, assumed: said === null };
+}
+
+/** Where the source says that its features lie; nothing where it does not say, or its coordinates are to be swapped. */
+async function declaredArea(open: OpenLayer, request: ConvertRequest, crs: Crs): Promise<{ within?: Area }> {
+  const { extent } = open.layer;
+  const within = extent === null || request.swapXy ? null : await geographicBox(crs, extent);
+  return within === null ? {} : { within };
 }
 
 /** What the stage `check-area` is told; null where there is nothing to check. */

@@ -1,4 +1,5 @@
 import type { Operation, Transform } from "../crs/index.js";
+import { PositionTally } from "../crs/position-tally.js";
 import { buildTransform, failureReason } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
@@ -43,16 +44,18 @@ function failedPosition(given: GeometryColumn, result: GeometryColumn, row: numb
   return null;
 }
 
-/** Says which of several routes were taken and how many positions lie beside them, and begins to count anew. */
-function tellUses({ from, to, routes }: Operation, counts: Float64Array, context: StageContext): void {
-  for (const [i, { name, accuracy }] of routes.entries()) if (counts[i]! > 0) context.went(name, accuracy, counts[i]!);
-  const beside = counts[routes.length]!;
-  if (beside > 0) {
-    const [source, target] = [from, to].map(({ id, name }) => id ?? name);
-    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
-    context.notice("beside-operation", undefined, example, beside);
+/** States which routes were taken, which positions none serves and how many lie beside theirs, and counts from zero again. */
+function tellUses({ from, to, routes }: Operation, tally: PositionTally, context: StageContext): void {
+  const [source, target] = [from.id ?? from.name, to.id ?? to.name];
+  for (const route of [...routes.keys(), null]) {
+    const positions = tally.positions(route);
+    if (positions > 0) context.went({ from: source, to: target, route, positions, box: tally.box(route) });
   }
-  counts.fill(0);
+  if (tally.beside > 0) {
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
+    context.notice("beside-operation", undefined, example, tally.beside);
+  }
+  tally.clear();
 }
 
 /**
@@ -62,13 +65,13 @@ function tellUses({ from, to, routes }: Operation, counts: Float64Array, context
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
-  const counts = new Float64Array(operation.routes.length + 1);
-  const [transform, why] = await Promise.all([buildTransform(operation, counts), failureReason(operation)]);
+  const tally = new PositionTally(operation.routes.length);
+  const [transform, why] = await Promise.all([buildTransform(operation, tally), failureReason(operation)]);
   return {
     apply(batch: Batch): Batch {
       if (operation.kind === "identity") return batch;
       const { column, failures } = transformed(batch.geometry, transform);
-      tellUses(operation, counts, context);
+      tellUses(operation, tally, context);
       const carried = batch.with({ geometry: column });
       if (failures === 0) return carried;
       const faults = new Map<number, GeometryFault>();

@@ -1,5 +1,5 @@
 import type { Batch } from "../model/batch.js";
-import type { Reject } from "../model/report.js";
+import type { OperationUse, Reject } from "../model/report.js";
 
 /** A stage as plain data, from which any thread builds it. */
 export interface StageSpec {
@@ -15,8 +15,8 @@ export interface StageContext {
   /** Features whose geometry cannot be carried go on without it, as the rejects say; else they are left out. */
   readonly keepsRows: boolean;
   reject(reject: Reject): void;
-  /** So many positions went by this of several operations between two systems. */
-  went(operation: string, accuracy: number | null, positions: number): void;
+  /** Positions went by one route of the operation between two systems, or are served by none. */
+  went(use: Omit<OperationUse, "layer">): void;
 }
 
 /** Batch in, batch out. Knows nothing of its neighbours; never changes the batch it was given. */

@@ -7,6 +7,9 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+/** `PROJ_PYTHON` names the Python that finds a newer PROJ than the machine's, as one of another installation does. */
+const python = process.env.PROJ_PYTHON || "/usr/bin/python3";
+
 const script = fileURLToPath(new URL("proj-reference.py", import.meta.url));
 
 /**
@@ -18,7 +21,7 @@ export function projReference(library = "", database = "") {
   const beside = library === "" ? {} : { LD_LIBRARY_PATH: dirname(library) };
   const env = { ...process.env, ...beside };
   const start = () => {
-    const child = spawn("/usr/bin/python3", [script, library, database], { env, stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(python, [script, library, database], { env, stdio: ["pipe", "pipe", "ignore"] });
     child.stdin.on("error", () => {});
     return { child, answers: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crsContext, findOperation } from "../../src/crs/index.js";
 import { shareGrids } from "../../src/crs/share-grids.js";
 import { buildTransform } from "../../src/crs/transform.js";
+import { noticeOf } from "./notice.js";
 import { needsProj } from "./proj-tools.js";
 import { cs2cs, gridFolder } from "./proj-with-grids.js";
 import { type GeoTiffOptions, ntv2, type SyntheticPart, writeGeoTiff } from "./synthetic-grids.js";
@@ -311,8 +312,9 @@ describe("what is said of grids", () => {
     findOperation(await parse(from), await parse(to), { grids });
 
   it("names one that would do better, how much, and how to get it", async () => {
-    const { notice, better } = await between("EPSG:27700", "EPSG:4326", []);
-    expect(notice).toContain(
+    const operation = await between("EPSG:27700", "EPSG:4326", []);
+    const { better } = operation;
+    expect(await noticeOf(operation)).toContain(
       "geoferry grids get uk_os_OSTN15_NTv2_OSGBtoETRS.tif makes it accurate to 1 m where it reaches",
     );
     expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
@@ -324,9 +326,11 @@ describe("what is said of grids", () => {
     );
   });
 
-  it("refuses NAD27 without one, naming them", async () => {
-    await expect(between("EPSG:4267", "EPSG:4326", [])).rejects.toMatchObject({
-      message: expect.stringContaining("geoferry grids get ca_nrc_ntv2_0.tif"),
+  it("refuses NAD27 without one where half a metre is asked for, naming them", async () => {
+    await expect(
+      findOperation(await parse("EPSG:4267"), await parse("EPSG:4326"), { accuracy: 0.5 }),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining("geoferry grids get "),
       details: {
         better: expect.arrayContaining([expect.objectContaining({ grids: [["us_noaa_conus.tif", "conus"]] })]),
       },
@@ -337,8 +341,8 @@ describe("what is said of grids", () => {
     const folder = newFolder();
     const path = join(folder, "mine.gsb");
     writeFileSync(path, ntv2(canada));
-    expect((await between("EPSG:4314", "EPSG:4326", [path])).notice).toContain("the grid mine.gsb is not used");
-    expect((await between("EPSG:4314", "EPSG:4326", [folder])).notice).not.toContain("mine.gsb");
+    expect(await noticeOf(await between("EPSG:4314", "EPSG:4326", [path]))).toContain("the grid mine.gsb is not used");
+    expect(await noticeOf(await between("EPSG:4314", "EPSG:4326", [folder]))).not.toContain("mine.gsb");
     await expect(between("EPSG:4314", "EPSG:4326", [join(folder, "none.gsb")])).rejects.toMatchObject({
       code: "grid-missing",
     });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { crsContext, findOperation } from "../../src/crs/index.js";
 import { buildTransform } from "../../src/crs/transform.js";
+import { noticeOf } from "./notice.js";
 
 const { parse } = crsContext;
 
@@ -42,12 +43,12 @@ it("a rotation of longitude between datums of one meridian, under a map: as PROJ
 
 it("an offset is told with its accuracy, and is not taken for none", async () => {
   const { operation } = await through("EPSG:4600", "EPSG:4326", [-63.0712222, 18.1883333], 10);
-  expect(operation.notice).toBe("Anguilla 1957 to WGS 84 (1): accurate to 10 m");
+  expect(await noticeOf(operation)).toBe("Anguilla 1957 to WGS 84 (1): accurate to 10 m");
   await expect(through("EPSG:4600", "EPSG:4326", [-63.07, 18.19], 5)).rejects.toThrow(/accurate to 10 m/);
 });
 
 it("an offset of nothing says that the datums are taken for one", async () => {
   const { operation, longitude } = await through("EPSG:4156", "EPSG:5228", [14.4, 50.1], 1);
-  expect(operation.notice).toContain("both datums are taken for one");
+  expect(await noticeOf(operation)).toContain("both datums are taken for one");
   expect(longitude).toBeCloseTo(14.4, 12);
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { inArea } from "../../src/crs/area.js";
 import { areaOfUse, crsContext, findOperation } from "../../src/crs/index.js";
+import { PositionTally } from "../../src/crs/position-tally.js";
 import { buildTransform, failureReason } from "../../src/crs/transform.js";
+import { noticeOf } from "./notice.js";
 import { gdalTransform, needsProj } from "./proj-tools.js";
 
 const { parse, wgs84 } = crsContext;
@@ -232,7 +234,7 @@ describe("published values", () => {
     const back = await through("EPSG:4087", "EPSG:4326", [1113194.9079, 6097230.3131]);
     expect(back[1]).toBeCloseTo(55, 8);
     const operation = await findOperation(wgs84, await parse("EPSG:4087"));
-    expect(operation.notice).toMatch(/PROJ before 9.8 took a sphere.*EPSG:32662/);
+    expect(await noticeOf(operation)).toMatch(/PROJ before 9.8 took a sphere.*EPSG:32662/);
   });
 
   it("EASE-Grids and the US National Atlas on the sphere of the ellipsoid's surface, as PROJ 9.5.1 has them", async () => {
@@ -250,7 +252,7 @@ describe("published values", () => {
       expect(latitude, code).toBeCloseTo(position[1], 11);
     }
     const operation = await findOperation(wgs84, await parse("EPSG:3975"));
-    expect(operation.notice).toMatch(/PROJ before 9.2 took the ellipsoid.*EPSG:6931 to 6933/);
+    expect(await noticeOf(operation)).toMatch(/PROJ before 9.2 took the ellipsoid.*EPSG:6931 to 6933/);
   });
 
   it("San Francisco's airport on a turned orthographic map (EPSG method 1130), as PROJ 9.5.1 has it", async () => {
@@ -317,7 +319,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     for (const text of written) {
       const crs = await parse(text);
       const operation = await findOperation(crs, wgs84);
-      expect(operation.notice, text).toContain("WGS 84 is assumed");
+      expect(await noticeOf(operation), text).toContain("WGS 84 is assumed");
       expect(operation.accuracy).toBe(2);
       expect(operation.kind).toBe(crs.kind === "geographic" ? "identity" : "conversion");
     }
@@ -327,24 +329,24 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     const mine = await through(unnamed("Robinson"), "EPSG:4258", [9437066.6, 4000000]);
     expect(mine).toEqual(await through("+proj=robin +lon_0=105 +datum=WGS84", "EPSG:4258", [9437066.6, 4000000]));
     const operation = await findOperation(await parse(unnamed("Robinson")), await parse("EPSG:25832"));
-    expect(operation.notice).toMatch(/ETRS89.*WGS 84 is assumed/);
+    expect(await noticeOf(operation)).toMatch(/ETRS89.*WGS 84 is assumed/);
     expect(operation.accuracy).toBe(2);
   });
 
   it("is told where another datum of that ellipsoid lies far off", async () => {
     const operation = await findOperation(await parse(unnamed("Transverse_Mercator")), wgs84);
-    expect(operation.notice).toMatch(/Vietnam 2000.*22\d m off/);
+    expect(await noticeOf(operation)).toMatch(/Vietnam 2000.*22\d m off/);
     const elsewhere = unnamed("Transverse_Mercator").replace("105", "9");
-    expect((await findOperation(await parse(elsewhere), wgs84)).notice).not.toContain("off");
+    expect(await noticeOf(await findOperation(await parse(elsewhere), wgs84))).not.toContain("off");
   });
 });
 
 describe("heights of compound systems", () => {
   it("stay as they are, which is said", async () => {
     const operation = await findOperation(await parse("EPSG:7415"), wgs84);
-    expect(operation.notice).toContain("NAP height, is dropped");
-    expect((await findOperation(wgs84, await parse("EPSG:7415"))).notice).toContain("taken for NAP height");
-    expect((await findOperation(await parse("EPSG:7415"), await parse("EPSG:7415"))).notice).toBeUndefined();
+    expect(await noticeOf(operation)).toContain("NAP height, is dropped");
+    expect(await noticeOf(await findOperation(wgs84, await parse("EPSG:7415")))).toContain("taken for NAP height");
+    expect(await noticeOf(await findOperation(await parse("EPSG:7415"), await parse("EPSG:7415")))).toBe("");
   });
 
   it("are told of whatever the system is written in", async () => {
@@ -358,7 +360,7 @@ describe("heights of compound systems", () => {
     for (const text of texts) {
       const operation = await findOperation(await parse(text), wgs84);
       expect(operation.kind).toBe("identity");
-      expect(operation.notice, text).toMatch(/heights stay as they are.*egm96.*dropped/i);
+      expect(await noticeOf(operation), text).toMatch(/heights stay as they are.*egm96.*dropped/i);
     }
   });
 });
@@ -380,7 +382,7 @@ describe("what is left alone", () => {
   it("keeps longitudes and latitudes to the bit where datums are taken for one", async () => {
     const operation = await findOperation(await parse("EPSG:4258"), wgs84);
     expect(operation.accuracy).toBe(1);
-    expect(operation.notice).toContain("taken for one");
+    expect(await noticeOf(operation)).toContain("taken for one");
     const xy = Float64Array.of(9.12345678901234, 49.98765432109876);
     (await buildTransform(operation))(xy, null);
     expect([...xy]).toEqual([9.12345678901234, 49.98765432109876]);
@@ -420,11 +422,21 @@ describe("refusals", () => {
       (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
     );
 
-  for (const code of ["EPSG:4267", "EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
-    it(`${code} is on NAD27, which needs grids`, async () => {
+  for (const code of ["EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
+    it(`${code} is on NAD27, which needs grids for 5 m`, async () => {
       expect(await refused(code)).toMatch(/^crs-no-operation: no way from EPSG:\d+ to EPSG:4326/);
     });
   }
+
+  it("NAD27 where the data lie, with an accuracy and a grid for this place", async () => {
+    // North Carolina. EPSG:1173 is for the contiguous United States, 10 m.
+    const within = [-84.4, 33.8, -75.4, 36.6] as const;
+    const nad27 = await parse("EPSG:4267");
+    await expect(findOperation(nad27, wgs84, { accuracy: 5, within })).rejects.toThrow(
+      /; --accuracy 10 takes NAD27 to WGS 84 \(4\), accurate to 10 m; --grid us_noaa_conus\.tif/,
+    );
+    expect(await findOperation(nad27, wgs84, { within })).toMatchObject({ name: "NAD27 to WGS 84 (4)", accuracy: 10 });
+  });
 
   it("a datum that nobody knows, unless its ellipsoid is WGS 84's own", async () => {
     const onGrs80 = unnamed("Transverse_Mercator", "GRS 1980", "298.257222101");
@@ -443,11 +455,12 @@ describe("refusals", () => {
 
   it("a grid asked for by name", async () => {
     expect(await refused("+proj=longlat +ellps=clrk66 +nadgrids=conus")).toContain("conus");
-    expect(await refused("+proj=longlat +datum=NAD27 +no_defs")).toContain("crs-no-operation");
   });
 
   it("what is less accurate than asked for, naming the grid that would do", async () => {
-    expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(/accurate to 2 m.*asks for 1 m.*grid/);
+    expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(
+      /accurate to 2 m.*1 m is asked for.*--accuracy 2 .*--grid/,
+    );
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });
 
@@ -457,9 +470,9 @@ describe("refusals", () => {
   });
 
   it("but `ballpark` carries over what nobody knows, saying so", async () => {
-    const operation = await findOperation(await parse("EPSG:4267"), wgs84, { ballpark: true });
+    const operation = await findOperation(await parse("EPSG:4267"), wgs84, { ballpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
-    expect(operation.notice).toContain("hundreds of metres");
+    expect(await noticeOf(operation)).toContain("hundreds of metres");
   });
 });
 
@@ -478,7 +491,7 @@ describe("far from where an operation holds", () => {
       expect(Number.isFinite(xy[0]!)).toBe(true);
       expect(xy[2]).toBeNaN();
       const why = await failureReason(operation);
-      expect(why(positions[2]!, positions[3]!)).toMatch(/lies at .*°.*(outside of where|no shift accurate to 20 m)/);
+      expect(why(positions[2]!, positions[3]!)).toMatch(/lies at .*°.*(outside of where|no shift is known)/);
     });
   }
 
@@ -489,9 +502,10 @@ describe("far from where an operation holds", () => {
     expect(Math.hypot(x! - theirX!, y! - theirY!)).toBeLessThan(1e-8);
     expect((await through("EPSG:4216", "EPSG:4326", [-64.75, 34], 20))[0]).toBeNaN();
     const operation = await findOperation(await parse("EPSG:4216"), wgs84, { accuracy: 20 });
-    const counts = new Float64Array(operation.routes.length + 1);
-    (await buildTransform(operation, counts))(Float64Array.of(-64.75, 33.2, -64.75, 32.3, -64.75, 34), null);
-    expect(counts.at(-1)).toBe(1);
+    const tally = new PositionTally(operation.routes.length);
+    (await buildTransform(operation, tally))(Float64Array.of(-64.75, 33.2, -64.75, 32.3, -64.75, 34), null);
+    expect([tally.beside, tally.positions(0), tally.positions(null)]).toEqual([1, 2, 1]);
+    expect(tally.box(0)).toEqual([-64.75, expect.closeTo(32.3), -64.75, expect.closeTo(33.2)]);
   });
 
   it("frames of satellite geodesy go on to hold: ETRS89 in French Guiana", async () => {
@@ -505,7 +519,7 @@ describe("a shift that the definition declares", () => {
 
   it("is the operation of EPSG that has the same numbers, with its accuracy and area", async () => {
     const operation = await asked(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`);
-    expect(operation.notice).toMatch(/DHDN to WGS 84 \(2\).*accurate to 3 m/);
+    expect(await noticeOf(operation)).toMatch(/DHDN to WGS 84 \(2\).*accurate to 3 m/);
     const [x, y] = await through(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4326", [9, 50]);
     const expected = await through("EPSG:4314", "EPSG:4326", [9, 50]);
     expect(Math.hypot(x! - expected[0]!, y! - expected[1]!)).toBeLessThan(1e-8);
@@ -523,7 +537,7 @@ describe("a shift that the definition declares", () => {
     await expect(asked(`${bessel}612,70,411,0,0,0,1`)).rejects.toThrow(/TOWGS84.*--source-crs.*--accuracy 999/);
     const operation = await asked(`${bessel}612,70,411,0,0,0,1`, 999);
     expect(operation.accuracy).toBeNull();
-    expect(operation.notice).toContain("accuracy is unknown");
+    expect(await noticeOf(operation)).toContain("accuracy is unknown");
   });
 
   it("of zeros on GRS 1980 says that it is such a frame", async () => {
@@ -535,11 +549,11 @@ describe("a shift that the definition declares", () => {
     const text = (shift: string) =>
       `GEOGCS["DHDN",DATUM["Deutsches_Hauptdreiecksnetz",SPHEROID["Bessel 1841",6377397.155,299.1528128],TOWGS84[${shift}]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]`;
     const other = await asked(text("100,200,300,0,0,0,0"));
-    expect(other.notice).toContain("TOWGS84 100, 200, 300");
-    expect(other.notice).toContain("is none that EPSG has for Deutsches Hauptdreiecksnetz: not used");
-    expect((await asked(text("598.1,73.7,418.2,0.202,0.045,-2.455,6.7"))).notice).not.toContain("not used");
+    expect(await noticeOf(other)).toContain("TOWGS84 100, 200, 300");
+    expect(await noticeOf(other)).toContain("is none that EPSG has for Deutsches Hauptdreiecksnetz: not used");
+    expect(await noticeOf(await asked(text("598.1,73.7,418.2,0.202,0.045,-2.455,6.7")))).not.toContain("not used");
     // Replaced since.
-    expect((await asked(text("582,105,414,1.04,0.35,-3.08,8.3"))).notice).not.toContain("not used");
+    expect(await noticeOf(await asked(text("582,105,414,1.04,0.35,-3.08,8.3")))).not.toContain("not used");
   });
 
   it("leads on to a third datum", async () => {

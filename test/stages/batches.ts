@@ -4,7 +4,7 @@ import { columnBuilder, pushValue } from "../../src/model/column.js";
 import type { FieldType } from "../../src/model/field.js";
 import type { Geometry } from "../../src/model/geometry.js";
 import { packFeatures } from "../../src/model/pack.js";
-import { type Loss, type Reject, Tally } from "../../src/model/report.js";
+import { type Loss, type OperationUse, type Reject, Tally } from "../../src/model/report.js";
 import { buildStage } from "../../src/stages/build.js";
 import type { StageContext } from "../../src/stages/stage.js";
 
@@ -27,9 +27,9 @@ export class Heard implements StageContext {
   notice(code: string, field: string | undefined, example: string, count = 1): void {
     this.noticeTally.add(code, this.layer, field, count, example);
   }
-  readonly uses: { operation: string; accuracy: number | null; positions: number }[] = [];
-  went(operation: string, accuracy: number | null, positions: number): void {
-    this.uses.push({ operation, accuracy, positions });
+  readonly uses: Omit<OperationUse, "layer">[] = [];
+  went(use: Omit<OperationUse, "layer">): void {
+    this.uses.push(use);
   }
   reject(reject: Reject): void {
     this.rejects.push(reject);

@@ -1,0 +1,129 @@
+import type { Area } from "./area.js";
+import { areaAround, enoughAccuracy, reachOf } from "./enough-accuracy.js";
+import type { Operation } from "./identity.js";
+import { type BetterOperation, betterWithin, remedies } from "./lacking.js";
+import { strictLimit } from "./limits.js";
+import { isGood, isNull, type Route } from "./routes.js";
+
+/** The positions that went by one route of an operation. */
+export interface RouteUse {
+  /** An index into the routes of the operation; null for the positions that no route serves. */
+  readonly route: number | null;
+  readonly positions: number;
+  /** Around the positions, in degrees of the source. */
+  readonly box: Area;
+}
+
+/** A note of a report. */
+export interface Statement {
+  readonly code: "crs-operation" | "crs-accuracy" | "crs-unreached";
+  readonly count: number;
+  readonly text: string;
+}
+
+const inMetres = (accuracy: number | null): string =>
+  accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`;
+
+/** The worst accuracy in metres; null where one is unknown. */
+export const worstOf = (routes: readonly Route[]): number | null =>
+  routes.some(({ accuracy }) => accuracy === null) ? null : Math.max(...routes.map(({ accuracy }) => accuracy!));
+
+/** The routes that may be used. */
+export const usableRoutes = ({ routes, limit }: Operation): Route[] => routes.filter((route) => isGood(route, limit));
+
+/**
+ * What a report says about an operation: which routes were used and how accurate they are; each one that is worse than
+ * 5 m, with the grid that would do better where these positions are; and where positions are that no route serves.
+ * @param uses what is known of the positions; empty where nothing was counted, and then all that may be used is stated
+ */
+export function statementsOf(operation: Operation, uses: readonly RouteUse[]): Statement[] {
+  const { kind } = operation;
+  const found: Statement[] = [];
+  const isUsed = uses.length === 0 || uses.some(({ route }) => route !== null);
+  const text = [...(kind === "transformation" && isUsed ? [describe(operation, uses)] : []), ...operation.remarks];
+  if (text.length > 0) found.push({ code: "crs-operation", count: 1, text: text.join("; ") });
+  if (kind === "transformation") found.push(...poor(operation, uses), ...unreached(operation, uses));
+  return found;
+}
+
+/** What is known of an operation when positions went by it. */
+export interface Settled {
+  readonly name: string;
+  /** Metres, the worst of what was used; null where one is unknown. */
+  readonly accuracy: number | null;
+  /** Those that lack a grid and would be better for these positions. */
+  readonly better: readonly BetterOperation[];
+}
+
+export function settledBy(operation: Operation, uses: readonly RouteUse[]): Settled {
+  const used = takenBy(operation, uses);
+  const [first] = used;
+  if (first === undefined) {
+    const { name, accuracy, better } = operation;
+    return { name, accuracy, better };
+  }
+  const name = used.length === 1 ? first.name : `${first.name} and ${used.length - 1} more, by area`;
+  return { name, accuracy: worstOf(used), better: betterFor(operation, used, uses) };
+}
+
+const takenBy = ({ routes }: Operation, uses: readonly RouteUse[]): Route[] =>
+  uses.flatMap(({ route }) => (route === null ? [] : routes[route]!));
+
+/** "NAD27 to WGS 84 (33) and 2 more, by area: accurate to 5 m; --grid …" */
+function describe(operation: Operation, uses: readonly RouteUse[]): string {
+  const { name, accuracy, better } = settledBy(operation, uses);
+  const taken = takenBy(operation, uses);
+  const said = [accuracy === null ? "its accuracy is unknown" : inMetres(accuracy)];
+  if ((taken.length > 0 ? taken : usableRoutes(operation)).every(isNull)) said.push("both datums are taken for one");
+  // Of worse ones the grid is named with each of them.
+  if (!taken.some(isPoor)) said.push(...remedies(better));
+  return `${name}: ${said.join("; ")}`;
+}
+
+const isPoor = ({ accuracy }: Route): boolean => accuracy === null || accuracy > strictLimit;
+
+/** The operations that lack a grid and would be better for these positions. */
+function betterFor({ better }: Operation, used: readonly Route[], uses: readonly RouteUse[]) {
+  const boxes = uses.filter(({ route }) => route !== null).map(({ box }) => box);
+  return boxes.length === 0 ? better : betterWithin(better, used, areaAround(unionOf(boxes)));
+}
+
+const unionOf = (boxes: readonly Area[]): Area => [
+  Math.min(...boxes.map(([west]) => west)),
+  Math.min(...boxes.map(([, south]) => south)),
+  Math.max(...boxes.map(([, , east]) => east)),
+  Math.max(...boxes.map(([, , , north]) => north)),
+];
+
+function poor(operation: Operation, uses: readonly RouteUse[]): Statement[] {
+  const { routes, everywhere } = operation;
+  const counted = uses.flatMap((use) => (use.route === null ? [] : [{ route: routes[use.route]!, use }]));
+  const all = everywhere ? routes.map((route) => ({ route, use: null })) : counted;
+  return all
+    .filter(({ route }) => isPoor(route))
+    .map(({ route, use }) => {
+      const better = remedies(betterFor(operation, [route], use === null ? [] : [use]));
+      const text = [`positions are moved by ${route.name}, which is ${inMetres(route.accuracy)}`, ...better].join("; ");
+      return { code: "crs-accuracy", count: use?.positions ?? 1, text };
+    });
+}
+
+function unreached(operation: Operation, uses: readonly RouteUse[]): Statement[] {
+  const { routes, limit, better } = operation;
+  return uses
+    .filter(({ route }) => route === null)
+    .map(({ positions, box }) => {
+      const area = areaAround(box);
+      const { refused } = reachOf(routes, area, limit);
+      const advice = [...enoughAccuracy(refused), ...remedies(betterWithin(better, usableRoutes(operation), area))];
+      const known = refused.length > 0 ? `accurate to ${limit} m ` : "";
+      const text = [`positions at ${inDegrees(box)} are not served: no operation ${known}is known there`, ...advice];
+      return { code: "crs-unreached", count: positions, text: text.join("; ") };
+    });
+}
+
+/** "longitude -84.32° to -75.46°, latitude 33.88° to 36.59°" */
+export function inDegrees([west, south, east, north]: Area): string {
+  const rounded = (value: number) => Number(value.toFixed(2));
+  return `longitude ${rounded(west)}° to ${rounded(east)}°, latitude ${rounded(south)}° to ${rounded(north)}°`;
+}
