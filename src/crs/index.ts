@@ -117,6 +117,12 @@ export async function statementsOf(operation: Operation, uses: readonly RouteUse
 }
 
 /** See statements.ts. */
+export async function refusalAfter(operation: Operation, uses: readonly RouteUse[]): Promise<string | null> {
+  const statements = await import("./statements.js");
+  return statements.refusalAfter(operation, uses);
+}
+
+/** See statements.ts. */
 export async function settledBy(operation: Operation, uses: readonly RouteUse[]): Promise<Settled> {
   const statements = await import("./statements.js");
   return statements.settledBy(operation, uses);

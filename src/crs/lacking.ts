@@ -45,16 +45,20 @@ export function lackingGrids(
   return betterWithin(found, usable, area);
 }
 
-/** Of these the ones that are better somewhere in an area: those that geoferry could use first, the widest of them. */
+/**
+ * Of these the ones that are better somewhere in an area: those that geoferry could use first, the widest of them.
+ * @param enough metres: with which a place counts as served; where absent an operation must be better than what is chosen
+ */
 export function betterWithin(
   operations: readonly BetterOperation[],
   usable: readonly Route[],
   area: Area | null,
+  enough?: number,
 ): BetterOperation[] {
   const chooser = new RouteChooser(usable);
   const gainOf = ({ area: own, accuracy }: BetterOperation): number => {
     const isServed = (longitude: number, latitude: number) =>
-      isGood(usable[chooser.choose(longitude, latitude)], accuracy);
+      isGood(usable[chooser.choose(longitude, latitude)], enough ?? accuracy);
     const parts = own && area ? commonParts(own, area) : [own ?? area ?? everywhere];
     return parts.reduce((sum, part) => sum + sizeOf(part) * (1 - coverage(part, isServed, fewSamples)), 0);
   };

@@ -37,10 +37,13 @@ export const usableRoutes = ({ routes, limit }: Operation): Route[] => routes.fi
  * @param uses what is known of the positions; empty where nothing was counted, and then all that may be used is stated
  */
 export function statementsOf(operation: Operation, uses: readonly RouteUse[]): Statement[] {
-  const { kind } = operation;
+  const { kind, remarks } = operation;
   const found: Statement[] = [];
-  const isUsed = uses.length === 0 || uses.some(({ route }) => route !== null);
-  const text = [...(kind === "transformation" && isUsed ? [describe(operation, uses)] : []), ...operation.remarks];
+  const taken = takenBy(operation, uses);
+  const isUsed = taken.length > 0 || uses.length === 0;
+  // The only one that was used is stated as a poor one.
+  const isStated = taken.length === 1 && isPoor(taken[0]!) && !operation.everywhere;
+  const text = [...(kind === "transformation" && isUsed && !isStated ? [describe(operation, uses)] : []), ...remarks];
   if (text.length > 0) found.push({ code: "crs-operation", count: 1, text: text.join("; ") });
   if (kind === "transformation") found.push(...poor(operation, uses), ...unreached(operation, uses));
   return found;
@@ -109,17 +112,36 @@ function poor(operation: Operation, uses: readonly RouteUse[]): Statement[] {
 }
 
 function unreached(operation: Operation, uses: readonly RouteUse[]): Statement[] {
-  const { routes, limit, better } = operation;
   return uses
     .filter(({ route }) => route === null)
     .map(({ positions, box }) => {
-      const area = areaAround(box);
-      const { refused } = reachOf(routes, area, limit);
-      const advice = [...enoughAccuracy(refused), ...remedies(betterWithin(better, usableRoutes(operation), area))];
-      const known = refused.length > 0 ? `accurate to ${limit} m ` : "";
-      const text = [`positions at ${inDegrees(box)} are not served: no operation ${known}is known there`, ...advice];
-      return { code: "crs-unreached", count: positions, text: text.join("; ") };
+      const { reason, advice } = lackAt(operation, box);
+      const text = [`positions at ${inDegrees(box)} are not served: ${reason}`, ...advice].join("; ");
+      return { code: "crs-unreached", count: positions, text };
     });
+}
+
+/** Why positions are not served, and what would serve them. */
+function lackAt(operation: Operation, box: Area): { reason: string; advice: string[]; isForAccuracy: boolean } {
+  const { routes, limit, better } = operation;
+  const area = areaAround(box);
+  const { refused } = reachOf(routes, area, limit);
+  const grids = betterWithin(better, usableRoutes(operation), area, limit);
+  const advice = [...enoughAccuracy(refused), ...remedies(grids)];
+  const known = refused.length > 0 ? `accurate to ${limit} m ` : "";
+  return { reason: `no operation ${known}is known there`, advice, isForAccuracy: refused.length > 0 };
+}
+
+/**
+ * Why all positions were refused for the accuracy that was asked for, with what would serve them: what would have been
+ * said before the first of them if their places had been known. Null where some were served, or a better known place is
+ * the remedy.
+ */
+export function refusalAfter(operation: Operation, uses: readonly RouteUse[]): string | null {
+  const [first] = uses;
+  if (first === undefined || uses.some(({ route }) => route !== null)) return null;
+  const { reason, advice, isForAccuracy } = lackAt(operation, first.box);
+  return isForAccuracy ? [`the data lie at ${inDegrees(first.box)}, and ${reason}`, ...advice].join("; ") : null;
 }
 
 /** "longitude -84.32° to -75.46°, latitude 33.88° to 36.59°" */

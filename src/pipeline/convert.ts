@@ -94,6 +94,7 @@ async function convertWhole(
   const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });
   try {
     for (const file of await run.plan(files)) await run.write(file);
+    await gathered.checkServed();
     rejects.check(gathered.read);
     checkGeometryFound(inputs.layers, gathered.located, request);
     const losses = gathered.losses.list();

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { counted } from "../counted.js";
 import type { Operation } from "../crs/index.js";
-import { settledBy, statementsOf, strictLimit, usualLimit } from "../crs/index.js";
-import { describePlace } from "../errors.js";
+import { refusalAfter, settledBy, statementsOf, strictLimit, usualLimit } from "../crs/index.js";
+import { describePlace, fault } from "../errors.js";
 import type { Gap, Loss, OperationUse } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./context.js";
@@ -159,6 +159,15 @@ export class Gathered {
         return { ...report, used };
       }),
     );
+  }
+
+  /** @throws crs-no-operation where every position of a layer was refused for the accuracy that was asked for */
+  async checkServed(): Promise<void> {
+    for (const { layer, operation } of this.planned) {
+      const reason = await refusalAfter(operation, this.usesOf(layer, operation));
+      const { from, to, better } = operation;
+      if (reason !== null) throw fault("crs-no-operation", { from: titleOf(from), to: titleOf(to), reason, better });
+    }
   }
 
   /** All notices, and before them what is to be stated about the operations and the positions that went by them. */

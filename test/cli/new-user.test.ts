@@ -272,9 +272,19 @@ test("rejects that go nowhere are told with what would keep them", () => {
 });
 
 test("the accuracy that a refusal names is enough", () => {
-  const asked = [`${samples}/capitals.geojson`, scratch.path("nad27.csv"), "--target-crs", "EPSG:4267", "--quiet"];
-  const [, accuracy = ""] = /--accuracy (\S+) takes what is at hand/.exec(geoferry(["convert", ...asked]).stderr) ?? [];
-  expect(geoferry(["convert", ...asked, "--accuracy", accuracy]).stderr).toBe("");
+  const nad27 = scratch.path("north-carolina.csv");
+  writeFileSync(nad27, "name,lon,lat\nAshe,-81.47,36.43\nHyde,-76.1,35.4\n");
+  const asked = (output: string, ...more: string[]) =>
+    geoferry(["convert", nad27, scratch.path(output), "--source-crs", "EPSG:4267", ...more]);
+  const { status, stderr } = asked("a.geojson", "--accuracy", "5");
+  expect(status).toBe(4);
+  const [, accuracy = ""] = /; --accuracy (\S+) takes /.exec(stderr) ?? [];
+  // EPSG:1173, the best one without grids in the contiguous United States.
+  expect(accuracy).toBe("10");
+  expect(asked("b.geojson", "--accuracy", accuracy).status).toBe(0);
+  const usual = asked("c.geojson");
+  expect(usual.status).toBe(0);
+  expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are moved by NAD27 to WGS 84 (4)");
 });
 
 test("a mistake is a record where the environment asks for records", () => {

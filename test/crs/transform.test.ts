@@ -433,7 +433,7 @@ describe("refusals", () => {
     const within = [-84.4, 33.8, -75.4, 36.6] as const;
     const nad27 = await parse("EPSG:4267");
     await expect(findOperation(nad27, wgs84, { accuracy: 5, within })).rejects.toThrow(
-      /; --accuracy 10 takes NAD27 to WGS 84 \(4\), accurate to 10 m; --grid us_noaa_conus\.tif/,
+      /; --accuracy 10 takes NAD27 to WGS 84 \(4\), accurate to 10 m; geoferry grids get us_noaa_conus\.tif/,
     );
     expect(await findOperation(nad27, wgs84, { within })).toMatchObject({ name: "NAD27 to WGS 84 (4)", accuracy: 10 });
   });
@@ -459,7 +459,7 @@ describe("refusals", () => {
 
   it("what is less accurate than asked for, naming the grid that would do", async () => {
     expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(
-      /accurate to 2 m.*1 m is asked for.*--accuracy 2 .*--grid/,
+      /accurate to 2 m.*1 m is asked for.*--accuracy 2 .*grids get/,
     );
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });

@@ -50,10 +50,10 @@ describe("convert with --grid", () => {
       from: "EPSG:4267",
       to: "EPSG:4326",
       kind: "transformation",
-      accuracy: 5,
+      accuracy: 2,
       used: [{ operation: "NAD27 to WGS 84 (33)", accuracy: 2, positions: places.length }],
       grids: ["NTv2_0.gsb"],
-      better: expect.arrayContaining([expect.objectContaining({ grids: [["us_noaa_conus.tif", "conus"]] })]),
+      better: [expect.objectContaining({ name: "NAD27 to WGS 84 (32)", accuracy: 1.5 })],
     });
   });
 
@@ -71,25 +71,39 @@ describe("convert with --grid", () => {
     expect(found.stdout.split("\n", 1)[0]).toContain("[-130.0000025,49.9998034]");
   });
 
-  test("without one refuses, and says which would do best, and with -v and --json which else", () => {
+  test("without one states how accurate it is, and which grid would do better there", () => {
     const { status, stderr } = convert(scratch.path("none.geojson"));
-    expect(status).toBe(4);
-    expect(stderr).toContain("; geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches; ");
-    expect(stderr).toMatch(/; \d+ more operations need grids: --json lists all; --accuracy 8 takes what is at hand\n$/);
-    expect(stderr.match(/grids get/g)).toHaveLength(1);
-    const first =
-      "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb: geoferry grids get ca_nrc_ntv2_0.tif";
-    const verbose = convert(scratch.path("none.geojson"), "-v").stderr;
-    expect(verbose).toContain(`\n  better: ${first}\n  better: `);
-    const { better } = JSON.parse(convert(scratch.path("none.geojson"), "--json").stdout);
-    expect(better.length).toBeGreaterThan(40);
-    expect(better[0]).toEqual({
-      name: "NAD27 to WGS 84 (33)",
-      accuracy: 2,
-      grids: [["ca_nrc_ntv2_0.tif", "ntv2_0.gsb"]],
-      sentence: first,
-    });
+    expect(status).toBe(0);
+    // EPSG:1168, "NAD27 to WGS 84 (12)" and others of Canada's provinces: 8 to 10 m.
+    expect(stderr).toMatch(
+      /note crs-accuracy \([\d,]+ times\): positions are moved by NAD27 to WGS 84 \(\d+\), which is accurate to (?:[6-9]|1\d) m; geoferry grids get ca_nrc_ntv2_0\.tif makes it accurate to 2 m where it reaches/,
+    );
   });
+
+  test.each([["--accuracy", "5"], ["--strict"]])(
+    "with %s %s refuses the same, saying what would do there",
+    (...asked) => {
+      const { status, stderr } = convert(scratch.path("strict.geojson"), ...asked);
+      expect(status).toBe(4);
+      expect(stderr).toContain("the data lie at longitude -130° to -80.25°, latitude 50° to 74°");
+      expect(stderr).toContain(
+        "; geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches",
+      );
+      const [, accuracy = ""] = /; --accuracy (\S+) takes /.exec(stderr) ?? [];
+      expect(convert(scratch.path("strict.geojson"), "--accuracy", accuracy).status).toBe(0);
+      const first =
+        "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid ca_nrc_ntv2_0.tif or ntv2_0.gsb: geoferry grids get ca_nrc_ntv2_0.tif";
+      const { better } = JSON.parse(convert(scratch.path("refused.geojson"), ...asked, "--json").stdout);
+      expect(better).toContainEqual({
+        name: "NAD27 to WGS 84 (33)",
+        accuracy: 2,
+        area: [-141.01, 40, -44, 83.17],
+        grids: [["ca_nrc_ntv2_0.tif", "ntv2_0.gsb"]],
+        readable: true,
+        sentence: first,
+      });
+    },
+  );
 
   test("rejects what lies beyond it, saying where", () => {
     const beyond = scratch.path("beyond.csv");
@@ -102,6 +116,7 @@ describe("convert with --grid", () => {
       "EPSG:4267",
       "--grid",
       grid,
+      ...["--accuracy", "5"],
       "--overwrite",
     ]);
     expect(status).toBe(5);
@@ -132,9 +147,12 @@ describe("info and check", () => {
     expect(stdout).toMatch(
       / {2}area {6}North America - NAD27: longitude 167\.65° to -47\.74°, latitude 7\.15° to 83\.17°\n/,
     );
-    expect(stdout).toMatch(/ {2}to WGS84 {2}NAD27 to WGS 84 .*: accurate to 5 m\n/);
-    expect(stdout).toMatch(/ {2}better {4}NAD27 to WGS 84 \(79\), accurate to 5 m, needs the grid us_noaa_conus\.tif/);
-    const checked = geoferry(["check", input, "--source-crs", "EPSG:4267", "--json"]);
+    expect(stdout).toMatch(/ {2}to WGS84 {2}NAD27 to WGS 84 \(33\): accurate to 2 m\n/);
+    expect(stdout).toMatch(
+      / {2}better {4}NAD27 to WGS 84 \(32\), accurate to 1\.5 m, needs the grid ca_nrc_SK27-98\.tif/,
+    );
+    expect(stdout.match(/ {2}better /g)).toHaveLength(1);
+    const checked = geoferry(["check", input, "--source-crs", "EPSG:4267", "--accuracy", "1", "--json"]);
     const layer = checked.stdout
       .trim()
       .split("\n")
