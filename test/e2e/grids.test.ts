@@ -86,9 +86,7 @@ describe("convert with --grid", () => {
       const { status, stderr } = convert(scratch.path("strict.geojson"), ...asked);
       expect(status).toBe(4);
       expect(stderr).toContain("the data lie at longitude -130° to -80.25°, latitude 50° to 74°");
-      expect(stderr).toContain(
-        "; geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches",
-      );
+      expect(stderr).toContain("; geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches");
       const [, accuracy = ""] = /; --accuracy (\S+) takes /.exec(stderr) ?? [];
       expect(convert(scratch.path("strict.geojson"), "--accuracy", accuracy).status).toBe(0);
       const first =
