@@ -3,6 +3,7 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
+import { counted } from "./counted.js";
 import { bucketErrors } from "./errors/buckets.js";
 import { databaseErrors } from "./errors/database.js";
 import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
@@ -345,6 +346,16 @@ export const registry = {
     "guard",
     (e) =>
       `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
+  ),
+  "guard-losses": entry<{ count: number; limit: string; examples: readonly string[] }>(
+    "guard",
+    (e) =>
+      `stopped: the target cannot hold ${counted(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written`,
+  ),
+  "guard-without-geometry": entry<{ count: number; limit: string }>(
+    "guard",
+    (e) =>
+      `stopped: ${counted(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written`,
   ),
   ...bucketErrors,
   ...databaseErrors,

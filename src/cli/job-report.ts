@@ -1,5 +1,6 @@
 /** A job's steps and its end, in words for people and records for programs. */
-import { grouped } from "../counted.js";
+import { counted, grouped } from "../counted.js";
+import type { Change, Finding, FindingLists } from "../jobs/findings.js";
 import type { HandedProgress } from "../jobs/queue/hand-out.js";
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../jobs/run-report.js";
 import type { CommonArguments } from "./command.js";
@@ -8,8 +9,10 @@ import type { CommonArguments } from "./command.js";
 export const describeCounts = (counts: Counts): string =>
   Object.entries(counts)
     .filter(([name, count]) => count > 0 || name === "read" || name === "written")
-    .map(([name, count]) => `${name} ${grouped(count)}`)
+    .map(([name, count]) => `${countWords[name] ?? name} ${grouped(count)}`)
     .join(", ");
+
+const countWords: Readonly<Record<string, string>> = { withoutGeometry: "without geometry" };
 
 export const describeSeconds = (seconds: number): string => {
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
@@ -29,11 +32,59 @@ const mostItems = 20;
 /** Of a dry run nothing is done. */
 const resultWords = (result: Result, dryRun: boolean): string => (dryRun && result === "done" ? "to do" : result);
 
-function describeItem({ source, target, result, counts, error, worker }: ItemReport, dryRun: boolean): string {
+/** The result, and whether something was lost all the same. */
+function resultOf({ result, losses }: StepReport | ItemReport, dryRun: boolean): string {
+  return `${resultWords(result, dryRun)}${lossWords(result, losses.length)}`;
+}
+
+/** Stands after a result. */
+export const lossWords = (result: Result, losses: number): string =>
+  losses === 0 ? "" : result === "done" ? " with losses" : result === "rejects" ? " and losses" : "";
+
+/** So many kinds of losses or notes of a step are named. */
+const mostKinds = 20;
+
+const kindWords = [
+  ["gaps", "gap", "gave up"],
+  ["losses", "loss", "lost"],
+  ["notices", "notice", "note"],
+] as const;
+
+/** "lost text-cut of name (12 times): …" */
+export function describeFinding(word: string, { code, field, fields, count, example }: Finding): string {
+  const of = field !== undefined ? ` of ${field}` : fields ? ` of ${counted(fields, "field")}` : "";
+  const times = count > 1 ? ` (${grouped(count)} times)` : "";
+  return `${word} ${code}${of}${times}: ${example}`;
+}
+
+/** All that was found, a line for each kind. */
+export function describeFindings(lists: FindingLists): string[] {
+  return kindWords.flatMap(([name, , word]) => {
+    const list = lists[name];
+    const told = list.slice(0, mostKinds).map((finding) => describeFinding(word, finding));
+    const more = list.length - mostKinds;
+    return more > 0 ? [...told, `${word} ${counted(more, "more kind")}, in --report FILE`] : told;
+  });
+}
+
+/** "new since the last time: lost text-cut of name (12 times)", "fewer than the last time: read 50, 100 before" */
+export function describeChange({ what, code, field, before, now }: Change): string {
+  const word = kindWords.find(([, kind]) => kind === what)?.[2];
+  if (word === undefined) {
+    const order = before !== null && now < before ? "fewer" : "more";
+    return `${order} than the last time: ${countWords[what] ?? what} ${grouped(now)}, ${grouped(before ?? 0)} before`;
+  }
+  const kind = `${word} ${code}${field === undefined ? "" : ` of ${field}`}`;
+  if (before === null) return `new since the last time: ${kind}${now > 1 ? ` (${grouped(now)} times)` : ""}`;
+  return `more than the last time: ${kind} ${counted(now, "time")}, ${grouped(before)} before`;
+}
+
+function describeItem(item: ItemReport, dryRun: boolean): string {
+  const { source, target, counts, error, worker } = item;
   const by = worker === undefined ? "" : ` (${worker})`;
   if (error) return `  ${source} → ${target}: ${error.message}${by}\n`;
   const told = describeCounts(counts);
-  return `  ${source} → ${target}: ${resultWords(result, dryRun)}${told ? `, ${told}` : ""}${by}\n`;
+  return `  ${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${by}\n`;
 }
 
 export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {
@@ -44,7 +95,7 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
   }
   if (args.quiet && result !== "failed") return;
   const dryRun = args.dryRun ?? false;
-  const words = resultWords(result, dryRun);
+  const words = resultOf(step, dryRun);
   const again = tries > 1 ? `, tried ${tries} times` : "";
   const told = describeCounts(counts);
   let text = `${name}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
@@ -53,6 +104,8 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
   if (items.length === 0 && error) text += `  ${error.message}\n`;
   if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, dryRun);
   if (!args.quiet && right.length > mostItems) text += `  and ${grouped(right.length - mostItems)} more\n`;
+  if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
+  if (!args.quiet) for (const change of step.changes.slice(0, mostKinds)) text += `  ${describeChange(change)}\n`;
   for (const item of wrong) text += describeItem(item, dryRun);
   process.stderr.write(text);
 }
@@ -60,13 +113,26 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
 export function renderRun(report: RunReport, status: number, args: CommonArguments): void {
   const { job, result, seconds, steps, dryRun } = report;
   if (args.json) {
-    process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun })}\n`);
+    const kinds = (name: "losses" | "notices" | "gaps" | "changes") =>
+      steps.reduce((sum, step) => sum + step[name].length, 0);
+    const found = {
+      losses: kinds("losses"),
+      notices: kinds("notices"),
+      gaps: kinds("gaps"),
+      changes: kinds("changes"),
+    };
+    process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun, ...found })}\n`);
     return;
   }
   if (args.quiet) return;
-  const counts = (["done", "unchanged", "rejects", "failed", "skipped"] as const)
-    .map((name) => [name, steps.filter((step) => step.result === name).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name === "rejects" ? "with rejects" : resultWords(name, dryRun)}`);
+  const counts = (["done", "unchanged", "rejects", "failed", "skipped"] as const).flatMap((name) => {
+    const words = name === "rejects" ? "with rejects" : resultWords(name, dryRun);
+    const all = steps.filter((step) => step.result === name);
+    const lossy = name === "done" ? all.filter(({ losses }) => losses.length > 0).length : 0;
+    return [
+      ...(all.length > lossy ? [`${all.length - lossy} ${words}`] : []),
+      ...(lossy > 0 ? [`${lossy} ${words} with losses`] : []),
+    ];
+  });
   process.stderr.write(`${job}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`);
 }

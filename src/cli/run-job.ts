@@ -147,7 +147,9 @@ async function publish(
       html,
       async () => {
         const { jobPage } = await import("./job-page/page.js");
-        return jobPage(await pastRuns(report.file, root, shownRuns));
+        // What is kept of this run says less of each file.
+        const before = (await pastRuns(report.file, root, shownRuns)).filter(({ began }) => began !== report.began);
+        return jobPage([...before, report]);
       },
     ],
   ];

@@ -33,6 +33,8 @@ export interface SourceArguments extends CommonArguments, GridArguments {
   readonly rejects?: string;
   readonly maxRejects?: string;
   readonly onBadGeometry?: string;
+  readonly maxLosses?: string;
+  readonly maxWithoutGeometry?: string;
   readonly strict?: boolean;
   readonly skipErrors?: boolean;
   readonly allowEmpty?: boolean;
@@ -90,6 +92,11 @@ export const rejectOptions = {
     describe: badGeometryHelp,
     defaultDescription: "null",
   },
+  "max-losses": { ...text, describe: "Fail when the target cannot hold more values: 100, or 5% of the features read" },
+  "max-without-geometry": {
+    ...text,
+    describe: "Fail when more features would be written without geometry: 100 or 5%",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 type SourceMember = Exclude<keyof ConvertRequest, OutputMember | "inputs">;
@@ -115,6 +122,8 @@ export function sourceRequestOf(args: SourceArguments): Loose<Pick<ConvertReques
     rejects: rejectsOf(args.rejects),
     maxRejects: args.maxRejects,
     onBadGeometry: badGeometryOf(args.onBadGeometry),
+    maxLosses: args.maxLosses,
+    maxWithoutGeometry: args.maxWithoutGeometry,
     strict: args.strict,
     skipErrors: args.skipErrors,
     workers: wholeNumber("--workers", args.workers, 1),

@@ -5,11 +5,12 @@ import { tellable } from "../io/without-secrets.js";
 import { convertMany, type Decide, type Outcome } from "../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { settingsHash } from "../sync/state.js";
-import { type Converted, convertedOf, stampedFiles } from "./converted.js";
+import { type Converted, convertedOf, foundIn, stampedFiles } from "./converted.js";
+import { changesSince, type Findings, noFindings } from "./findings.js";
 import { isUnchanged, type Mark, marksOf, stampAt } from "./fingerprint.js";
 import type { ConversionStep, SynchronisationStep } from "./job.js";
 import type { JobState, Written } from "./job-state.js";
-import { type ErrorReport, errorReport, type ItemReport } from "./run-report.js";
+import { type ErrorReport, errorReport, type ItemReport, nothingFound } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
 
 /** What became of one output. */
@@ -50,17 +51,17 @@ export async function convertStep(
   const sources = new Map<string, readonly Mark[] | null>();
   /** By output: of everything else that it depends on. */
   const settingsBy = new Map<string, string>();
-  /** By output that is unchanged: features that could not be carried when it was written. */
-  const standing = new Map<string, number>();
+  /** By output: how it was last written, and whether it is unchanged since. */
+  const before = new Map<string, { readonly last: Written; readonly isStanding: boolean }>();
   /** Outputs whose files got their names, or nearly did. */
   const named = new Map<string, Written["files"]>();
   const about = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
   const host: Host = {
     ...tools.host,
-    onCommit(output, files) {
+    onCommit(output, files, report) {
       if (files.length === 0 || !settingsBy.has(output)) return;
       const stamped = stampedFiles(files);
-      state.begin(step.name, output, { ...about(output), files: stamped });
+      state.begin(step.name, output, { ...about(output), files: stamped, found: foundIn(report) });
       named.set(output, stamped);
     },
   };
@@ -70,19 +71,20 @@ export async function convertStep(
     const settings = settingsOf(request);
     const begun = state.begun(step.name, output);
     if (begun && (await areAsWeLeftThem(begun.files, host.signal))) state.wrote(step.name, output, begun);
-    const before = state.written(step.name, output);
-    if (before?.sources && before.settings === settings && !step.always && (await isWhole(before, request, host))) {
-      const now = await sourcesOf(request, before.files, host, false);
-      if (now !== null && (await isUnchanged(before.sources, now, host.signal))) {
-        standing.set(output, before.rejected ?? 0);
+    const last = state.written(step.name, output);
+    if (last) before.set(output, { last, isStanding: false });
+    if (last?.sources && last.settings === settings && !step.always && (await isWhole(last, request, host))) {
+      const now = await sourcesOf(request, last.files, host, false);
+      if (now !== null && (await isUnchanged(last.sources, now, host.signal))) {
+        before.set(output, { last, isStanding: true });
         return null;
       }
     }
     settingsBy.set(output, settings);
     // Whoever reads them elsewhere takes their digests.
-    sources.set(output, await sourcesOf(request, before?.files ?? [], host, !dryRun && !handOut));
+    sources.set(output, await sourcesOf(request, last?.files ?? [], host, !dryRun && !handOut));
     if (dryRun) return null;
-    const isOurs = await isReplaceable([...(before?.files ?? []), ...(begun?.files ?? [])], output, host);
+    const isOurs = await isReplaceable([...(last?.files ?? []), ...(begun?.files ?? [])], output, host);
     return isOurs && !append && !replaceLayer ? { ...request, overwrite: true } : request;
   };
   const keep = ({ output, converted, digests }: Finished) => {
@@ -90,13 +92,13 @@ export async function convertStep(
     if (!converted || converted.upToDate) return;
     settled.add(output);
     if (digests) sources.set(output, withDigests(sources.get(output) ?? null, digests));
-    const { files, rejected } = converted;
-    state.wrote(step.name, output, { ...about(output), files, ...(rejected > 0 && { rejected }) });
+    const { files, found } = converted;
+    state.wrote(step.name, output, { ...about(output), files, found });
   };
-  const asFound = (output: string) => ({
-    isDue: dryRun && sources.has(output),
-    standing: standing.get(output) ?? 0,
-  });
+  const asFound = (output: string): AsFound => {
+    const { last = null, isStanding = false } = before.get(output) ?? {};
+    return { isDue: dryRun && sources.has(output), isStanding, last };
+  };
   if (handOut) {
     const finished = await handOut.convert(step, host, { decide, keep, about }, rider);
     return finished.map((each) => itemOf(each, asFound(each.output), host));
@@ -171,28 +173,49 @@ async function isReplaceable(files: Written["files"], output: string, { signal }
   return own.size > 0 && (stamp === null || isKnown) && files.every(({ path }) => isOwn(path));
 }
 
-/** What was found of an output that was not converted. */
+/** What is known of an output besides what came of it. */
 interface AsFound {
   /** It would have been, but for the dry run. */
   readonly isDue: boolean;
-  /** Features that could not be carried when it was written, and are told of as long as they are not. */
-  readonly standing: number;
+  /** It is as it was left: what was found then stands. */
+  readonly isStanding: boolean;
+  /** How it was last written; null of one that is new. */
+  readonly last: Written | null;
 }
 
 function itemOf(
   { input: source, output, converted, error, worker }: Finished,
-  { isDue, standing }: AsFound,
+  { isDue, isStanding, last }: AsFound,
   { registry }: Host,
 ): ItemReport {
-  const item = { source, target: tellable(output, registry), ...(worker === undefined ? {} : { worker }) };
+  const item = {
+    source,
+    target: tellable(output, registry),
+    error: null,
+    ...nothingFound,
+    ...(worker === undefined ? {} : { worker }),
+  };
   if (!converted) {
     const told = error instanceof GeoferryError ? errorReport(error) : error!;
     return { ...item, result: "failed", counts: {}, error: told };
   }
-  if (converted.upToDate && standing > 0)
-    return { ...item, result: "rejects", counts: { rejected: standing }, error: null };
-  if (converted.upToDate) return { ...item, result: isDue ? "done" : "unchanged", counts: {}, error: null };
-  const { read, written, rejected, gaps } = converted;
-  const result = rejected > 0 || gaps > 0 ? "rejects" : "done";
-  return { ...item, result, counts: { read, written, rejected }, error: null };
+  if (converted.upToDate) {
+    if (!isStanding || last === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
+    const stood = foundOf(last);
+    const { counts, ...lists } = stood;
+    const { rejected = 0, withoutGeometry = 0 } = counts;
+    const standing = { ...(rejected > 0 && { rejected }), ...(withoutGeometry > 0 && { withoutGeometry }) };
+    return { ...item, ...lists, result: isPartial(stood) ? "rejects" : "unchanged", counts: standing };
+  }
+  const { found } = converted;
+  const { counts, ...lists } = found;
+  const changes = changesSince(last?.found ?? null, found);
+  return { ...item, ...lists, changes, result: isPartial(found) ? "rejects" : "done", counts };
 }
+
+/** Whether some of what the sources have is not in the output. */
+const isPartial = ({ counts: { rejected = 0 }, gaps }: Findings): boolean => rejected > 0 || gaps.length > 0;
+
+/** What was found when an output was written. An earlier geoferry kept no more than the number of rejects. */
+const foundOf = ({ found, rejected = 0 }: Written): Findings =>
+  found ?? { counts: { ...(rejected > 0 && { rejected }) }, ...noFindings };

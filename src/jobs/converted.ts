@@ -4,19 +4,19 @@ import type { Unnamed } from "../io/unnamed.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
+import { type Findings, listsOf, noFindings } from "./findings.js";
 import { filesWritten, outputStampOf } from "./fingerprint.js";
 import type { Written } from "./job-state.js";
 
 export interface Converted {
   readonly upToDate: boolean;
-  readonly read: number;
-  readonly written: number;
-  readonly rejected: number;
-  /** Stretches of the inputs that were given up. */
-  readonly gaps: number;
+  readonly found: Findings;
   /** Every file that it became, with its stamp. */
   readonly files: Written["files"];
 }
+
+/** Of an output that nothing was done about. */
+export const leftAsItIs: Converted = { upToDate: true, found: { counts: {}, ...noFindings }, files: [] };
 
 /**
  * As soon as the outputs have their names.
@@ -43,9 +43,11 @@ export function convertedOf(
 export const stampedFiles = (files: readonly Unnamed[]): Written["files"] =>
   files.map(({ path, final, stamp }) => ({ path: final, stamp: stamp ?? outputStampOf(path) ?? "" }));
 
-export function withFiles(
-  { upToDate, read, written, rejected, gaps }: ConvertReport,
-  files: Written["files"],
-): Converted {
-  return { upToDate, read, written, rejected, gaps: gaps.length, files };
+export function withFiles(report: ConvertReport, files: Written["files"]): Converted {
+  return { upToDate: report.upToDate, found: foundIn(report), files };
 }
+
+export const foundIn = ({ read, written, rejected, withoutGeometry, ...report }: ConvertReport): Findings => ({
+  counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
+  ...listsOf(report.losses, report.notices, report.gaps),
+});

@@ -87,6 +87,8 @@ export const stepFile = object("a step", {
   rejects: member(text, "Where rejected features go"),
   maxRejects: member(limit, "Fail where more features are rejected: 100 or 5%"),
   onBadGeometry: member(badGeometry, `${badGeometryHelp}; null`),
+  maxLosses: member(limit, "Fail where the target cannot hold more values: 100, or 5% of the features read"),
+  maxWithoutGeometry: member(limit, "Fail where more features would be written without geometry: 100 or 5%"),
   strict: member(flag, "Suspicions and losses are failures"),
   skipErrors: member(flag, "Read past damage of the source"),
   append: member(flag, "Add to the target"),

@@ -26,7 +26,20 @@ export const jobGauges = {
     labels: ["job", "step", "became"],
     help: "Features of a step by what became of them in the latest run",
   },
+  step_losses: {
+    labels: ["job", "step", "code"],
+    help: "Values that a target could not hold, by the kind of loss; of unchanged outputs those of the run that wrote them",
+  },
+  step_notes: { labels: ["job", "step", "code"], help: "Notes of a step by their kind, counted as losses are" },
+  step_gaps: { labels: ["job", "step"], help: "Stretches of damaged sources that a step gave up" },
+  step_worse: {
+    labels: ["job", "step", "what"],
+    help: "What is worse than when the step was done last: losses, notes and gaps more, features fewer, by how many",
+  },
 } as const satisfies Readonly<Record<string, { labels: readonly string[]; help: string }>>;
+
+/** "withoutGeometry" as a label: "without_geometry" */
+const labelOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 type GaugeName = keyof typeof jobGauges;
 
@@ -49,12 +62,28 @@ export class JobMetrics {
     this.set("job_running", {}, 1);
   }
 
-  stepEnded({ name: step, result, seconds, tries, counts, items }: StepReport): void {
+  stepEnded(report: StepReport): void {
+    const { name: step, result, seconds, tries, counts, items } = report;
     this.set("step_result", { step, result }, 1);
     this.set("step_duration_seconds", { step }, seconds);
     this.set("step_tries", { step }, tries);
-    for (const [became, count] of Object.entries(counts)) this.set("step_features", { step, became }, count);
+    for (const [name, count] of Object.entries(counts))
+      this.set("step_features", { step, became: labelOf(name) }, count);
+    this.found(report);
     for (const item of items) this.gauges.step_items.inc({ job: this.job, step, result: item.result });
+  }
+
+  private found({ name: step, losses, notices, gaps, changes }: StepReport): void {
+    const { job } = this;
+    for (const { code, count } of losses) this.gauges.step_losses.inc({ job, step, code }, count);
+    for (const { code, count } of notices) this.gauges.step_notes.inc({ job, step, code }, count);
+    this.set(
+      "step_gaps",
+      { step },
+      gaps.reduce((sum, { count }) => sum + count, 0),
+    );
+    for (const { what, before, now } of changes)
+      this.gauges.step_worse.inc({ job, step, what: labelOf(what) }, Math.abs(now - (before ?? 0)));
   }
 
   /** @param lastSuccess when the job last ended well, if it ever did */

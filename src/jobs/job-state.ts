@@ -7,8 +7,9 @@ import { fault, GeoferryError } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import { systemReason } from "../io/source.js";
 import { ownFolder } from "../sync/state-folder.js";
+import type { Findings } from "./findings.js";
 import type { Mark } from "./fingerprint.js";
-import type { RunReport } from "./run-report.js";
+import { nothingFound, type RunReport } from "./run-report.js";
 
 /** An output that a step has written. */
 export interface Written {
@@ -18,7 +19,9 @@ export interface Written {
   readonly sources: readonly Mark[] | null;
   /** Every file that it became, with its `stampOf`. */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
-  /** Features that could not be carried; none where absent. */
+  /** What was found when it was written; absent where an earlier geoferry wrote it. */
+  readonly found?: Findings;
+  /** As an earlier geoferry kept it: features that could not be carried. */
   readonly rejected?: number;
 }
 
@@ -140,7 +143,7 @@ export class JobState implements Disposable {
 
   keep(report: RunReport): void {
     const add = (database: Database) => {
-      database.prepare("INSERT INTO run (report) VALUES (?)").run(JSON.stringify(report));
+      database.prepare("INSERT INTO run (report) VALUES (?)").run(JSON.stringify(withoutItemFindings(report)));
       // The last that ended well is told of however long ago it was.
       const late = "number <= (SELECT max(number) FROM run) - ?";
       const success = `(SELECT ifnull(max(number), 0) FROM run WHERE ${endedWell})`;
@@ -153,7 +156,7 @@ export class JobState implements Disposable {
   runs(most: number): RunReport[] {
     return this.using((database) => {
       const texts = database.prepare("SELECT report FROM run ORDER BY number DESC LIMIT ?").pluck().all(most);
-      return (texts as string[]).map((text) => JSON.parse(text) as RunReport).reverse();
+      return (texts as string[]).map((text) => completed(JSON.parse(text) as RunReport)).reverse();
     });
   }
 
@@ -179,6 +182,22 @@ export class JobState implements Disposable {
     }
   }
 }
+
+/** Of earlier runs the findings of each step are kept, and not those of each of its files. */
+const withoutItemFindings = (report: RunReport): RunReport => ({
+  ...report,
+  steps: report.steps.map((step) => ({ ...step, items: step.items.map((item) => ({ ...item, ...nothingFound })) })),
+});
+
+/** A report with the members that an earlier geoferry did not write. */
+const completed = (report: RunReport): RunReport => ({
+  ...report,
+  steps: report.steps.map((step) => ({
+    ...nothingFound,
+    ...step,
+    items: step.items.map((item) => ({ ...nothingFound, ...item })),
+  })),
+});
 
 /** What SQLite says of a file that is another than it was, and not of a disk or of rights. */
 const damage = /^SQLITE_(NOTADB|CORRUPT|ERROR|IOERR_SHORT_READ|CONSTRAINT|MISMATCH|FORMAT)/;

@@ -113,7 +113,7 @@ function refuseMembers(says: StepSays, members: readonly (keyof StepSays)[], pla
 }
 
 function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest {
-  const { source, layer, in: readerOptions, maxRejects, maxInput } = says;
+  const { source, layer, in: readerOptions, maxRejects, maxLosses, maxWithoutGeometry, maxInput } = says;
   const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = says;
   const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers, onBadGeometry } = says;
   // The job is run in its own folder, and the variable is of where it is called.
@@ -138,6 +138,8 @@ function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest
     rejects,
     maxRejects: maxRejects?.text,
     onBadGeometry,
+    maxLosses: maxLosses?.text,
+    maxWithoutGeometry: maxWithoutGeometry?.text,
     strict,
     skipErrors,
     workers,

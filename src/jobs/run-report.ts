@@ -1,5 +1,6 @@
 /** What a run of a job did: kept from run to run, written as JSON, and shown on a page. */
 import { asGeoferryError, type ErrorKind, fault, type GeoferryError } from "../errors.js";
+import { type Change, type FindingLists, noFindings } from "./findings.js";
 
 /** `unchanged`: there was nothing to do. `rejects`: done, but for features that could not be carried. */
 export type Result = "done" | "unchanged" | "rejects" | "failed" | "skipped";
@@ -15,23 +16,28 @@ export interface Counts {
   readonly read?: number;
   readonly written?: number;
   readonly rejected?: number;
+  /** Of those written, or sent to a map, the ones without a geometry. */
+  readonly withoutGeometry?: number;
   readonly created?: number;
   readonly updated?: number;
   readonly deleted?: number;
 }
 
 /** One input of a step and its output, or its map. */
-export interface ItemReport {
+export interface ItemReport extends FindingLists {
   readonly source: string;
   readonly target: string;
   readonly result: Result;
   readonly counts: Counts;
   readonly error: ErrorReport | null;
+  /** What is worse than the last time that it was done. */
+  readonly changes: readonly Change[];
   /** The worker that did it, where it was handed to one. */
   readonly worker?: string;
 }
 
-export interface StepReport {
+/** Its findings and changes are those of its items together. */
+export interface StepReport extends FindingLists {
   readonly name: string;
   readonly result: Result;
   /** The worst of its items. */
@@ -41,6 +47,7 @@ export interface StepReport {
   readonly began: string;
   readonly seconds: number;
   readonly counts: Counts;
+  readonly changes: readonly Change[];
   readonly items: readonly ItemReport[];
 }
 
@@ -56,6 +63,9 @@ export interface RunReport {
   readonly result: Result;
   readonly steps: readonly StepReport[];
 }
+
+/** Of what was not done, or not looked at. */
+export const nothingFound = { ...noFindings, changes: [] } as const;
 
 export const errorReport = (error: GeoferryError): ErrorReport => ({
   code: error.code,

@@ -6,6 +6,7 @@ import type { Host } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
 import { convertStep } from "./convert-step.js";
+import { changesSince, type Findings, mergedChanges, mergedLists } from "./findings.js";
 import type { Step, SynchronisationStep } from "./job.js";
 import type { JobState } from "./job-state.js";
 import { longestDuration } from "./kinds.js";
@@ -15,6 +16,7 @@ import {
   type Counts,
   errorReport,
   type ItemReport,
+  nothingFound,
   type StepReport,
   sumOf,
   thrown,
@@ -77,6 +79,8 @@ export async function runStep(
     began: began.toISOString(),
     seconds: (performance.now() - start) / 1000,
     counts: sumOf(items.map(({ counts }) => counts)),
+    ...mergedLists(items),
+    changes: mergedChanges(items.map(({ changes }) => changes)),
     items,
   };
 }
@@ -86,7 +90,17 @@ export function skippedStep({ name }: Step, need: string | null): StepReport {
   const error = need === null ? fault("interrupted", {}) : fault("step-skipped", { step: name, need });
   const result = need === null ? "failed" : "skipped";
   const began = new Date().toISOString();
-  return { name, result, error: errorReport(error), tries: 0, began, seconds: 0, counts: {}, items: [] };
+  return {
+    name,
+    result,
+    error: errorReport(error),
+    tries: 0,
+    began,
+    seconds: 0,
+    counts: {},
+    ...nothingFound,
+    items: [],
+  };
 }
 
 /** What came of a try; `stopped` where it ended before its first item was begun. */
@@ -106,18 +120,29 @@ async function attempt(
     const items =
       step.kind === "conversion"
         ? await convertStep(step, state, tools, settled, rider)
-        : [await synchroniseStep(step, tools)];
+        : [compared(step, state, tools, await synchroniseStep(step, tools))];
     return { items, stopped: false };
   } catch (error) {
     return { items: [failedItem(step, thrown(error, tools.host.signal), tools.host.registry)], stopped: true };
   }
 }
 
+/** What a map's step found, with what is worse than the last time; of files, `convertStep` compares each output. */
+function compared(step: Step, state: JobState, { dryRun }: JobTools, item: ItemReport): ItemReport {
+  if (dryRun || item.result === "failed") return item;
+  const { target, counts, losses, notices, gaps } = item;
+  const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
+  const found: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, gaps };
+  const changes = changesSince(state.written(step.name, target)?.found ?? null, found);
+  state.wrote(step.name, target, { settings: "", sources: null, files: [], found });
+  return { ...item, changes };
+}
+
 function failedItem(step: Step, error: GeoferryError, registry: Registry): ItemReport {
   const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
   const source = tellableInputs(inputs, registry);
   const target = step.kind === "conversion" ? tellable(step.request.output, registry) : `map:${step.request.map}`;
-  return { source, target, result: "failed", counts: {}, error: errorReport(error) };
+  return { source, target, result: "failed", counts: {}, ...nothingFound, error: errorReport(error) };
 }
 
 /** What was done in an earlier try is unchanged in the next: it counts as done. */

@@ -4,12 +4,14 @@ import { expandInputs } from "../pipeline/expand.js";
 import type { Host } from "../pipeline/request.js";
 import { findMap } from "../remote/find-map.js";
 import { checkGuards } from "../sync/guards.js";
-import { isUnchanged, type Prepared } from "../sync/prepare.js";
+import { isUnchanged, type Prepared, type Unchanged } from "../sync/prepare.js";
 import type { SourceRequest, SyncRequest } from "../sync/request.js";
+import type { ReadSource } from "../sync/source.js";
 import { rehearse, synchronise } from "../sync/sync.js";
 import { openReading, SyncRun } from "../sync/sync-run.js";
+import { type FindingLists, listsOf } from "./findings.js";
 import type { SynchronisationStep } from "./job.js";
-import { type Counts, errorReport, type ItemReport } from "./run-report.js";
+import { type Counts, errorReport, type ItemReport, nothingFound } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
 
 /** Nobody is asked: guards alone decide. @throws what stops it before the first write */
@@ -23,23 +25,24 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
   const request: SyncRequest = { ...asked, map, source: { ...asked.source, inputs } };
   const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
   const source = tellableInputs(asked.source.inputs, host.registry);
-  const item = { source, target: `map:${asked.map}` };
+  const item = { source, target: `map:${asked.map}`, ...nothingFound, error: null };
   if (dryRun) {
     await using reading = await openReading(syncTools, request.map);
     const found = await rehearse(request, request.mode, reading);
     checkGuards(found.plan);
-    return { ...item, ...planned(found), error: null };
+    return { ...item, ...planned(found), ...listsOfSource(found) };
   }
   await using run = await SyncRun.open(syncTools, request.map);
   const { found, applied } = await synchronise(request, request.mode, run, { onPlan() {}, confirm: async () => true });
-  const rejected = found.source.rejects.count;
+  const { rejected, ...others } = countsOf(found.source);
   const isPartial = rejected > 0 || found.source.gaps.length > 0;
+  const read = { ...item, ...listsOfSource(found) };
   if (isUnchanged(found) || applied === null)
-    return { ...item, result: isPartial ? "rejects" : "unchanged", counts: { rejected }, error: null };
+    return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, ending } = applied;
-  const counts: Counts = { created, updated, deleted, rejected: rejected + failed };
-  if (ending) return { ...item, result: "failed", counts, error: errorReport(ending) };
-  return { ...item, result: isPartial || failed > 0 ? "rejects" : "done", counts, error: null };
+  const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
+  if (ending) return { ...read, result: "failed", counts, error: errorReport(ending) };
+  return { ...read, result: isPartial || failed > 0 ? "rejects" : "done", counts };
 }
 
 /** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
@@ -50,9 +53,22 @@ async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Ho
   return expanded.map(({ address }) => address);
 }
 
-function planned({ plan: { counts }, source: { rejects, gaps } }: Prepared): Pick<ItemReport, "result" | "counts"> {
+const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
+  read,
+  ...(withoutGeometry > 0 && { withoutGeometry }),
+  rejected: rejects.count,
+});
+
+/** What the source said, and what the comparison with the map added to that. */
+function listsOfSource(found: Prepared | Unchanged): FindingLists {
+  const { losses, notices, gaps } = found.source;
+  return listsOf(losses, isUnchanged(found) ? notices : [...notices, ...found.notices], gaps);
+}
+
+function planned({ plan: { counts }, source }: Prepared): Pick<ItemReport, "result" | "counts"> {
+  const { rejected, ...others } = countsOf(source);
   const { create: created, update: updated, delete: deleted } = counts;
   const result =
-    rejects.count > 0 || gaps.length > 0 ? "rejects" : created + updated + deleted > 0 ? "done" : "unchanged";
-  return { result, counts: { created, updated, deleted, rejected: rejects.count } };
+    rejected > 0 || source.gaps.length > 0 ? "rejects" : created + updated + deleted > 0 ? "done" : "unchanged";
+  return { result, counts: { ...others, created, updated, deleted, rejected } };
 }

@@ -5,7 +5,7 @@ import type { Format } from "../plugin/format.js";
 import { fieldsOf, parseGeometryType } from "../stages/index.js";
 import { askedCrs } from "./asked-crs.js";
 import { parseReaderOptions } from "./inputs.js";
-import { parseRejectLimit } from "./rejects.js";
+import { checkLimits } from "./limits.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { checkedBox, targetCrs } from "./shape.js";
 
@@ -15,10 +15,10 @@ import { checkedBox, targetCrs } from "./shape.js";
  * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-mistaken
  */
 export async function checkRequest(request: ConvertRequest, host: Host): Promise<void> {
-  const { where, geometryType, maxRejects, sourceCrs, bbox, reproject } = request;
+  const { where, geometryType, sourceCrs, bbox, reproject } = request;
   if (where !== undefined) fieldsOf(where);
   if (geometryType !== undefined) parseGeometryType(geometryType);
-  parseRejectLimit(maxRejects);
+  checkLimits(request);
   if (sourceCrs !== undefined) await askedCrs("--source-crs", sourceCrs);
   const target = await targetCrs(request);
   if (bbox && reproject !== false) checkedBox(bbox, target);

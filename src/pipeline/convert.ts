@@ -12,9 +12,10 @@ import type { Executor } from "./executor.js";
 import { isUpToDate, openExisting, outputCrs } from "./existing.js";
 import { checkGeometryDeclared, checkGeometryFound } from "./geometry-missing.js";
 import { openInputs } from "./inputs.js";
+import { guardLimits, parseLimit } from "./limits.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
-import { keepsRows, parseRejectLimit, RejectsFile } from "./rejects.js";
+import { keepsRows, RejectsFile } from "./rejects.js";
 import { type ConvertReport, describeGap, describeKept, describeLoss, Gathered, nothingToDo } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
@@ -88,7 +89,7 @@ async function convertWhole(
   const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
-  const rejects = new RejectsFile(paths.rejects, parseRejectLimit(request.maxRejects), outputs);
+  const rejects = new RejectsFile(paths.rejects, parseLimit("--max-rejects", request.maxRejects), outputs);
   const target = await outputCrs(request, existing);
   const meter = new Meter(host.onProgress);
   const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });
@@ -103,6 +104,7 @@ async function convertWhole(
       throw fault("lossy", {
         losses: [...gaps.map(describeGap), ...losses.map(describeLoss), ...describeKept(rejects)],
       });
+    guardLimits(request, gathered);
     run.settle();
     const rejected = rejects.settle();
     const reports = run.reports();
@@ -114,6 +116,7 @@ async function convertWhole(
       written,
       rejected: rejects.count,
       kept: rejects.kept,
+      withoutGeometry: gathered.withoutGeometry,
       gaps,
       losses,
       notices: await gathered.allNotices(),

@@ -2,29 +2,8 @@ import { fault, type Place } from "../errors.js";
 import type { OutputSet } from "../io/output-set.js";
 import type { Reject } from "../model/report.js";
 import type { Accepts, SinkFile } from "../plugin/format.js";
+import type { Limit } from "./limits.js";
 import type { ConvertRequest } from "./request.js";
-
-/** `12`, `5%`, or no limit. */
-export interface RejectLimit {
-  readonly text: string;
-  readonly count: number;
-  readonly share: number;
-}
-
-/** @throws option-invalid */
-export function parseRejectLimit(text: string | undefined): RejectLimit | null {
-  if (text === undefined) return null;
-  const match = /^(\d+)(\.\d+)?(%?)$/.exec(text);
-  if (!match || (match[2] && !match[3])) {
-    throw fault("option-invalid", {
-      option: "--max-rejects",
-      value: text,
-      expected: "a number like 100 or a share like 5%",
-    });
-  }
-  const number = Number(text.replace("%", ""));
-  return match[3] ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : { text, count: number, share: 1 };
-}
 
 /** What has a place, with it counted from the start of the source, where `record` and `line` stand before its piece. */
 export function absolute<T extends { readonly place: Place }>(found: T, record: number, line: number): T {
@@ -62,7 +41,7 @@ export class RejectsFile {
   /** @param path null where there is nowhere to put them: they are counted all the same */
   constructor(
     private readonly path: string | null,
-    private readonly limit: RejectLimit | null,
+    private readonly limit: Limit | null,
     private readonly outputs: OutputSet,
   ) {}
 

@@ -75,6 +75,8 @@ export interface ConvertReport {
   readonly rejected: number;
   /** Rejected features that were carried without their geometry: they are among those written. */
   readonly kept: number;
+  /** Of the features written those without a geometry. */
+  readonly withoutGeometry: number;
   /** Stretches of the inputs that were given up (`--skip-errors`). */
   readonly gaps: readonly Gap[];
   readonly losses: readonly Loss[];
@@ -96,6 +98,7 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
     written: 0,
     rejected: 0,
     kept: 0,
+    withoutGeometry: 0,
     gaps: [],
     losses: [],
     notices: [],
@@ -121,7 +124,9 @@ export class Gathered {
   /** By layer of the inputs: features that went into outputs. */
   readonly located = new Map<OpenLayer, Located>();
   read = 0;
-  rejected = 0;
+  /** Features of the inputs that were written, and those of them without a geometry. */
+  carried = 0;
+  withoutGeometry = 0;
 
   /** By what they say: a source that is read twice has the same gaps twice. */
   private readonly gapsFound = new Map<string, Gap>();

@@ -56,6 +56,10 @@ export interface ConvertRequest {
    * geometry, the default, or is left out. It counts as rejected either way. Left out where the target needs a geometry.
    */
   readonly onBadGeometry?: BadGeometry;
+  /** `12` or `5%` of the features read: more lost values than that fail the conversion. */
+  readonly maxLosses?: string;
+  /** `12` or `5%` of the features written: more of them without a geometry than that fail the conversion. */
+  readonly maxWithoutGeometry?: string;
   /** Any loss is a failure. */
   readonly strict?: boolean;
   /** Read past damage of the container. */

@@ -67,6 +67,8 @@ export interface Work {
 export interface EncodedChunk {
   readonly part: number;
   readonly features: number;
+  /** Those of them that have a geometry. */
+  readonly located: number;
   readonly chunk: Chunk;
 }
 
@@ -247,7 +249,8 @@ class OpenedTask implements Task {
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
     for (const [part, fitted] of fitBatch(plan, batch, this.stageContext)) {
-      encoded.push({ part, features: fitted.length, chunk: this.machinery.encoders[part]!.encode(fitted) });
+      const located = countLocated(fitted);
+      encoded.push({ part, features: fitted.length, located, chunk: this.machinery.encoders[part]!.encode(fitted) });
     }
     return encoded;
   }

@@ -1,3 +1,4 @@
+import { grouped } from "../counted.js";
 import { fault } from "../errors.js";
 import type { Findings } from "./context.js";
 import type { Conversion } from "./conversion.js";
@@ -25,6 +26,7 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
     let line = 0;
     const count: Located = { features: 0, located: 0 };
     gathered.located.set(open, count);
+    const carried = { features: 0, located: 0 };
     for await (const result of results(conversion, open, shape, encodeSpec(conversion, planned), left)) {
       gathered.add(result, record, line);
       if (open.existing) checkWhole(open, result);
@@ -38,7 +40,10 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
         await append(chunk);
         written += chunk.features;
         count.features += chunk.features;
-        if (!open.existing) left -= chunk.features;
+        if (open.existing) continue;
+        left -= chunk.features;
+        carried.features += chunk.features;
+        carried.located += chunk.located;
       }
       conversion.executor.release(result);
       record += result.records;
@@ -48,6 +53,9 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
       if (left <= 0) break;
     }
     await tellRest(conversion, planned, open);
+    gathered.carried += carried.features;
+    gathered.withoutGeometry += carried.features - carried.located;
+    if (carried.located === 0) tellUnlocated(conversion, open, carried.features);
     if (shape.assumed && count.located > 0) tellAssumed(conversion, open);
   }
   if (read > 0 && request.limit === undefined) checkSeen(conversion, planned, seen);
@@ -71,6 +79,15 @@ function tellAssumed({ gathered }: Conversion, { layer }: OpenLayer): void {
   const example =
     "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
   gathered.notices.add("crs-assumed", layer.name, undefined, 1, example);
+}
+
+/** A layer without any geometry is no mistake where its source declares that it has none. */
+function tellUnlocated({ gathered }: Conversion, { layer }: OpenLayer, features: number): void {
+  if (features === 0 || layer.geometryTypes?.length === 0) return;
+  const types = layer.geometryTypes?.join(", ");
+  const declared = types === undefined ? "" : `, although the source declares ${types}`;
+  const example = `${features === 1 ? "the only feature has no geometry" : `none of the ${grouped(features)} features has a geometry`}${declared}`;
+  gathered.notices.add("no-geometry", layer.name, undefined, features, example);
 }
 
 /** What is appended to must come through whole. @throws input-corrupt */

@@ -4,8 +4,8 @@ import { basename, extname } from "node:path";
 import { fault } from "../errors.js";
 import { OutputSet } from "../io/output-set.js";
 import type { Geometry } from "../model/geometry.js";
+import { type Limit, parseLimit } from "../pipeline/limits.js";
 import { PathPlan } from "../pipeline/paths.js";
-import { parseRejectLimit, type RejectLimit } from "../pipeline/rejects.js";
 import type { Host } from "../pipeline/request.js";
 import type { Properties } from "../remote/wire.js";
 import { isFreeForRejects } from "./rejects-path.js";
@@ -54,7 +54,7 @@ export class SourceRejects {
     /** The file in the spool. */
     readonly spooled: string,
     private readonly replaces: boolean,
-    private readonly limit: RejectLimit | null,
+    private readonly limit: Limit | null,
   ) {}
 
   /** @throws output-exists, output-failed, usage where the file must not be written */
@@ -73,7 +73,7 @@ export class SourceRejects {
         stem: null,
       },
     );
-    return new SourceRejects(path, spooled, replaces, parseRejectLimit(maxRejects));
+    return new SourceRejects(path, spooled, replaces, parseLimit("--max-rejects", maxRejects));
   }
 
   /** Rejects a feature that was read well. */

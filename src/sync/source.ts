@@ -33,6 +33,8 @@ export interface ReadSource {
   readonly read: number;
   /** Features in `workspace.source`. */
   readonly features: number;
+  /** Features that were read without a geometry, before `--scope` left any out. */
+  readonly withoutGeometry: number;
   /** Features that `--scope` left out. */
   readonly outOfScope: number;
   readonly rejects: SourceRejects;
@@ -102,7 +104,7 @@ export async function readSource(
   const names = inputs.map((input) => tellable(input, host.registry));
   index.outOfScope.check(names.join(", "), index.features);
   for await (const rejected of rejects.features()) index.hash.update(JSON.stringify(rejected));
-  const { gaps, read } = report;
+  const { gaps, read, withoutGeometry } = report;
   // Where there are no features, the spool has no fields; nor would the map.
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isCutShort = request.source.limit !== undefined;
@@ -110,6 +112,7 @@ export async function readSource(
     inputs: names,
     read,
     features: index.features,
+    withoutGeometry,
     outOfScope: index.outOfScope.count,
     rejects,
     gaps,

@@ -183,7 +183,7 @@ test("a dry run tells what would be done, and writes nothing", async () => {
   expect(dry.stderr).toContain("file: to do");
   expect(dry.stderr).toMatch(/→ .*: to do$/m);
   expect(dry.stderr).toContain("of a dry run, 2 to do");
-  expect(dry.stderr).toContain("map: to do, created 2");
+  expect(dry.stderr).toContain("map: to do, read 2, created 2");
   expect({ status: dry.status, file: existsSync(at("a.gpkg")), map: await world.features(map) }).toEqual({
     status: 0,
     file: false,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { JobState } from "../../src/jobs/job-state.js";
-import type { ItemReport, Result, RunReport } from "../../src/jobs/run-report.js";
+import { type ItemReport, nothingFound, type Result, type RunReport } from "../../src/jobs/run-report.js";
 import { mergedItems } from "../../src/jobs/run-step.js";
 
 let folder: string;
@@ -59,6 +59,7 @@ test("what a try changed on a map before it failed counts, whatever the next fin
     result,
     counts,
     error: null,
+    ...nothingFound,
   });
   const failed = [item("failed", { created: 500, updated: 1, deleted: 0, rejected: 2 })];
   expect(mergedItems(failed, [item("done", { created: 7, updated: 0, deleted: 3, rejected: 2 })])).toEqual([

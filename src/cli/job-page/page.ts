@@ -1,7 +1,8 @@
 /** The runs of a job as one page that needs nothing else: the latest in words, all of them as charts. No script. */
+import { counted, grouped } from "../../counted.js";
 import type { ItemReport, RunReport, StepReport } from "../../jobs/run-report.js";
 import { type Html, html } from "../../service/pages/html.js";
-import { describeCounts, describeSeconds } from "../job-report.js";
+import { describeChange, describeCounts, describeFindings, describeSeconds, lossWords } from "../job-report.js";
 import { hashOf, pageAssets } from "../page-assets.js";
 import { chart, type Series } from "./chart.js";
 
@@ -58,10 +59,12 @@ const moment = (iso: string): Html => html`<time datetime="${iso}">${iso.slice(0
 
 function bodyOf(last: RunReport, runs: readonly RunReport[]): Html {
   const wrong = last.steps.filter(({ result }) => result === "failed");
+  const changed = last.steps.filter(({ changes }) => changes.length > 0);
   return html`<main>
 <h1>${last.job}</h1>
-<p class="lead"><span class="result ${last.result}">${words[last.result]}</span>, ${moment(last.began)}, in ${describeSeconds(last.seconds)}</p>
+<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${moment(last.began)}, in ${describeSeconds(last.seconds)}</p>
 ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ name, error }) => html`<li><strong>${name}</strong>: ${error?.message}</li>`)}</ul></div>`}
+${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${shortList(changes.map((change) => describeChange(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>
 <table><thead><tr><th scope="col">Step</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
 ${last.steps.map(stepRow)}</tbody></table>
@@ -74,22 +77,53 @@ ${[...runs].reverse().map(runRow)}</tbody></table>
 `;
 }
 
-function stepRow({ name, result, counts, seconds, tries, items }: StepReport): Html {
+/** So many lines of a list are shown. */
+const mostLines = 20;
+
+const shortList = (lines: readonly string[]): Html =>
+  html`<ul>${lines.slice(0, mostLines).map((line) => html`<li><bdi>${line}</bdi></li>`)}${lines.length > mostLines && html`<li>and ${lines.length - mostLines} more</li>`}</ul>`;
+
+/** What came of a step or a file, with the class that colors it. */
+function outcome({ result, losses }: Pick<StepReport, "result" | "losses">): Html {
+  const lossy = lossWords(result, losses.length);
+  return html`<span class="result ${lossy === "" ? result : "rejects"}">${words[result]}${lossy}</span>`;
+}
+
+/** "2 kinds of loss, 1 kind of note", with the lines behind it. */
+function findings(step: StepReport): Html | false {
+  const counts = (
+    [
+      ["gap", step.gaps.length],
+      ["kind of loss", step.losses.length],
+      ["kind of note", step.notices.length],
+    ] as const
+  ).flatMap(([what, count]) => (count > 0 ? [counted(count, what, what.replace("kind", "kinds"))] : []));
+  if (counts.length === 0) return false;
+  const isOpen = step.losses.length + step.gaps.length > 0 && step.result !== "unchanged";
+  return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${shortList(describeFindings(step))}</details>`;
+}
+
+function stepRow(step: StepReport): Html {
+  const { name, result, counts, seconds, tries, items } = step;
   const listed = items.length > 1 || items.some(({ error }) => error !== null);
-  return html`<tr><th scope="row">${name}</th><td><span class="result ${result}">${words[result]}</span>${tries > 1 && ` (tried ${tries} times)`}
-${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
+  return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${tries > 1 && ` (tried ${tries} times)`}
+${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}${findings(step)}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
 `;
 }
 
-const itemLine = ({ source, target, result, counts, error }: ItemReport): Html =>
-  html`<li><bdi>${source}</bdi> → <bdi>${target}</bdi>: ${error ? error.message : `${words[result]} ${describeCounts(counts)}`}</li>
+const itemLine = (item: ItemReport): Html =>
+  html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}`}</li>
 `;
 
 const total = (run: RunReport, name: keyof StepReport["counts"]): number =>
   run.steps.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
 
+/** Values that targets could not hold. */
+const lost = ({ steps }: RunReport): number =>
+  steps.reduce((sum, { losses }) => sum + losses.reduce((all, { count }) => all + count, 0), 0);
+
 const runRow = (run: RunReport): Html =>
-  html`<tr><th scope="row">${moment(run.began)}</th><td><span class="result ${run.result}">${words[run.result]}</span>${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: total(run, "written"), created: total(run, "created"), updated: total(run, "updated"), deleted: total(run, "deleted"), rejected: total(run, "rejected") })}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
+  html`<tr><th scope="row">${moment(run.began)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: total(run, "written"), created: total(run, "created"), updated: total(run, "updated"), deleted: total(run, "deleted"), rejected: total(run, "rejected"), withoutGeometry: total(run, "withoutGeometry") })}${lost(run) > 0 && `, values lost ${grouped(lost(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
 `;
 
 function charts(runs: readonly RunReport[]): Html {
@@ -104,11 +138,15 @@ function charts(runs: readonly RunReport[]): Html {
     { name: "deleted", className: "c", values: runs.map((run) => total(run, "deleted")) },
   ];
   const rejected: Series[] = [{ name: "rejected", className: "c", values: runs.map((run) => total(run, "rejected")) }];
+  const lossy: Series[] = [
+    { name: "values lost", className: "b", values: runs.map(lost) },
+    { name: "features without geometry", className: "c", values: runs.map((run) => total(run, "withoutGeometry")) },
+  ];
   const seconds: Series[] = [{ name: "seconds", className: "a", values: runs.map((run) => run.seconds) }];
   const isEmpty = (list: readonly Series[]) => list.every(({ values }) => values.every((value) => value === 0));
   return html`${!isEmpty(changed) && chart("Features", changed, labels)}${
     isEmpty(rejected)
       ? html`<p class="quiet">No feature was rejected.</p>`
       : chart("Rejected features", rejected, labels)
-  }${chart("Time, in seconds", seconds, labels)}`;
+  }${!isEmpty(lossy) && chart("Lost values and features without geometry", lossy, labels)}${chart("Time, in seconds", seconds, labels)}`;
 }

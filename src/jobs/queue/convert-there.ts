@@ -5,6 +5,7 @@ import { tellableInputs } from "../../io/without-secrets.js";
 import { planConversions } from "../../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
 import type { Bookkeeping, Finished } from "../convert-step.js";
+import { leftAsItIs } from "../converted.js";
 import type { ConversionStep, SynchronisationStep } from "../job.js";
 import { abortable } from "./abortable.js";
 import type { Entry } from "./desk.js";
@@ -112,8 +113,7 @@ async function decide(
     signal.throwIfAborted();
     const decided = await books.decide(request);
     if (decided === null) {
-      const nothing = { upToDate: true, read: 0, written: 0, rejected: 0, gaps: 0, files: [] };
-      return { input, output, converted: nothing };
+      return { input, output, converted: leftAsItIs };
     }
     const entry = handOut.entry(
       step,

@@ -5,7 +5,7 @@ import { expandInputs } from "../../pipeline/expand.js";
 import type { Host } from "../../pipeline/request.js";
 import type { SynchronisationStep } from "../job.js";
 import type { ItemReport } from "../run-report.js";
-import { errorReport } from "../run-report.js";
+import { errorReport, nothingFound } from "../run-report.js";
 import { abortable } from "./abortable.js";
 import type { Entry } from "./desk.js";
 import type { HandOut } from "./hand-out.js";
@@ -35,6 +35,7 @@ export async function synchroniseThere(handOut: HandOut, step: SynchronisationSt
   const item = {
     source: tellableInputs(step.request.source.inputs, host.registry),
     target: `map:${step.request.map}`,
+    ...nothingFound,
   };
   const boarded = handOut.boarded(step);
   const entry = boarded ?? (await entryOf(handOut, step, await sourcesOf(step, host)));

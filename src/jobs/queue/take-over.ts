@@ -57,7 +57,7 @@ export function keepDone({ options }: HandOut, job: HandedJob): void {
     const handed = output === null ? null : options.state.handed(step, output);
     if (done && handed && output !== null) {
       const sources = withDigests(handed.sources, done.digests);
-      options.state.begin(step, output, { settings: handed.settings, sources, files: done.files });
+      options.state.begin(step, output, { settings: handed.settings, sources, files: done.files, found: done.found });
     }
   }
 }

@@ -1,0 +1,194 @@
+/** What a night lost: on the terminal, in the report, on the page, in the metrics and in the exit status. */
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { StepReport } from "../../src/jobs/run-report.js";
+import { geoferry } from "../support/command.js";
+import { Fleet } from "../support/fleet.js";
+import { csv } from "../support/job-desk.js";
+import { hasRedis } from "../support/redis.js";
+import { ServedDesk } from "../support/served-desk.js";
+
+const desk = await ServedDesk.open();
+const { at, put, world, environment } = desk;
+const run = (flags: readonly string[] = []) => desk.runServed("job.yaml", flags);
+
+const collection = (features: readonly object[]): string => JSON.stringify({ type: "FeatureCollection", features });
+
+const feature = (properties: object, geometry: object | null): object => ({ type: "Feature", properties, geometry });
+
+const point = (n: number) => ({ type: "Point", coordinates: [n, 50] });
+
+/** A name of more than ten letters, a text of more than 254 bytes, a list: a Shapefile holds none of them as it is. */
+const unholdable = (n: number) => feature({ population_of_2020: n, remark: "r".repeat(300), tags: [n] }, point(n));
+
+const places = (count: number, of: (n: number) => object) => collection(Array.from({ length: count }, (_, n) => of(n)));
+
+const kinds = ({ losses }: StepReport) => Object.fromEntries(losses.map(({ code, count }) => [code, count]));
+
+describe("of a step", () => {
+  test("losses and features without geometry are in every report", async () => {
+    put("roads.geojson", places(3, unholdable));
+    put(
+      "empty.geojson",
+      places(3, (n) => feature({ n }, null)),
+    );
+    put(
+      "job.yaml",
+      "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n  - {name: empty, source: empty.geojson, target: empty.gpkg}\n",
+    );
+    const { status, stderr, report } = await run(["--page", at("page.html"), "--metrics", at("night.prom")]);
+    expect(status).toBe(0);
+    const [roads, empty] = report.steps;
+    expect(kinds(roads!)).toEqual({ "field-renamed": 1, "text-cut": 3, "type-changed": 3 });
+    expect(roads!.items[0]!.losses).toHaveLength(3);
+    expect(empty!.notices.map(({ code, count }) => [code, count])).toEqual([["no-geometry", 3]]);
+    expect(empty!.counts).toMatchObject({ written: 3, withoutGeometry: 3 });
+    expect(stderr).toMatch(/^roads: done with losses, /m);
+    expect(stderr).toMatch(/lost text-cut of remark \(3 times\)/);
+    expect(stderr).toMatch(/note no-geometry \(3 times\): none of the 3 features has a geometry/);
+    expect(stderr).toMatch(/^night: 1 done, 1 done with losses /m);
+    const page = readFileSync(at("page.html"), "utf8");
+    for (const told of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(told);
+    const metrics = readFileSync(at("night.prom"), "utf8");
+    expect(metrics).toContain('geoferry_step_losses{job="night",step="roads",code="text-cut"} 3');
+    expect(metrics).toContain('geoferry_step_notes{job="night",step="empty",code="no-geometry"} 3');
+    expect(metrics).toContain('geoferry_step_features{job="night",step="empty",became="without_geometry"} 3');
+  });
+
+  test("losses stay told while its source is unchanged", async () => {
+    put("roads.geojson", places(3, unholdable));
+    put("job.yaml", "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n");
+    await run();
+    const { report, stderr } = await run();
+    expect(report.steps[0]!.result).toBe("unchanged");
+    expect(kinds(report.steps[0]!)).toEqual({ "field-renamed": 1, "text-cut": 3, "type-changed": 3 });
+    expect(report.steps[0]!.changes).toEqual([]);
+    expect(stderr).toMatch(/lost text-cut of remark/);
+  });
+});
+
+describe("compared with the last time that it was done", () => {
+  const changes = (step: StepReport) =>
+    step.changes.map(({ what, code, field, before, now }) => [
+      [what, code, field].filter((part) => part !== undefined).join(" "),
+      before,
+      now,
+    ]);
+
+  test("a step tells new kinds of loss, more of a known one, and a source that has shrunk", async () => {
+    put(
+      "roads.geojson",
+      places(4, (n) => (n === 0 ? unholdable(n) : feature({ population_of_2020: n }, point(n)))),
+    );
+    put("job.yaml", "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n");
+    const first = await run();
+    expect(first.report.steps[0]!.changes).toEqual([]);
+
+    put(
+      "roads.geojson",
+      places(3, (n) =>
+        feature({ population_of_2020: n, remark: "r".repeat(300), height: "h".repeat(300) }, n === 0 ? null : point(n)),
+      ),
+    );
+    const { status, report, stderr } = await run(["--page", at("page.html"), "--metrics", at("night.prom")]);
+    expect(status).toBe(0);
+    expect(changes(report.steps[0]!)).toEqual([
+      ["read", 4, 3],
+      ["written", 4, 3],
+      ["withoutGeometry", 0, 1],
+      ["loss text-cut height", null, 3],
+      ["loss text-cut remark", 1, 3],
+    ]);
+    expect(stderr).toMatch(/new since the last time: lost text-cut of height \(3 times\)/);
+    expect(stderr).toMatch(/more than the last time: lost text-cut of remark 3 times, 1 before/);
+    expect(stderr).toMatch(/fewer than the last time: read 3, 4 before/);
+    expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than the last time: read 3, 4 before");
+    const metrics = readFileSync(at("night.prom"), "utf8");
+    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="loss"} 5');
+    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="read"} 1');
+  });
+
+  test("a map's step does, too", async () => {
+    const map = await world.newMap();
+    put("places.csv", csv("a", "b", "c"));
+    put(
+      "job.yaml",
+      `name: night\nsteps:\n  - {name: places, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
+    );
+    expect((await run()).report.steps[0]!.changes).toEqual([]);
+    put("places.csv", csv("a", "d"));
+    const { report } = await run();
+    expect(changes(report.steps[0]!)).toContainEqual(["read", 3, 2]);
+  });
+});
+
+describe("a step fails, and writes nothing,", () => {
+  const members = {
+    "strict: true": ["lossy", 4],
+    "maxLosses: 6": ["guard-losses", 7],
+    'maxLosses: "100%"': ["guard-losses", 7],
+    "maxLosses: 7": [undefined, 0],
+    "maxWithoutGeometry: 0": ["guard-without-geometry", 7],
+    'maxWithoutGeometry: "33%"': ["guard-without-geometry", 7],
+    'maxWithoutGeometry: "34%"': [undefined, 0],
+  } as const;
+
+  test.for(Object.entries(members))("or does not, by %s", async ([member, [code, expected]]) => {
+    // Seven values are lost of three features, and one has no geometry.
+    put("roads.geojson", collection([unholdable(1), unholdable(2), { ...unholdable(3), geometry: null }]));
+    put("job.yaml", `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp, ${member}}\n`);
+    const { status, report } = await run();
+    expect([report.steps[0]!.error?.code, status]).toEqual([code, expected]);
+    expect(existsSync(at("roads.shp"))).toBe(expected === 0);
+  });
+
+  test("as a conversion does by its flags", () => {
+    put("roads.geojson", collection([unholdable(1), { ...unholdable(2), geometry: null }]));
+    const convert = (...flags: string[]) =>
+      geoferry(["convert", at("roads.geojson"), at("roads.shp"), ...flags], { cwd: desk.folder });
+    const lossy = convert("--max-losses", "4");
+    expect(lossy.status).toBe(7);
+    expect(lossy.stderr).toContain("--max-losses 4 allows: type-changed of tags (2), text-cut of remark (2)");
+    expect(convert("--max-without-geometry", "49%").status).toBe(7);
+    expect(existsSync(at("roads.shp"))).toBe(false);
+    expect(convert("--max-losses", "5", "--max-without-geometry", "50%").status).toBe(0);
+  });
+});
+
+describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () => {
+  const fleet = new Fleet(environment);
+
+  test("the report tells what that of a run without one does", async () => {
+    put("roads.geojson", places(3, unholdable));
+    put(
+      "empty.geojson",
+      places(2, (n) => feature({ n }, null)),
+    );
+    const steps = (folder: string) =>
+      `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: ${folder}/, to: shapefile}\n  - {name: empty, source: empty.geojson, target: ${folder}/, to: gpkg}\n`;
+    const told = ({ losses, notices, gaps, counts, changes }: StepReport) => ({
+      losses,
+      notices,
+      gaps,
+      counts,
+      changes,
+    });
+    put("job.yaml", steps("here"));
+    const here = await run();
+    const worker = await fleet.worker("w1");
+    put("job.yaml", steps("there"));
+    const there = await run(fleet.flags);
+    expect([there.status, there.report.steps.map(told)]).toEqual([0, here.report.steps.map(told)]);
+    put(
+      "roads.geojson",
+      places(2, (n) => feature({ population_of_2020: n, more_than_ten: n }, point(n))),
+    );
+    const again = await run(fleet.flags);
+    expect(again.report.steps[0]!.changes.map(({ what, field }) => [what, field])).toEqual([
+      ["read", undefined],
+      ["written", undefined],
+      ["loss", "more_than_ten"],
+    ]);
+    expect(await worker.end()).toBe(0);
+  });
+});
