@@ -214,9 +214,10 @@ export const registry = {
       return `${e.output}: exists already, and the rejects would go there; name another file with --rejects, or remove it`;
     return `${e.output}: exists already; use --overwrite to replace it or --append to add to it`;
   }),
-  "output-collision": entry<{ output: string; inputs: readonly string[] }>(
+  "output-collision": entry<{ output: string; inputs: readonly string[]; remedy?: string }>(
     "usage",
-    (e) => `${e.output}: ${e.inputs.join(" and ")} would both be written there; convert them into different folders`,
+    (e) =>
+      `${e.output}: ${e.inputs.join(" and ")} would both be written there; ${e.remedy === undefined ? "" : `${e.remedy}, or `}convert them into different folders`,
   ),
   "output-is-input": entry<{ output: string }>(
     "usage",

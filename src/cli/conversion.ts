@@ -4,7 +4,7 @@ import type { GridArguments } from "./grid-options.js";
 import { openHost } from "./host.js";
 import type { MapInputArguments } from "./map-inputs.js";
 import { ProgressDisplay } from "./progress.js";
-import { isInterrupted, renderInterruption, renderOutcome, statusOf } from "./render.js";
+import { isInterrupted, renderBatch, renderFailures, renderInterruption, renderOutcome, statusOf } from "./render.js";
 
 /** Converts and tells what became of it. @returns the exit status @throws usage */
 export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
@@ -12,9 +12,11 @@ export async function runConversion(request: ConvertRequest, args: MapInputArgum
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const outcomes = await convertMany(request, host, (outcome) => {
     display.clear();
-    // Those that an interruption left undone are told together.
-    if (!isInterrupted(outcome)) renderOutcome(outcome, args);
+    // Failures come last, where they are seen.
+    if (!outcome.error) renderOutcome(outcome, args);
   });
-  renderInterruption(outcomes, args);
+  renderFailures(request, outcomes, args);
+  if (outcomes.some(isInterrupted)) renderInterruption(outcomes, args);
+  else renderBatch(outcomes, args);
   return statusOf(outcomes);
 }

@@ -8,9 +8,13 @@ export function errorRecord(error: GeoferryError, of: object = {}): Record<strin
   return { type: "error", ...of, code, exit: exitStatus[kind], message, ...listed(details) };
 }
 
-/** Ends with the end of a line; with `verbose` it lists what the message only counts, and the stack. */
-export function errorText(error: GeoferryError, verbose = false): string {
-  const lines = [`geoferry: ${error.message}`];
+/**
+ * Ends with the end of a line; with `verbose` it lists what the message only counts, and the stack.
+ * @param named the input, which stands before a message that does not name it
+ */
+export function errorText(error: GeoferryError, verbose = false, named?: string): string {
+  const name = named === undefined || error.message.includes(named) ? "" : `${named}: `;
+  const lines = [`geoferry: ${name}${error.message}`];
   if (verbose) {
     for (const { sentence } of listed(error.details).better ?? []) lines.push(`  better: ${sentence}`);
     lines.push((error.cause as Error | undefined)?.stack ?? error.stack ?? "");

@@ -80,11 +80,12 @@ export function describeChange({ what, code, field, before, now }: Change): stri
 }
 
 function describeItem(item: ItemReport, dryRun: boolean): string {
-  const { source, target, counts, error, worker } = item;
+  const { source, target, counts, error, rejects, worker } = item;
+  const where = rejects === undefined ? "" : `, in ${rejects}`;
   const by = worker === undefined ? "" : ` (${worker})`;
   if (error) return `  ${source} → ${target}: ${error.message}${by}\n`;
   const told = describeCounts(counts);
-  return `  ${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${by}\n`;
+  return `  ${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}\n`;
 }
 
 export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {
@@ -93,7 +94,8 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
     process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
     return;
   }
-  if (args.quiet && result !== "failed") return;
+  // Mail of a scheduler is made of what is printed: what is wrong, or worse than before, is told even so.
+  if (args.quiet && result !== "failed" && result !== "rejects" && step.changes.length === 0) return;
   const dryRun = args.dryRun ?? false;
   const words = resultOf(step, dryRun);
   const again = tries > 1 ? `, tried ${tries} times` : "";
@@ -105,7 +107,7 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
   if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, dryRun);
   if (!args.quiet && right.length > mostItems) text += `  and ${grouped(right.length - mostItems)} more\n`;
   if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
-  if (!args.quiet) for (const change of step.changes.slice(0, mostKinds)) text += `  ${describeChange(change)}\n`;
+  for (const change of step.changes.slice(0, mostKinds)) text += `  ${describeChange(change)}\n`;
   for (const item of wrong) text += describeItem(item, dryRun);
   process.stderr.write(text);
 }

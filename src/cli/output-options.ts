@@ -4,7 +4,7 @@ import type { ConvertRequest, Loose, OutputMember } from "../pipeline/request.js
 import { outputOf } from "./arguments.js";
 import type { CommonArguments, Flag } from "./command.js";
 import { flag, several, text } from "./source-options.js";
-import { pairs } from "./values.js";
+import { oneOf, pairs } from "./values.js";
 
 export interface OutputArguments extends CommonArguments {
   readonly to?: string;
@@ -17,6 +17,7 @@ export interface OutputArguments extends CommonArguments {
   readonly replaceLayer?: boolean;
   readonly update?: boolean;
   readonly allowEmpty?: boolean;
+  readonly onNameClash?: string;
 }
 
 /** What the output is. */
@@ -64,6 +65,10 @@ export function outputRequestOf(args: OutputArguments, path: string): Loose<Pick
     replaceLayer: args.replaceLayer,
     update: args.update,
     allowEmpty: args.allowEmpty,
+    onNameClash:
+      args.onNameClash === undefined
+        ? undefined
+        : oneOf<"error" | "number">("--on-name-clash", args.onNameClash, ["error", "number"], "error"),
   };
 }
 

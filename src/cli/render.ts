@@ -4,6 +4,7 @@ import type { GeoferryError } from "../errors.js";
 import type { Gap, Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
 import { type ConvertReport, describeGap } from "../pipeline/report.js";
+import type { ConvertRequest } from "../pipeline/request.js";
 import type { CommonArguments } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus, worst } from "./exit.js";
@@ -90,15 +91,62 @@ export function renderGaps(gaps: readonly Gap[], args: CommonArguments): void {
   process.stderr.write(gapLines(gaps));
 }
 
-/** Tells what went wrong with one input, or map: on stderr for people, with `--json` on stdout for programs. */
+/**
+ * Tells what went wrong with one input, or map: on stderr for people, with `--json` on stdout for programs.
+ * @param named the input of several, which the message then names in any case
+ */
 export function renderError(
   error: GeoferryError,
   args: CommonArguments,
   of: { readonly input: string; readonly output?: string } | { readonly map: string },
+  named?: string,
 ): void {
   if (isStdoutClosed()) return;
   if (args.json) process.stdout.write(lines([errorRecord(error, of)]));
-  process.stderr.write(errorText(error, args.verbose));
+  process.stderr.write(errorText(error, args.verbose, named));
+}
+
+/** Reports what failed, in the order of the inputs' names; those that an interruption left undone are told together. */
+export function renderFailures(request: ConvertRequest, outcomes: readonly Outcome[], args: CommonArguments): void {
+  const failed = outcomes.filter((outcome) => outcome.error && !isInterrupted(outcome));
+  const isOneOfMany = outcomes.length > 1 || request.inputs.length > 1;
+  for (const { input, output, error } of failed.sort((a, b) => (a.input < b.input ? -1 : 1)))
+    renderError(error!, args, { input, output }, isOneOfMany ? input : undefined);
+  const [only] = outcomes;
+  if (outcomes.length === 1 && only?.error && request.inputs.length > 1 && !isInterrupted(only) && !args.quiet)
+    process.stderr.write(`  nothing was written to ${only.output}; leave out what failed to convert the others\n`);
+}
+
+/** Sums up a batch: the number converted, and the names of what failed. */
+export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments): void {
+  if (outcomes.length < 2 || isStdoutClosed()) return;
+  const failed = outcomes.filter(({ error }) => error).sort((a, b) => (a.input < b.input ? -1 : 1));
+  const done = outcomes.flatMap(({ report }) => (report ? [report] : []));
+  const inputsOf = (reports: readonly ConvertReport[]) => reports.reduce((sum, { inputs }) => sum + inputs.length, 0);
+  const upToDate = inputsOf(done.filter((report) => report.upToDate));
+  const converted = inputsOf(done) - upToDate;
+  const partial = inputsOf(done.filter(isIncomplete));
+  const all = converted + upToDate + failed.length;
+  if (args.json) {
+    const failures = failed.map(({ input, output, error }) => {
+      const { type: _, ...record } = errorRecord(error!, { input, output });
+      return record;
+    });
+    const counts = { inputs: all, converted, upToDate, withRejects: partial, failed: failed.length };
+    process.stdout.write(lines([{ type: "batch", ...counts, failures }]));
+  }
+  if (args.quiet) return;
+  const more = failed.length - mostNames;
+  const names = failed.slice(0, mostNames).map(({ input }) => input);
+  const parts = [
+    `${grouped(converted)} of ${grouped(all)} converted`,
+    ...(upToDate > 0 ? [`${grouped(upToDate)} up to date`] : []),
+    ...(partial > 0 ? [`${grouped(partial)} with rejects`] : []),
+    ...(failed.length > 0
+      ? [`${grouped(failed.length)} failed: ${names.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`]
+      : []),
+  ];
+  process.stderr.write(`${parts.join(", ")}\n`);
 }
 
 /** Tells what became of one input: on stderr for people, with `--json` on stdout for programs. */

@@ -26,7 +26,7 @@ import {
   sourceRequestOf,
   text,
 } from "./source-options.js";
-import { wholeNumber } from "./values.js";
+import { oneOf, wholeNumber } from "./values.js";
 
 export interface SyncArguments extends SourceArguments {
   readonly inputs: readonly string[];
@@ -175,13 +175,6 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
 /** What every command takes that compares INPUT with a map, beside its own flags. */
 export const withInput = <T extends Readonly<Record<string, Flag>>>(own: T) =>
   onMap({ ...mapOption, ...own, ...inputOptions });
-
-function oneOf<T extends string>(option: string, value: string | undefined, choices: readonly T[], otherwise: T): T {
-  if (value === undefined) return otherwise;
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw fault("option-invalid", { option, value, expected: `one of ${choices.join(", ")}` });
-}
 
 /** `100` or `5%`. @throws option-invalid */
 export function limitOf(option: string, value: string | undefined): Limit | null {

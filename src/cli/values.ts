@@ -20,6 +20,19 @@ export function pairs(option: string, given: readonly string[] | undefined): Rec
 }
 
 /** @throws option-invalid */
+export function oneOf<T extends string>(
+  option: string,
+  value: string | undefined,
+  choices: readonly T[],
+  otherwise: T,
+): T {
+  if (value === undefined) return otherwise;
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw fault("option-invalid", { option, value, expected: `one of ${choices.join(", ")}` });
+}
+
+/** @throws option-invalid */
 export function parseCasts(given: readonly string[] | undefined): Record<string, FieldType> | undefined {
   const casts = pairs("--cast", listOf(given));
   for (const type of Object.values(casts ?? {})) {

@@ -1,8 +1,9 @@
-import { mkdir, rmdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
 import { BufferedFile } from "./buffered-file.js";
+import { holdFolder } from "./made-folders.js";
 import { Part } from "./part.js";
 import { commitTogether, type FileSet } from "./publish.js";
 import type { HostSink, SinkOptions } from "./sink.js";
@@ -30,7 +31,7 @@ export class FileSink implements HostSink {
   private readonly parts: Part[] = [];
   private readonly main: string;
   private readonly names: TemporaryNames;
-  private madeFolder: string | undefined;
+  private releaseFolder = () => {};
   private state: "open" | "prepared" | "committed" | "aborted" = "open";
 
   private constructor(
@@ -45,12 +46,11 @@ export class FileSink implements HostSink {
 
   /** @throws output-exists, output-failed */
   static async at(name: string, options: SinkOptions): Promise<FileSink> {
+    let sink: FileSink | undefined;
     try {
-      const sink = new FileSink(name, options);
+      sink = new FileSink(name, options);
       const folder = dirname(sink.main);
-      if (options.mkdirs) sink.madeFolder = await mkdir(folder, { recursive: true });
-      const found = lstatOrNull(folder);
-      if (!found) throw fault("output-failed", { output: name, reason: `there is no folder ${folder}` });
+      sink.releaseFolder = holdFolder(folder);
       for (const place of new Set([folder, dirname(name)])) sweepFolder(place);
       refuseFolder(name, sink.main);
       const present = [sink.main, ...sink.oldCompanions()].filter((path) => lstatOrNull(path));
@@ -59,6 +59,7 @@ export class FileSink implements HostSink {
       }
       return sink;
     } catch (error) {
+      sink?.releaseFolder();
       throw outputFailure(name, error);
     }
   }
@@ -91,8 +92,8 @@ export class FileSink implements HostSink {
       // Never more open than the file to be replaced, and always writable by the path.
       const mode = replaced ? (replaced.mode & 0o777) | 0o600 : 0o666;
       const file = await BufferedFile.create(temporary, mode).catch(async (error: unknown) => {
-        if (codeOf(error) !== "ENOENT" || !this.options.mkdirs) throw error;
-        // Another output of the run took the folder away with its own failure.
+        if (codeOf(error) !== "ENOENT") throw error;
+        // Another process took the folder away with its own failure.
         await mkdir(dirname(final), { recursive: true });
         return BufferedFile.create(temporary, mode);
       });
@@ -127,6 +128,7 @@ export class FileSink implements HostSink {
 
   published(): void {
     this.state = "committed";
+    this.releaseFolder();
   }
 
   commit(): Promise<void> {
@@ -137,15 +139,7 @@ export class FileSink implements HostSink {
     if (this.state === "committed" || this.state === "aborted") return;
     this.state = "aborted";
     for (const part of this.parts) await part.discard();
-    if (this.madeFolder === undefined) return;
-    for (let folder = dirname(this.main); folder.length >= this.madeFolder.length; folder = dirname(folder)) {
-      if (
-        !(await rmdir(folder)
-          .then(() => true)
-          .catch(() => false))
-      )
-        return;
-    }
+    this.releaseFolder();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fault } from "../errors.js";
 import type { SinkFile } from "../plugin/format.js";
 import { removeOnExit } from "./leftovers.js";
+import { holdFolder } from "./made-folders.js";
 import { commitTogether, syncFolder } from "./publish.js";
 import type { HostSink, SinkOptions } from "./sink.js";
 import { lstatOrNull, outputFailure, sweepFolder, TemporaryNames, throughLinks } from "./target.js";
@@ -17,6 +18,7 @@ export class FolderSink implements HostSink {
   private readonly keep: () => void;
   private replaced = false;
   private given = false;
+  private releaseFolder = () => {};
 
   private constructor(
     readonly name: string,
@@ -32,12 +34,12 @@ export class FolderSink implements HostSink {
   }
 
   /** @throws output-exists, output-failed */
-  static async at(name: string, { overwrite, mkdirs }: SinkOptions): Promise<FolderSink> {
+  static async at(name: string, { overwrite }: SinkOptions): Promise<FolderSink> {
+    let sink: FolderSink | undefined;
     try {
-      const sink = new FolderSink(name, overwrite);
+      sink = new FolderSink(name, overwrite);
       const parent = dirname(sink.final);
-      if (mkdirs) await mkdir(parent, { recursive: true });
-      if (!lstatOrNull(parent)) throw fault("output-failed", { output: name, reason: `there is no folder ${parent}` });
+      sink.releaseFolder = holdFolder(parent);
       sweepFolder(parent);
       const there = lstatOrNull(sink.final);
       if (there && !overwrite) throw fault("output-exists", { output: name });
@@ -45,6 +47,7 @@ export class FolderSink implements HostSink {
         throw fault("output-failed", { output: name, reason: "it is a file, and becomes a folder" });
       return sink;
     } catch (error) {
+      sink?.releaseFolder();
       throw outputFailure(name, error);
     }
   }
@@ -94,6 +97,7 @@ export class FolderSink implements HostSink {
 
   async published(): Promise<void> {
     this.keep();
+    this.releaseFolder();
     // What cannot be removed now is removed by the next run that writes here.
     if (this.replaced) await rm(this.aside, { recursive: true, force: true }).catch(() => {});
   }
@@ -106,6 +110,7 @@ export class FolderSink implements HostSink {
     if (this.given) return;
     await rm(this.folder, { recursive: true, force: true }).catch(() => {});
     this.keep();
+    this.releaseFolder();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

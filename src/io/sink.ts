@@ -40,8 +40,6 @@ export interface SinkOptions {
    * it is replaced, and stand in the way of a new one. `["shx", "dbf", "sbn", "qix", "shp.xml"]`
    */
   readonly companions?: readonly string[];
-  /** Make the folders that lead to it. */
-  readonly mkdirs?: boolean;
   /** The time that the entries of a zip carry. */
   readonly now?: Date;
   /** The names of temporary files in a folder, shared by outputs that are committed together; its own where absent. */
@@ -62,7 +60,8 @@ function isStream(path: string): boolean {
 
 /**
  * Where an output goes: a file with its companions, a zip of them, or `-` for stdout. Nothing is seen under its name
- * before the commit, except on a stream.
+ * before the commit, except on a stream. Folders that lead to it are made where they are missing, and removed again
+ * where nothing is written.
  * @throws output-exists, output-failed
  */
 export async function createSink(path: string, options: SinkOptions): Promise<HostSink> {

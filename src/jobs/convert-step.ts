@@ -10,6 +10,7 @@ import { changesSince, type Findings, noFindings } from "./findings.js";
 import { isUnchanged, type Mark, marksOf, stampAt } from "./fingerprint.js";
 import type { ConversionStep, SynchronisationStep } from "./job.js";
 import type { JobState, Written } from "./job-state.js";
+import { outputsLeft } from "./outputs-left.js";
 import { type ErrorReport, errorReport, type ItemReport, nothingFound } from "./run-report.js";
 import type { JobTools } from "./run-step.js";
 
@@ -77,6 +78,7 @@ export async function convertStep(
       const now = await sourcesOf(request, last.files, host, false);
       if (now !== null && (await isUnchanged(last.sources, now, host.signal))) {
         before.set(output, { last, isStanding: true });
+        if (last.isLeft) state.wrote(step.name, output, withoutMark(last));
         return null;
       }
     }
@@ -99,9 +101,27 @@ export async function convertStep(
     const { last = null, isStanding = false } = before.get(output) ?? {};
     return { isDue: dryRun && sources.has(output), isStanding, last };
   };
+  const withLeft = (items: ItemReport[], finished: readonly Finished[]): ItemReport[] => {
+    // Of a folder that cannot be listed nobody knows which sources are gone.
+    const isUnlisted = finished.some(({ output, converted }) => !converted && output === step.request.output);
+    return isUnlisted
+      ? items
+      : [
+          ...items,
+          ...outputsLeft(
+            step.name,
+            finished.map(({ output }) => output),
+            state,
+            !dryRun,
+          ),
+        ];
+  };
   if (handOut) {
     const finished = await handOut.convert(step, host, { decide, keep, about }, rider);
-    return finished.map((each) => itemOf(each, asFound(each.output), host));
+    return withLeft(
+      finished.map((each) => itemOf(each, asFound(each.output), host)),
+      finished,
+    );
   }
   const finishedOf = ({ input, output, report, error }: Outcome): Finished =>
     error
@@ -113,8 +133,12 @@ export async function convertStep(
     keep(finished.get(outcome)!);
   };
   const outcomes = await convertMany(step.request, host, onOutcome, decide);
-  return outcomes.map((outcome) => itemOf(finished.get(outcome)!, asFound(outcome.output), host));
+  const items = outcomes.map((outcome) => itemOf(finished.get(outcome)!, asFound(outcome.output), host));
+  return withLeft(items, [...finished.values()]);
 }
+
+/** Of an output that a source becomes again. */
+const withoutMark = ({ isLeft: _, ...written }: Written): Written => written;
 
 /** Marks with the digests that somebody else has taken. */
 export const withDigests = (

@@ -50,4 +50,5 @@ export function withFiles(report: ConvertReport, files: Written["files"]): Conve
 export const foundIn = ({ read, written, rejected, withoutGeometry, ...report }: ConvertReport): Findings => ({
   counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
   ...listsOf(report.losses, report.notices, report.gaps),
+  ...(rejected > 0 && report.rejects !== null && { rejects: report.rejects }),
 });

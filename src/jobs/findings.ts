@@ -32,6 +32,8 @@ export interface ComparedCounts {
 /** What is kept of an output, to be reported while it is unchanged and compared when it is written again. */
 export interface Findings extends FindingLists {
   readonly counts: ComparedCounts;
+  /** The file with the rejected features. */
+  readonly rejects?: string;
 }
 
 /** Something that is worse than the last time: a new kind of loss or note, more of a known one, or fewer features. */

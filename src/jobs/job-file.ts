@@ -95,6 +95,10 @@ export const stepFile = object("a step", {
   overwrite: member(flag, "Replace a target that an earlier run of this step did not write"),
   replaceLayer: member(flag, "Replace this layer of the target"),
   allowEmpty: member(flag, "Let an empty source replace a target that is not"),
+  onNameClash: member(
+    choice(["error", "number"]),
+    "Sources of a folder that would get one name: fail, or number all but the first; error",
+  ),
   always: member(flag, "Convert sources that have not changed, too"),
   maxInput: member(wholeNumber(1), "Largest download, in bytes"),
   workers: member(wholeNumber(1), "Threads"),

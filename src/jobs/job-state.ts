@@ -21,6 +21,8 @@ export interface Written {
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
   /** What was found when it was written; absent where an earlier geoferry wrote it. */
   readonly found?: Findings;
+  /** No source becomes it any more, and that was reported. */
+  readonly isLeft?: true;
   /** As an earlier geoferry kept it: features that could not be carried. */
   readonly rejected?: number;
 }
@@ -94,6 +96,22 @@ export class JobState implements Disposable {
         this.remove("begun", step, output);
       })(),
     );
+  }
+
+  /** All outputs that a step has written, by their absolute names. */
+  outputs(step: string): { readonly output: string; readonly written: Written }[] {
+    return this.using((database) => {
+      const rows = database.prepare("SELECT output, value FROM written WHERE step = ? ORDER BY output").all(step);
+      return (rows as { output: string; value: string }[]).map(({ output, value }) => ({
+        output,
+        written: JSON.parse(value) as Written,
+      }));
+    });
+  }
+
+  /** Of an output that somebody has removed, and that no source becomes any more. */
+  forgetWritten(step: string, output: string): void {
+    this.using(() => this.remove("written", step, output));
   }
 
   /** What an output was about to become when its run died. */

@@ -104,6 +104,7 @@ const ofFiles = [
   "overwrite",
   "replaceLayer",
   "allowEmpty",
+  "onNameClash",
   "always",
 ] as const;
 
@@ -149,6 +150,7 @@ function sourceOf(says: StepSays, environment: NodeJS.ProcessEnv): SourceRequest
 
 function conversionOf(says: StepSays, target: string, environment: NodeJS.ProcessEnv): ConvertRequest {
   const { to, layerName, targetCrs, reproject, out: writerOptions, append, overwrite, replaceLayer, allowEmpty } = says;
+  const { onNameClash } = says;
   const output = given({
     to,
     layerName,
@@ -159,6 +161,7 @@ function conversionOf(says: StepSays, target: string, environment: NodeJS.Proces
     overwrite,
     replaceLayer,
     allowEmpty,
+    onNameClash,
   });
   return { ...sourceOf(says, environment), ...output, output: target };
 }

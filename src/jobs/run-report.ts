@@ -32,6 +32,8 @@ export interface ItemReport extends FindingLists {
   readonly error: ErrorReport | null;
   /** What is worse than the last time that it was done. */
   readonly changes: readonly Change[];
+  /** The file with the rejected features, where there are any. */
+  readonly rejects?: string;
   /** The worker that did it, where it was handed to one. */
   readonly worker?: string;
 }

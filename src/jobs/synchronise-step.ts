@@ -60,9 +60,13 @@ const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
 });
 
 /** What the source said, and what the comparison with the map added to that. */
-function listsOfSource(found: Prepared | Unchanged): FindingLists {
+function listsOfSource(found: Prepared | Unchanged): FindingLists & Pick<ItemReport, "rejects"> {
   const { losses, notices, gaps } = found.source;
-  return listsOf(losses, isUnchanged(found) ? notices : [...notices, ...found.notices], gaps);
+  const rejects = isUnchanged(found) ? null : found.rejects;
+  return {
+    ...listsOf(losses, isUnchanged(found) ? notices : [...notices, ...found.notices], gaps),
+    ...(rejects !== null && { rejects }),
+  };
 }
 
 function planned({ plan: { counts }, source }: Prepared): Pick<ItemReport, "result" | "counts"> {

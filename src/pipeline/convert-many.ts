@@ -1,15 +1,15 @@
 /** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
 import { existsSync, statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { join, sep } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { absolute, isBucketAddress, separatorOf } from "../io/s3-address.js";
 import { tellable, tellableInputs } from "../io/without-secrets.js";
 import type { Registry } from "../plugin/registry.js";
+import { dispensable, inputBehind } from "./blame.js";
 import { fileBytes, openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
 import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
-import { splitExtension, writable } from "./outputs.js";
+import { chooseWriter, splitExtension, writable } from "./outputs.js";
 import { type ConvertReport, nothingToDo } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
@@ -49,27 +49,37 @@ export interface ConversionPlan {
   readonly request: ConvertRequest;
   /** Whether all goes into one file. */
   readonly single: boolean;
+  /** Whether inputs that fail may be left out of the single file: the others keep their layers there. */
+  readonly leavesOut: boolean;
   readonly conversions: readonly { readonly inputs: readonly string[]; readonly output: string }[];
   /** Inputs that cannot even be looked at. */
   readonly refused: readonly Outcome[];
 }
 
-/** @throws usage errors, input-missing, format-undecided, output-collision */
-export async function planConversions(given: ConvertRequest, host: Host): Promise<ConversionPlan> {
+/**
+ * @param mayFail whether inputs that fail may be left out of a single file: what a job has written is replaced as a whole,
+ * and without one of its inputs would lose what it had of that
+ * @throws usage errors, input-missing, format-undecided, output-collision
+ */
+export async function planConversions(given: ConvertRequest, host: Host, mayFail = false): Promise<ConversionPlan> {
   const request = withoutSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const single =
     host.registry.ofAddress(request.output) !== undefined ||
     (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));
+  const leavesOut = mayFail && single && mayLeaveOut(request, expanded, host);
   const refused = expanded.flatMap(({ address: input, error }) =>
     error ? [{ input: tellable(input, host.registry), output: request.output, error }] : [],
   );
-  // Into one file goes everything or nothing.
-  if (single && refused[0]) throw refused[0].error;
+  // Into one file goes everything or nothing, unless each input has layers of its own there.
+  if (single && refused[0] && !leavesOut) throw refused[0].error;
+  const readable = expanded.filter(({ error }) => !error);
   const conversions = single
-    ? [{ inputs: expanded.map((input) => input.address), output: request.output }]
+    ? readable.length > 0
+      ? [{ inputs: readable.map((input) => input.address), output: request.output }]
+      : []
     : planFolder(withoutOutputs(expanded, request.output, host.registry), request, host);
-  return { request, single, conversions, refused };
+  return { request, single, leavesOut, conversions, refused };
 }
 
 /**
@@ -82,9 +92,9 @@ export async function convertMany(
   given: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
-  decide: Decide = async (one) => one,
+  decide?: Decide,
 ): Promise<Outcome[]> {
-  const { request, single, conversions, refused } = await planConversions(given, host);
+  const { request, leavesOut, conversions, refused } = await planConversions(given, host, decide === undefined);
   for (const outcome of refused) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
@@ -94,17 +104,62 @@ export async function convertMany(
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(inputs, async () => {
+        const one = { ...request, inputs, output };
+        if (leavesOut) return attemptWithout(one, host, onOutcome);
         const run = async (one: ConvertRequest) => {
-          const decided = await decide(one);
+          const decided = decide ? await decide(one) : one;
           return decided === null ? nothingToDo(one) : convert(decided, host, executor, claims);
         };
-        const outcome = await attempt({ ...request, inputs, output }, host, run, !single);
+        const outcome = await attempt(one, host, run);
         onOutcome(outcome);
-        return outcome;
+        return [outcome];
       }),
     ),
   );
-  return [...refused, ...outcomes];
+  return [...refused, ...outcomes.flat()];
+}
+
+/** Whether an input can be opened a second time. */
+const isRepeatable = (input: string): boolean => {
+  if (input === "-") return false;
+  const stat = statSync(input, { throwIfNoEntry: false });
+  return stat === undefined || stat.isFile() || stat.isDirectory();
+};
+
+/**
+ * Whether the good ones of several inputs are worth writing into one file without the others: where each has layers of
+ * its own, and no older file would lose those of an input that fails now.
+ */
+function mayLeaveOut(request: ConvertRequest, inputs: readonly ExpandedInput[], host: Host): boolean {
+  const { output, overwrite } = request;
+  if (inputs.length < 2 || output === "-" || !inputs.every(({ address }) => isRepeatable(address))) return false;
+  if (overwrite && (isBucketAddress(output) || existsSync(output))) return false;
+  try {
+    const { accepts, stem } = chooseWriter(request, host);
+    return accepts.layers === "many" && (stem !== null || !existsSync(output) || request.append === true);
+  } catch {
+    // The conversion says what is wrong with the request.
+    return false;
+  }
+}
+
+/** Converts, and again without an input that fails, until the rest can be converted. */
+async function attemptWithout(
+  request: ConvertRequest,
+  host: Host,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let { inputs } = request;
+  while (inputs.length > 0) {
+    const outcome = await attempt({ ...request, inputs }, host, (one) => convert(one, host));
+    outcomes.push(outcome);
+    onOutcome(outcome);
+    const failed = outcome.error && dispensable(outcome.error);
+    if (failed === undefined || !inputs.includes(failed)) break;
+    inputs = inputs.filter((input) => input !== failed);
+  }
+  return outcomes;
 }
 
 /** Runs the conversion of these inputs in its turn. */
@@ -149,16 +204,17 @@ async function attempt(
   request: ConvertRequest,
   host: Host,
   run: (request: ConvertRequest) => Promise<ConvertReport>,
-  folder: boolean,
 ): Promise<Outcome> {
   const { output } = request;
   const input = tellableInputs(request.inputs, host.registry);
   try {
     host.signal.throwIfAborted();
-    if (folder && !isBucketAddress(output)) await mkdir(dirname(output), { recursive: true });
     return { input, output, report: await run(request) };
   } catch (error) {
-    return { input, output, error: host.signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error) };
+    if (host.signal.aborted) return { input, output, error: fault("interrupted", {}, error) };
+    const behind = inputBehind(error);
+    const named = behind === undefined ? input : tellable(behind, host.registry);
+    return { input: named, output, error: asGeoferryError(error) };
   }
 }
 
@@ -182,19 +238,32 @@ function planFolder(
   }
   if (request.to === undefined) throw fault("format-undecided", { output: request.output, known: writable(host) });
   const target = registry.get(request.to);
+  const extension = target.extensions[0]!;
   const planned = new Map<string, { inputs: string[]; output: string }>();
+  const clashing: { readonly address: string; readonly stem: string }[] = [];
   for (const input of inputs) {
     const from = registry.byExtension(input.relative)[0];
     const stem = from ? splitExtension(input.relative, from)[0] : input.relative.replace(/\.[^./\\]+$/, "");
-    const output = within(request.output, `${stem}.${target.extensions[0]}`);
+    const output = within(request.output, `${stem}.${extension}`);
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();
     const other = planned.get(key);
-    if (other) {
+    if (!other) planned.set(key, { inputs: [input.address], output });
+    else if (request.onNameClash === "number")
+      clashing.push({ address: input.address, stem: output.slice(0, -extension.length - 1) });
+    else {
       const inputs = [other.inputs[0]!, input.address].map((one) => tellable(one, registry));
-      throw fault("output-collision", { output, inputs });
+      throw fault("output-collision", { output, inputs, remedy: "number them with --on-name-clash number" });
     }
-    planned.set(key, { inputs: [input.address], output });
+  }
+  // Who has a name to itself keeps it, whatever the numbered ones would be called.
+  for (const { address, stem } of clashing) {
+    for (let n = 2; ; n++) {
+      const output = `${stem}_${n}.${extension}`;
+      if (planned.has(output.toLowerCase())) continue;
+      planned.set(output.toLowerCase(), { inputs: [address], output });
+      break;
+    }
   }
   return [...planned.values()];
 }

@@ -1,4 +1,5 @@
 import { type LayerSummary, Summariser } from "../model/index.js";
+import { blaming } from "./blame.js";
 import type { Findings } from "./context.js";
 import type { Conversion } from "./conversion.js";
 import type { OpenLayer } from "./inputs.js";
@@ -59,7 +60,8 @@ async function tellSummary(conversion: Conversion, { open, shape }: ShapedInput)
   const points = !isLimited && executor.width === 1;
   // Without a reference system it is the extent that tells degrees from units of a plane.
   const withExtent = writer.accepts.needs === "extent" || shape.crs === null;
-  const told = await toldSummary(open, shape, points, { isLimited, withExtent, looked });
+  const asked = { isLimited, withExtent, looked };
+  const told = await blaming(open.address, () => toldSummary(open, shape, points, asked));
   // What has been looked at in vain is read again.
   if (!told && passed > 0) {
     meter.total -= open.layer.bytes;

@@ -1,5 +1,6 @@
 /** A request that speaks of coordinates, and an input that has none, is a mistake and no success. */
 import { fault } from "../errors.js";
+import { blame } from "./blame.js";
 import type { OpenLayer } from "./inputs.js";
 import type { ConvertRequest } from "./request.js";
 
@@ -25,7 +26,9 @@ function missing(source: string, option: string, layers: readonly OpenLayer[]): 
   // Only readers that tell likely columns take some by options.
   const tables = layers.filter(({ layer }) => layer.likelyCoordinates !== undefined);
   const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
-  return fault("geometry-missing", { source, option, candidates, fields });
+  const error = fault("geometry-missing", { source, option, candidates, fields });
+  blame(error, layers[0]!.address);
+  return error;
 }
 
 /** Before anything is read: an input all of whose layers are tables without geometry. @throws geometry-missing */

@@ -7,6 +7,7 @@ import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
 import { askedCrs } from "./asked-crs.js";
+import { blaming } from "./blame.js";
 import { type Findings, HostContext } from "./context.js";
 import type { Executor } from "./executor.js";
 import { mapIdIn } from "./expand.js";
@@ -19,6 +20,8 @@ const listed = 20;
 
 /** A layer that is open on this thread, with all that another thread needs to open it too. */
 export interface OpenLayer {
+  /** The input as it was asked for. */
+  readonly address: string;
   readonly layer: Layer;
   /** Index of the layer in its dataset. */
   readonly index: number;
@@ -94,7 +97,7 @@ export async function openInputs(
   const layers: OpenLayer[] = [];
   const { registry, signal } = host;
 
-  async function openSource(source: HostSource, from = request.from, head?: Buffer): Promise<void> {
+  async function openSource(address: string, source: HostSource, from = request.from, head?: Buffer): Promise<void> {
     const format = from ? registry.get(from) : await registry.identify(source, head);
     if (!format.reader) throw fault("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, optionsFor(format, request));
@@ -114,6 +117,7 @@ export async function openInputs(
     findings.push(context.take(0));
     dataset.layers.forEach((layer, index) => {
       layers.push({
+        address,
         layer,
         index,
         source,
@@ -132,7 +136,7 @@ export async function openInputs(
     const { signal } = host;
     const sources = await host.readMap?.({ id, name, layers: request.layers ?? [], spool, onProgress, signal });
     if (!sources) throw fault("input-unreadable", { source: name, reason: "this program reads no maps" });
-    for (const source of sources) await openSource(source, "geojson");
+    for (const source of sources) await openSource(name, source, "geojson");
   }
 
   async function openAddress(address: string): Promise<void> {
@@ -142,7 +146,36 @@ export async function openInputs(
       throw fault("usage", {
         reason: `${address}: is an address of ${format.label}; leave --from ${request.from} away`,
       });
-    await openSource(new AddressSource(address), format.id);
+    await openSource(address, new AddressSource(address), format.id);
+  }
+
+  async function openOne(address: string): Promise<void> {
+    const map = mapIdIn(address);
+    if (map !== null) await openMap(map, address);
+    else if (registry.ofAddress(address)) await openAddress(address);
+    else await openFile(address);
+  }
+
+  async function openFile(address: string): Promise<void> {
+    const members = await openInput(address, {
+      spool,
+      signal,
+      ...(host.names ? { names: host.names } : {}),
+      ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
+      isPrimary: (name) => registry.isPrimary(name),
+      isCompanion: (name) => registry.isCompanion(name),
+      siblingsOf: (name) => registry.siblingsOf(name),
+      archiveOf: (name) => registry.archiveOf(name),
+      isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
+      keepZipped: (source, head) => registry.keepsZipped(source, head),
+      progress: (done: number, total: number | null) =>
+        host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
+    });
+    if (members.length === 0) throw fault("input-unrecognised", { source: address, known: registry.names() });
+    for (const { source, head, passedOver = [] } of members) {
+      await openSource(address, source, request.from, head);
+      if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));
+    }
   }
 
   const dispose = async () => {
@@ -150,36 +183,7 @@ export async function openInputs(
     for (const context of contexts) await context[Symbol.asyncDispose]();
   };
   try {
-    for (const address of addresses) {
-      const map = mapIdIn(address);
-      if (map !== null) {
-        await openMap(map, address);
-        continue;
-      }
-      if (registry.ofAddress(address)) {
-        await openAddress(address);
-        continue;
-      }
-      const members = await openInput(address, {
-        spool,
-        signal,
-        ...(host.names ? { names: host.names } : {}),
-        ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
-        isPrimary: (name) => registry.isPrimary(name),
-        isCompanion: (name) => registry.isCompanion(name),
-        siblingsOf: (name) => registry.siblingsOf(name),
-        archiveOf: (name) => registry.archiveOf(name),
-        isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
-        keepZipped: (source, head) => registry.keepsZipped(source, head),
-        progress: (done: number, total: number | null) =>
-          host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
-      });
-      if (members.length === 0) throw fault("input-unrecognised", { source: address, known: registry.names() });
-      for (const { source, head, passedOver = [] } of members) {
-        await openSource(source, request.from, head);
-        if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));
-      }
-    }
+    for (const address of addresses) await blaming(address, () => openOne(address));
     return {
       layers: everyLayer ? layers : chooseLayers(layers, request.layers, addresses.join(", ")),
       findings,

@@ -5,6 +5,7 @@ import type { Crs, LayerInfo } from "../model/layer.js";
 import type { TargetLayer } from "../plugin/format.js";
 import { type FitPlan, planFit, planToJoin, summaryOfPart } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
+import { blaming } from "./blame.js";
 import type { Conversion } from "./conversion.js";
 import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.js";
 import type { OpenLayer } from "./inputs.js";
@@ -64,7 +65,8 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const open of layer.inputs) {
-    const shape = await planShape(open, request, target, gathered, gridsFor(conversion, open));
+    const grids = gridsFor(conversion, open);
+    const shape = await blaming(open.address, () => planShape(open, request, target, gathered, grids));
     inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion)] } });
   }
   const all = inputs.map((input) => input.shape.crs);

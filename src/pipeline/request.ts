@@ -67,6 +67,8 @@ export interface ConvertRequest {
   readonly append?: boolean;
   readonly overwrite?: boolean;
   readonly replaceLayer?: boolean;
+  /** Of inputs whose outputs in a folder would have one name: `number` gives all but the first another. */
+  readonly onNameClash?: "error" | "number";
   /** Leave an output that is newer than its inputs. */
   readonly update?: boolean;
   readonly allowEmpty?: boolean;
@@ -87,6 +89,7 @@ export type OutputMember =
   | "append"
   | "overwrite"
   | "replaceLayer"
+  | "onNameClash"
   | "update"
   | "allowEmpty";
 

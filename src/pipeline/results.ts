@@ -1,3 +1,4 @@
+import { blame } from "./blame.js";
 import type { Conversion } from "./conversion.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
 import type { OpenLayer } from "./inputs.js";
@@ -11,6 +12,21 @@ import type { TaskSpec, WorkResult } from "./task.js";
  * @param limit as many features are let through
  */
 export async function* results(
+  conversion: Conversion,
+  open: OpenLayer,
+  shape: Shape,
+  end: TaskSpec["end"],
+  limit: number,
+): AsyncGenerator<WorkResult> {
+  try {
+    yield* worked(conversion, open, shape, end, limit);
+  } catch (error) {
+    if (!open.existing) blame(error, open.address);
+    throw error;
+  }
+}
+
+async function* worked(
   { request, host, executor, meter, writer }: Conversion,
   open: OpenLayer,
   shape: Shape,

@@ -109,7 +109,7 @@ async function writeBeginning(plan: OpenPlan, path: string, now: Date, onProgres
   const { scope, precision } = settings;
   const time = now.toISOString();
   const header: BackupHeader = { backup: backupVersion, service, map, key, scope, precision, time };
-  await using sink = await createSink(path, { overwrite: false, mkdirs: true });
+  await using sink = await createSink(path, { overwrite: false });
   const file = await sink.create();
   await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
   const lines = new Lines(file, onProgress);

@@ -151,6 +151,7 @@ describe("exit statuses", () => {
   });
 
   test("6: an output that cannot be written", () => {
+    writeFileSync(scratch.path("no-folder"), "");
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("no-folder/out.csv")]);
     expect(failed.status).toBe(6);
   });

@@ -1,5 +1,5 @@
 /** What a night lost: on the terminal, in the report, on the page, in the metrics and in the exit status. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { StepReport } from "../../src/jobs/run-report.js";
 import { geoferry } from "../support/command.js";
@@ -45,7 +45,7 @@ describe("of a step", () => {
     expect(empty!.counts).toMatchObject({ written: 3, withoutGeometry: 3 });
     expect(stderr).toMatch(/^roads: done with losses, /m);
     expect(stderr).toMatch(/lost text-cut of remark \(3 times\)/);
-    expect(stderr).toMatch(/note no-geometry \(3 times\): none of the 3 features has a geometry/);
+    expect(stderr).toMatch(/note no-geometry \(3 times\): none of the 3 features of empty has a geometry/);
     expect(stderr).toMatch(/^night: 1 done, 1 done with losses /m);
     const page = readFileSync(at("page.html"), "utf8");
     for (const told of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(told);
@@ -122,6 +122,30 @@ describe("compared with the last time that it was done", () => {
   });
 });
 
+test("an output whose source is gone is told until it is removed", async () => {
+  mkdirSync(at("in"));
+  put("in/a.csv", csv("a"));
+  put("in/b.csv", csv("b"));
+  put("job.yaml", "name: night\nsteps:\n  - {name: all, source: in/*.csv, target: out/, to: geojson}\n");
+  await run();
+  const content = readFileSync(at("in/b.csv"));
+  rmSync(at("in/b.csv"));
+  const left = async () => {
+    const { status, report, stderr } = await run(["--quiet"]);
+    expect([status, existsSync(at("out/a.geojson"))]).toEqual([0, true]);
+    const [step] = report.steps;
+    return [step!.notices.filter(({ code }) => code === "output-left").length, step!.changes.length, stderr !== ""];
+  };
+  expect(await left()).toEqual([1, 1, true]);
+  expect(await left()).toEqual([1, 0, false]);
+  writeFileSync(at("in/b.csv"), content);
+  expect(await left()).toEqual([0, 0, false]);
+  rmSync(at("in/b.csv"));
+  expect(await left()).toEqual([1, 1, true]);
+  rmSync(at("out/b.geojson"));
+  expect(await left()).toEqual([0, 0, false]);
+});
+
 describe("a step fails, and writes nothing,", () => {
   const members = {
     "strict: true": ["lossy", 4],
@@ -176,14 +200,14 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     put("job.yaml", steps("here"));
     const here = await run();
     const worker = await fleet.worker("w1");
-    put("job.yaml", steps("there"));
-    const there = await run(fleet.flags);
+    put("there.yaml", steps("there"));
+    const there = await desk.runServed("there.yaml", fleet.flags);
     expect([there.status, there.report.steps.map(told)]).toEqual([0, here.report.steps.map(told)]);
     put(
       "roads.geojson",
       places(2, (n) => feature({ population_of_2020: n, more_than_ten: n }, point(n))),
     );
-    const again = await run(fleet.flags);
+    const again = await desk.runServed("there.yaml", fleet.flags);
     expect(again.report.steps[0]!.changes.map(({ what, field }) => [what, field])).toEqual([
       ["read", undefined],
       ["written", undefined],

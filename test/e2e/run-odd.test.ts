@@ -147,7 +147,7 @@ test("a report that cannot be written hides no failure: the others are, who is t
   job(["name: a, source: a.csv, target: a.geojson"]);
   const flags = [
     "--page",
-    at("none/page.html"),
+    at("a.csv/page.html"),
     "--metrics",
     at("m.prom"),
     "--on-failure",

@@ -13,6 +13,7 @@ import {
   type SourceArguments,
   shapingOptions,
   sourceRequestOf,
+  text,
 } from "../source-options.js";
 
 export interface ConvertArguments extends SourceArguments, OutputArguments, MapInputArguments {
@@ -58,6 +59,11 @@ export const convertCommand: Command<ConvertArguments> = {
     "replace-layer": existingOptions["replace-layer"],
     update: { ...flag, describe: "Leave outputs that are newer than their inputs" },
     "allow-empty": existingOptions["allow-empty"],
+    "on-name-clash": {
+      ...text,
+      describe: "Inputs whose outputs in a folder would get one name: error, or number all but the first",
+      defaultDescription: "error",
+    },
     workers: readingOptions.workers,
     "max-input": readingOptions["max-input"],
     ...mapInputOptions,

@@ -112,7 +112,7 @@ ${listed && html`<details${result === "failed" && html` open`}><summary>${items.
 }
 
 const itemLine = (item: ItemReport): Html =>
-  html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}`}</li>
+  html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}${item.rejects !== undefined && html`, in <bdi>${item.rejects}</bdi>`}`}</li>
 `;
 
 const total = (run: RunReport, name: keyof StepReport["counts"]): number =>

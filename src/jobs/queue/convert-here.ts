@@ -1,6 +1,5 @@
 /** A file that a worker converts: what another began is finished, and outputs get their names while the job is this one's. */
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fault } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3-address.js";
@@ -37,8 +36,6 @@ export async function convertHere(
   const output = work.output ?? asked.output;
   const isPath = !isAddress(output, registry) && !isBucketAddress(output);
   const folder = dirname(output);
-  // Only a folder of outputs is made where it is missing; of a single file that is a mistake in its name.
-  if (work.output !== null && isPath) await mkdir(folder, { recursive: true });
   if (gone !== null && isPath && existsSync(folder)) sweepFolder(folder, gone);
   if (work.begun && work.begun.files.length > 0 && (await areAsWeLeftThem(work.begun.files, signal)))
     return { kind: "converted", converted: work.begun.done };
