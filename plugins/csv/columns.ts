@@ -85,7 +85,8 @@ const put = new Float64Array(1);
 
 /** Fills one column from cells. */
 export class CellColumn {
-  private builder: ColumnBuilder;
+  /** Made with the first row of a batch. */
+  private started: ColumnBuilder | null = null;
 
   constructor(
     readonly name: string,
@@ -94,9 +95,14 @@ export class CellColumn {
     private readonly text: CellText,
     private readonly context: ReadContext,
     /** Of dates whose order the digits leave open. */
-    private readonly monthFirst = false,
-  ) {
-    this.builder = columnBuilder(type);
+    private readonly monthFirst: boolean,
+    /** Rows for which there is room at first. */
+    private readonly roomRows: number,
+  ) {}
+
+  private get builder(): ColumnBuilder {
+    this.started ??= columnBuilder(this.type, this.roomRows);
+    return this.started;
   }
 
   pushNull(): void {
@@ -206,7 +212,7 @@ export class CellColumn {
 
   finish(): Column {
     const column = this.builder.finish();
-    this.builder = columnBuilder(this.type);
+    this.started = null;
     return column;
   }
 }

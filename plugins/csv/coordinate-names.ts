@@ -98,7 +98,14 @@ const units = "m metre metres meter meters km ft feet deg degree degrees grad °
 const letters: Readonly<Record<string, string>> = { ß: "ss", ø: "o", ł: "l", æ: "ae", đ: "d", ı: "i", œ: "oe" };
 
 /** Lower case without accents: as different people write the same word. */
-export const folded = (text: string): string =>
+export const folded = (text: string): string => (isAscii(text) ? text.toLowerCase() : withoutAccents(text));
+
+const isAscii = (text: string): boolean => {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+};
+
+const withoutAccents = (text: string): string =>
   text
     .toLowerCase()
     .normalize("NFD")
@@ -155,6 +162,12 @@ function parseWord(word: string, into: Parsed): boolean {
   return true;
 }
 
+/** The first and last two characters of affixes, which most words have none of. */
+const edges = {
+  first: new Set(affixes.map((affix) => affix.slice(0, 2))),
+  last: new Set(affixes.map((affix) => affix.slice(-2))),
+};
+
 function parseCompound(word: string, into: Parsed): boolean {
   const digits = /^(\D+)(\d+[ns]?)$/.exec(word);
   if (digits && (qualifiers.has(digits[1]!) || axisWords.has(digits[1]!) || digits[2]!.length > 1)) {
@@ -162,6 +175,7 @@ function parseCompound(word: string, into: Parsed): boolean {
     into.rest.push(digits[2]!);
     return true;
   }
+  if (!edges.first.has(word.slice(0, 2)) && !edges.last.has(word.slice(-2))) return false;
   for (const affix of affixes) {
     if (word.length <= affix.length) continue;
     const [before, behind] = [word.startsWith(affix), word.endsWith(affix)];

@@ -84,29 +84,3 @@ export function guessDecimal(bytes: Uint8Array, delimiter: number, whole: boolea
   const decisive = seen.comma + seen.point > 0 ? seen : quoted;
   return decisive.comma > 0 && decisive.point === 0 ? comma : point;
 }
-
-/**
- * Whether the record just scanned is data and not names: all of its cells that say something are numbers, dates or
- * true/false, or one is such as no name is — a number with decimals or a sign, a date, a geometry. Quoted numbers are
- * names. (ogr2ogr takes any number for data, and so misses tables with a column for every year.)
- */
-export function isData(bytes: Uint8Array, scanner: Scanner, decimal: number): boolean {
-  let typed = 0;
-  let words = 0;
-  for (let c = 0; c < scanner.cells; c++) {
-    const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
-    const sort = classify(bytes, from, to, decimal);
-    if (sort === Sort.blank) continue;
-    if (sort === Sort.text) {
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 60)).toString("latin1");
-      if (/^\s*(SRID=\d+;\s*)?(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*\(/i.test(text)) return true;
-    }
-    if (sort === Sort.text || sort === Sort.nonFinite || scanner.marks[c] !== Mark.plain) {
-      words++;
-      continue;
-    }
-    typed++;
-    if (sort === Sort.double || sort >= Sort.date || bytes.subarray(from, to).includes(45)) return true;
-  }
-  return typed > 0 && words === 0;
-}

@@ -14,11 +14,13 @@ const sentences: Readonly<Record<NonNullable<ColumnForm["doubt"]>, string>> = {
     "all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands says so",
 };
 
-/** Names, the first of them and how many there are. */
-export function someNames(names: readonly string[]): string {
-  const first = names.slice(0, mostNames).map((name) => `"${name}"`);
-  return names.length > mostNames ? `${first.join(", ")} and ${names.length - mostNames} more` : first.join(", ");
+/** The first of many, and how many more there are. */
+export function someOf<T>(all: readonly T[], say: (one: T) => string): string {
+  const first = all.slice(0, mostNames).map(say).join(", ");
+  return all.length > mostNames ? `${first} and ${all.length - mostNames} more` : first;
 }
+
+export const someNames = (names: readonly string[]): string => someOf(names, (name) => `"${name}"`);
 
 /** A notice for each kind of doubt. `isDecimalSure`: other numbers of the file show which decimal sign it has. */
 export function doubtNotices(

@@ -42,10 +42,8 @@ export class CsvEncoder implements Encoder<CsvChunk> {
 
   encode(batch: Batch): CsvChunk {
     const { out, layout, delimiter } = this;
-    const columns = layout.fields.map((field) => {
-      const at = batch.fields.findIndex((f) => f.name === field.name);
-      return at < 0 ? null : batch.columns[at]!;
-    });
+    const byName = new Map(batch.fields.map(({ name }, f) => [name, batch.columns[f]!]));
+    const columns = layout.fields.map((field) => byName.get(field.name) ?? null);
     const cellCount = layout.geometryNames.length + columns.length;
     for (let row = 0; row < batch.length; row++) {
       const start = out.length;

@@ -1,7 +1,7 @@
-import { uniqueName } from "../../src/model/field.js";
-import { isData } from "./dialect.js";
+import { someNames, someOf } from "./doubts.js";
 import type { Samples } from "./geometry-columns.js";
 import type { Head } from "./head.js";
+import { guessHeader } from "./header.js";
 import type { ReaderOptions } from "./options.js";
 import { CellText, Mark, type Scanner } from "./scanner.js";
 import { eachRecord } from "./stretches.js";
@@ -12,6 +12,8 @@ export interface FirstRecord {
   /** What they say; spaces around them are part of it in quotes only. */
   readonly cells: readonly string[];
   readonly isHeader: boolean;
+  /** Whether that is a guess which may be wrong. */
+  readonly isUncertain: boolean;
 }
 
 const unquoter = new CellText();
@@ -35,8 +37,9 @@ export function firstRecord(head: Head, scanner: Scanner, decimal: number, optio
         const text = cellText(head.bytes, scanner, c);
         return scanner.marks[c] === Mark.plain ? text.trim() : text;
       });
-      const isHeader = options.header === "auto" ? !isData(head.bytes, scanner, decimal) : options.header === "yes";
-      return { cells, isHeader };
+      const isGiven = options.header !== "auto";
+      const guess = isGiven ? null : guessHeader(head.bytes, scanner, decimal);
+      return { cells, isHeader: guess?.isHeader ?? options.header === "yes", isUncertain: guess?.isUncertain ?? false };
     }
     at = scanner.next;
   }
@@ -44,19 +47,53 @@ export function firstRecord(head: Head, scanner: Scanner, decimal: number, optio
 }
 
 /** What is to be told once the plan stands. */
-export type Notices = (readonly [code: string, field: string | undefined, example: string])[];
+export type Notices = (readonly [code: string, field: string | undefined, example: string, count?: number])[];
 
 /** Names for the columns: trimmed, `field_3` where there is none, made unique. */
 export function columnNames(first: FirstRecord, notices: Notices): string[] {
-  const taken = new Set<string>();
-  return first.cells.map((cell, c) => {
+  const taken = new UniqueNames();
+  const numbered: { readonly wanted: string; readonly name: string }[] = [];
+  const unnamed: string[] = [];
+  if (first.isUncertain) notices.push(["header-assumed", undefined, headerNotice(first)]);
+  const names = first.cells.map((cell, c) => {
     const wanted = first.isHeader && cell.trim() !== "" ? cell : "";
-    const name = uniqueName(wanted === "" ? `field_${c + 1}` : wanted, taken);
-    if (wanted !== "" && name !== wanted) notices.push(["name-duplicate", name, `another column is named "${wanted}"`]);
-    else if (wanted === "" && first.isHeader) notices.push(["name-missing", name, `column ${c + 1} has no name`]);
-    taken.add(name);
+    const name = taken.take(wanted === "" ? `field_${c + 1}` : wanted);
+    if (wanted !== "" && name !== wanted) numbered.push({ wanted, name });
+    else if (wanted === "" && first.isHeader) unnamed.push(name);
     return name;
   });
+  if (numbered.length > 0) {
+    const examples = someOf(numbered, ({ wanted, name }) => `a further "${wanted}" became "${name}"`);
+    const field = numbered.length === 1 ? numbered[0]!.name : undefined;
+    notices.push(["name-duplicate", field, examples, numbered.length]);
+  }
+  if (unnamed.length > 0) {
+    const field = unnamed.length === 1 ? unnamed[0] : undefined;
+    notices.push(["name-missing", field, `columns without a name became ${someNames(unnamed)}`, unnamed.length]);
+  }
+  return names;
+}
+
+function headerNotice({ cells, isHeader }: FirstRecord): string {
+  const row = someNames(cells.map((cell) => cell.slice(0, 40)));
+  return isHeader
+    ? `the first row, ${row}, was taken for the names of the columns; --in header=no takes it for data`
+    : `the first row, ${row}, was taken for data; --in header=yes takes it for the names of the columns`;
+}
+
+/** Names, each given once: `name_1`, `name_2` … where it is taken. */
+class UniqueNames {
+  /** The names that are taken, each with the last number that was tried for it. */
+  private readonly taken = new Map<string, number>();
+
+  take(wanted: string): string {
+    let name = wanted;
+    let n = this.taken.get(wanted) ?? 0;
+    while (this.taken.has(name)) name = `${wanted}_${++n}`;
+    this.taken.set(wanted, n);
+    if (!this.taken.has(name)) this.taken.set(name, 0);
+    return name;
+  }
 }
 
 /** Rows of which cells are compared side by side. */

@@ -5,6 +5,7 @@ import { encodingOf, isRatherOneByte, repairUtf8, TextBlocks, type TextEncoding 
 
 /** Bytes from which the delimiter, the header and the columns of the geometry are guessed. */
 const headBytes = 512 * 1024;
+const longestHead = 64 * 1024 * 1024;
 
 /** The beginning of a file as UTF-8, behind what says how to read it. */
 export interface Head {
@@ -24,6 +25,13 @@ export interface Head {
 /** A Windows code page, which any bytes are text in. */
 export const fallback = "windows-1252";
 
+/** Whether a second line ends in it. */
+function hasTwoLines(bytes: Buffer): boolean {
+  const lineEnd = bytes.includes(10) ? 10 : 13;
+  const first = bytes.indexOf(lineEnd);
+  return first >= 0 && bytes.includes(lineEnd, first + 1);
+}
+
 /** `encoding` is as found at the first byte of the file. */
 export async function readHead(
   source: Source,
@@ -36,7 +44,8 @@ export async function readHead(
   for (let wanted = headBytes; ; wanted *= 2) {
     const block = await blocks.read(encoding.mark, wanted);
     const whole = encoding.mark + wanted >= source.size;
-    if (block.bytes.length === 0 && !whole) continue;
+    // The names of the columns, and a record behind them, may be longer than what is looked at.
+    if (!whole && wanted < longestHead && !hasTwoLines(block.bytes)) continue;
     const says = /^sep=([,;|\t ])(\r\n|\n|\r|$)/i.exec(block.bytes.toString("latin1", 0, 16));
     if (!says) return { encoding, guessed, bytes: block.bytes, whole, delimiter: null, lines: 0 };
     const length = says[0].length;

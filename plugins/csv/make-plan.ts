@@ -99,6 +99,7 @@ async function planWith(
     ? { plan: csvtGeometry, notices: [], candidates: [] }
     : await chooseGeometry(choice, options, rules, context);
   const { plan: geometry, candidates } = chosen;
+  context.fieldsKnown?.(names.length - (options.keepGeometryColumns ? 0 : columnsOf(geometry).length));
   notices.push(...chosen.notices);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);

@@ -20,7 +20,7 @@ export const readerOptions = {
     type: "choice",
     choices: ["auto", "yes", "no"],
     default: "auto",
-    help: "whether the first row names the columns; auto: unless it is all numbers, or has a decimal, a date or WKT",
+    help: "whether the first row names the columns; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
   },
   encoding: {
     type: "text",

@@ -1,6 +1,6 @@
 import { fault, type Place } from "../../src/errors.js";
 import { Batch, type Feature } from "../../src/model/batch.js";
-import { jsonValueAt } from "../../src/model/column.js";
+import { jsonValueAt, roomFor } from "../../src/model/column.js";
 import type { Field } from "../../src/model/field.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
@@ -23,8 +23,9 @@ export class Rows {
   private readonly fields: readonly Field[];
   /** By column of the file; null for one that is no attribute. */
   private readonly columns: readonly (CellColumn | null)[];
-  /** The same for one record whose geometry cannot be read. */
-  private readonly rejected: readonly (CellColumn | null)[];
+  /** The same for one record whose geometry cannot be read, once there is one. */
+  private rejected: readonly (CellColumn | null)[] | null = null;
+  private readonly rejectedOf: () => readonly (CellColumn | null)[];
   private readonly geometry: RowGeometry;
   private readonly builder = new GeometryBuilder();
   private rows = 0;
@@ -46,12 +47,12 @@ export class Rows {
     const text = new CellText();
     const plain = new CellNumbers({ decimal: plan.decimal, group: null });
     const numbersOf = (form: NumberForm | null) => (form ? new CellNumbers(form) : plain);
-    const columnsOf = () =>
+    const columnsOf = (rows: number) =>
       plan.columns.map(({ name, type, kept, numbers, monthFirst }) =>
-        kept ? new CellColumn(name, type, numbersOf(numbers), text, context, monthFirst) : null,
+        kept ? new CellColumn(name, type, numbersOf(numbers), text, context, monthFirst, rows) : null,
       );
-    this.columns = columnsOf();
-    this.rejected = columnsOf();
+    this.columns = columnsOf(roomFor(plan.columns.length));
+    this.rejectedOf = () => columnsOf(1);
     this.geometry = new RowGeometry(plan, context);
   }
 
@@ -161,6 +162,7 @@ export class Rows {
 
   /** What a record says besides its geometry. */
   private attributes(bytes: Uint8Array): Feature {
+    this.rejected ??= this.rejectedOf();
     this.pushCells(this.rejected, bytes);
     const columns = this.rejected.flatMap((column) => (column ? [column.finish()] : []));
     const values = this.fields.map(({ name }, c) => [name, jsonValueAt(columns[c]!, 0)]);

@@ -261,10 +261,21 @@ function quotesWhereNeeded(bytes: Uint8Array, scanner: Scanner): boolean {
 const hasDelimiter = (form: ColumnForm["numbers"], delimiter: number): boolean =>
   form?.group === "space" ? delimiter === 32 : form?.group?.charCodeAt(0) === delimiter;
 
+/** Whether a cell has nothing but blanks of any kind, of which a no-break space is one. */
+const isBlankText = (bytes: Uint8Array, from: number, to: number): boolean =>
+  to - from <= 64 &&
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
+    .toString("utf8")
+    .trim() === "";
+
 /** Whether the record has more cells than there are columns, and something in them. */
 export function isTooLong(bytes: Uint8Array, scanner: Scanner, columns: number): boolean {
   for (let c = columns; c < scanner.cells; c++) {
-    for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) if (bytes[i] !== 32) return true;
+    for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) {
+      if (bytes[i]! <= 32) continue;
+      if (!isBlankText(bytes, scanner.starts[c]!, scanner.ends[c]!)) return true;
+      break;
+    }
   }
   return false;
 }

@@ -32,10 +32,20 @@ const geometry = new Literal('},"geometry":');
 const words = { null: new Literal("null"), true: new Literal("true"), false: new Literal("false") };
 
 /** What stands before the value of a property. */
-interface Prefix {
-  readonly first: Literal;
+class Prefix {
+  private made: Literal | null = null;
   /** With the comma that the first property does not have. */
   readonly further: Literal;
+
+  constructor(private readonly text: string) {
+    this.further = new Literal(`,${text}`);
+  }
+
+  /** Of the first property: one of many. */
+  get first(): Literal {
+    this.made ??= new Literal(this.text);
+    return this.made;
+  }
 }
 
 const least = BigInt(Number.MIN_SAFE_INTEGER);
@@ -120,8 +130,7 @@ export class FeatureEncoder {
   private prefix(name: string): Prefix {
     const known = this.names.get(name);
     if (known) return known;
-    const text = `${JSON.stringify(name)}:`;
-    const made = { first: new Literal(text), further: new Literal(`,${text}`) };
+    const made = new Prefix(`${JSON.stringify(name)}:`);
     if (this.names.size > 4096) this.names.clear();
     this.names.set(name, made);
     return made;

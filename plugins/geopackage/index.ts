@@ -1,5 +1,6 @@
 import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat, type Likeness } from "../../src/plugin/index.js";
+import { mostFields } from "./limits.js";
 import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite-header.js";
 import { tableNameOf } from "./table-name.js";
 
@@ -63,6 +64,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
+      mostFields,
       fieldTypes,
       fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
       ids: { types: ["int32", "int64"], otherwise: "id" },

@@ -1,6 +1,7 @@
 import { type Crs, type Extent, type Field, type GeometryType, Kind, typesIn } from "../../src/model/index.js";
 import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
 import type { writeOptions } from "./index.js";
+import { mostFields } from "./limits.js";
 import { tableNameOf } from "./table-name.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
@@ -17,9 +18,6 @@ export interface LayerDesign {
   /** Least x, least y, greatest x, greatest y of all features, where it is known beforehand. */
   readonly extent: Extent | null;
 }
-
-/** SQLite takes up to 2000 columns; two are the key and the geometry. */
-const mostFields = 1998;
 
 /** The name, or one with a number, that no field has in any case of its letters. */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {

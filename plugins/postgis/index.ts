@@ -2,6 +2,7 @@ import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/index.js";
 import { databaseIn, isAddress, withoutSecrets } from "./address.js";
 import { longestIdentifier, tableNameOf } from "./identifiers.js";
+import { mostFields } from "./limits.js";
 
 export const readOptions = {
   sql: { type: "text", help: "A SELECT to read instead of the tables, in a read-only transaction" },
@@ -56,6 +57,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
+      mostFields,
       fieldTypes,
       fieldNames: {
         maxBytes: longestIdentifier,

@@ -2,6 +2,7 @@ import { type Field, type FieldType, type GeometryType, Kind, typesIn } from "..
 import { fault, type OptionValues, type TargetLayer } from "../../src/plugin/index.js";
 import { freeName } from "./identifiers.js";
 import type { writeOptions } from "./index.js";
+import { mostFields } from "./limits.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
@@ -18,9 +19,6 @@ export interface TableDesign {
   } | null;
   readonly fields: readonly Field[];
 }
-
-/** PostgreSQL takes up to 1600 columns; two are the key and the geometry. */
-const mostFields = 1598;
 
 /** @throws unsupported */
 export function designOf(layer: TargetLayer, options: WriteOptions): TableDesign {

@@ -1,5 +1,6 @@
 import type { Field, FieldSummary, FieldType } from "../../src/model/index.js";
 import { fault, type TargetLayer } from "../../src/plugin/index.js";
+import { mostFields } from "./limits.js";
 
 /** One column of a table to be written. */
 export interface OutColumn {
@@ -30,7 +31,6 @@ const int64Width = 20;
 const double = { width: 24, decimals: 15 };
 /** A record's length stands in 16 bits. */
 const mostRecordBytes = 65_535;
-const mostColumns = Math.floor((mostRecordBytes - 33) / 32);
 /** More than these do not fit into a GeoPackage either. */
 const mostColumnsElsewhere = 1998;
 
@@ -86,10 +86,10 @@ export function tableLayout(layer: TargetLayer): OutTable {
     columns.push({ name: "FID", fieldType: "int32", letter: "N", offset, width: int32Width, decimals: 0 });
     offset += int32Width;
   }
-  if (offset > mostRecordBytes || columns.length > mostColumns) {
+  if (offset > mostRecordBytes || columns.length > mostFields) {
     const reason =
-      columns.length > mostColumns
-        ? `a .dbf holds at most ${mostColumns} fields, this layer has ${columns.length}`
+      columns.length > mostFields
+        ? `a .dbf holds at most ${mostFields} fields, this layer has ${columns.length}`
         : `a record of a .dbf holds at most ${mostRecordBytes} bytes, this layer's fields take ${offset}`;
     const remedy =
       columns.length > mostColumnsElsewhere

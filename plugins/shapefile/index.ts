@@ -1,5 +1,6 @@
 import { defineFormat, type Likeness } from "../../src/plugin/index.js";
 import { readDbfHeader } from "./dbf-header.js";
+import { mostFields } from "./limits.js";
 import { isShapeHeader } from "./shp-header.js";
 
 export const readOptions = {
@@ -79,6 +80,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
+      mostFields,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       // Spaces around a name are padding, and a NUL ends it.
       fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },

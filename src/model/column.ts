@@ -82,16 +82,24 @@ function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | B
   return grown;
 }
 
+/** The first elements; the array itself where there are no others. */
+const cut = <A extends { readonly length: number; slice(from: number, to: number): A }>(array: A, length: number): A =>
+  array.length === length ? array : array.slice(0, length);
+
+/** Bytes of text that a builder has room for at first, for each row. */
+const rowBytes = 16;
+const noBytes = Buffer.alloc(0);
+
 /** Rows that a builder has room for at first: what a batch mostly has. */
 const usualRows = 1024;
 /** Rows of all columns together that builders have room for at first, where there are many. */
 const mostCells = 1 << 18;
 
 /** Rows that each of so many columns gets room for at first: memory follows what is in them, not how many they are. */
-export const roomFor = (columns: number): number => Math.max(2, Math.min(usualRows, Math.floor(mostCells / columns)));
+export const roomFor = (columns: number): number => Math.max(1, Math.min(usualRows, Math.floor(mostCells / columns)));
 
 abstract class Builder {
-  protected presence: Uint8Array;
+  protected presence: Uint8Array<ArrayBuffer>;
   /** Rows so far. */
   length = 0;
 
@@ -131,8 +139,8 @@ export class NumberBuilder extends Builder {
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    const values = this.values.slice(0, this.length);
-    return { type: this.type, presence: this.presence.slice(0, this.length), values } as Column;
+    const values = cut(this.values, this.length);
+    return { type: this.type, presence: cut(this.presence, this.length), values } as Column;
   }
 }
 
@@ -158,7 +166,7 @@ export class BigintBuilder extends Builder {
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    return { type: "int64", presence: this.presence.slice(0, this.length), values: this.values.slice(0, this.length) };
+    return { type: "int64", presence: cut(this.presence, this.length), values: cut(this.values, this.length) };
   }
 }
 
@@ -166,19 +174,22 @@ export class BigintBuilder extends Builder {
 export class BytesBuilder extends Builder {
   readonly type: BytesType;
   private offsets: Uint32Array;
-  private buffer: Buffer;
+  /** Nothing until the first byte of text. */
+  private buffer: Buffer = noBytes;
   private end = 0;
 
-  constructor(type: BytesType, rows: number = usualRows) {
+  constructor(
+    type: BytesType,
+    private readonly rows: number = usualRows,
+  ) {
     super(rows);
     this.type = type;
     this.offsets = new Uint32Array(rows + 1);
-    this.buffer = Buffer.allocUnsafeSlow(rows * 16);
   }
 
   private reserve(size: number): void {
     if (this.end + size <= this.buffer.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.end + size, this.buffer.length * 2));
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.end + size, this.buffer.length * 2, rowBytes * this.rows));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
   }
@@ -214,9 +225,9 @@ export class BytesBuilder extends Builder {
   finish(): Column {
     return {
       type: this.type,
-      presence: this.presence.slice(0, this.length),
-      offsets: this.offsets.slice(0, this.length + 1),
-      bytes: new Uint8Array(this.buffer.buffer.slice(0, this.end)),
+      presence: cut(this.presence, this.length),
+      offsets: cut(this.offsets, this.length + 1),
+      bytes: this.end === 0 ? new Uint8Array() : new Uint8Array(this.buffer.buffer.slice(0, this.end)),
     };
   }
 }

@@ -27,6 +27,8 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   /** What the request says of the coordinates of the source. */
   statedCrs: Crs | null = null;
   swapsXy = false;
+  /** Refuses more fields than the target can have. */
+  fieldsKnown: (count: number) => void = () => {};
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly decoder = decoderOf;
   readonly encoder = encoderOf;

@@ -5,6 +5,7 @@ import { isBucketAddress } from "../io/s3-address.js";
 import { Spool } from "../io/spool.js";
 import { tellable } from "../io/without-secrets.js";
 import { traced } from "../tracing/span.js";
+import { checkFieldCount } from "./check-field-count.js";
 import { checkRequest } from "./check-request.js";
 import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { Meter } from "./conversion.js";
@@ -73,14 +74,22 @@ async function convertWhole(
   await using existing = await openExisting(request, writer, host, spool);
   const gathered = new Gathered();
   const { shortLines = false } = writer.accepts;
+  const checkFields = (source: string, count: number) => checkFieldCount(source, count, request, writer);
   await using inputs = await openInputs(
     request.inputs,
-    { ...request, keepsRows: keepsRows(request, writer.accepts), shortLines, executor: shared ?? early ?? undefined },
+    {
+      ...request,
+      keepsRows: keepsRows(request, writer.accepts),
+      shortLines,
+      checkFields,
+      executor: shared ?? early ?? undefined,
+    },
     host,
     spool,
   );
   for (const found of inputs.findings) gathered.add(found);
   checkGeometryDeclared(inputs.layers, request);
+  for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
   host.onLayers?.(inputs.layers.map((open) => open.layer));
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);

@@ -63,6 +63,8 @@ type InputRequest = Pick<
   readonly keepsRows?: boolean;
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
   readonly shortLines?: boolean;
+  /** Refuses more fields than the target can have. @throws unsupported */
+  readonly checkFields?: (source: string, count: number) => void;
   /** Threads that look at the inputs, too. */
   readonly executor?: Executor | undefined;
 };
@@ -110,6 +112,7 @@ export async function openInputs(
     const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsRows, prescan);
     context.statedCrs = request.sourceCrs === undefined ? null : await askedCrs("--source-crs", request.sourceCrs);
     context.swapsXy = request.swapXy ?? false;
+    context.fieldsKnown = (count) => request.checkFields?.(source.name, count);
     contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);

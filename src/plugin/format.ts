@@ -74,6 +74,11 @@ export interface ReadContext extends Context {
   readonly blueprint: unknown;
   /** What the request says that the coordinates are in (`--source-crs`), whatever the source says. */
   readonly statedCrs?: Crs | null;
+  /**
+   * Called with the number of the fields as soon as it is known, before anything that takes long. @throws unsupported
+   * where the target has no room for so many
+   */
+  fieldsKnown?(count: number): void;
   /** Whether x and y are exchanged behind the reader (`--swap-xy`). */
   readonly swapsXy?: boolean;
   /**
@@ -143,6 +148,8 @@ export interface Accepts {
   readonly m: boolean;
   /** Field types it holds; others are cast by the pipeline's table. */
   readonly fieldTypes: readonly FieldType[];
+  /** Fields that a layer can have. Absent: any number. */
+  readonly mostFields?: number;
   readonly fieldNames?: {
     readonly maxBytes?: number;
     readonly ignoreCase?: boolean;
