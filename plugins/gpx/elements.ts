@@ -89,3 +89,6 @@ export const standardIndex = (code: number): number => code - firstField;
  */
 export const fieldsNamespace = "urn:geoferry:gpx:fields";
 export const structureNamespace = "urn:geoferry:gpx:structure";
+
+/** Namespaces of GPX 1.0, 1.1 and what may follow, also as people mistype them. Topografix's extensions have others. */
+export const gpxNamespaces = /topografix\.com\/gpx\/1\/\d/i;

@@ -9,6 +9,7 @@ import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js
 import { linksOf, type PointLists, pointLists } from "./point-elements.js";
 import { PointText } from "./point-text.js";
 import { fitsElement, inUtc, isShifted, takesAnyText, textOf, writeValue } from "./values.js";
+import { columnsOf, type VendorElement, vendorText } from "./vendor-elements.js";
 import type { Link } from "./visitor.js";
 
 /** The features of a batch, sorted as the schema has them, and the fields they had. */
@@ -75,7 +76,8 @@ export class GpxEncoder {
     }
     this.tell(spread, areas);
     tellRoundedAway(geometry, this.settings.precision, this.context);
-    const fields = batch.fields.map(({ name, type }) => ({ name, type }));
+    // Fields of other namespaces are read as they were, without a declaration.
+    const fields = batch.fields.flatMap(({ name, type, element }) => (element ? [] : [{ name, type }]));
     return { parts: this.outs.map((out) => out.finish()), fields };
   }
 
@@ -169,6 +171,7 @@ export class GpxEncoder {
     }
     if (!linked) for (const link of links!) this.link(link);
     for (const column of plan.others[as]!) this.extension(plan, column, row);
+    for (const element of plan.vendors) this.vendor(plan, element, row);
     for (const column of misfits) this.extension(plan, column, row);
     if (!links && plan.links) this.extension(plan, plan.linksIndex, row);
     if (!hasLists && plan.coordinates) this.extension(plan, plan.coordinatesIndex, row);
@@ -221,6 +224,18 @@ export class GpxEncoder {
     this.out.literal(tag.open);
     this.drop(name, writeValue(this.out, column, row));
     this.out.literal(tag.close);
+  }
+
+  /** What was an element of another namespace is one again. */
+  private vendor(plan: FieldPlan, element: VendorElement, row: number): void {
+    if (!this.settings.extensions) {
+      for (const column of columnsOf(element)) this.extension(plan, column, row);
+      return;
+    }
+    const text = vendorText(element, plan.columns, row);
+    if (text === "") return;
+    this.openExtensions();
+    this.out.utf8(text);
   }
 
   private openExtensions(): void {

@@ -83,7 +83,8 @@ export class FeatureBuilder implements Visitor {
     this.records = before;
     this.rows = new Rows(fields, reader.content, (code, field, example) => context.lose(code, field, example));
     const { rows } = this;
-    this.standardColumns = standardFields.map(({ name }) => rows.find(name));
+    const renamed = new Map(fields.flatMap(({ name, standard }) => (standard === undefined ? [] : [[standard, name]])));
+    this.standardColumns = standardFields.map(({ name }) => rows.find(renamed.get(name) ?? name));
     this.typeColumn = rows.find(gpxTypeField);
     this.linksColumn = rows.find(linksField);
     this.coordinateColumn = rows.find(coordinateField);

@@ -2,6 +2,7 @@ import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js
 import { type Tags, tagsOf } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
+import { columnsOf, type VendorElement, vendorElements } from "./vendor-elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
 export interface StandardColumn extends Tags {
@@ -18,6 +19,8 @@ export interface FieldPlan {
   /** For wpt, rte and trk: columns for the elements of the schema, in its order, and those for extensions. */
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
+  /** Fields that come from elements of other namespaces in a GPX: they are written as these again. */
+  readonly vendors: readonly VendorElement[];
   /** The tags of each field in extensions. */
   readonly tags: readonly Tags[];
   readonly type: Column | null;
@@ -27,10 +30,28 @@ export interface FieldPlan {
   readonly coordinatesIndex: number;
 }
 
+/** Elements of GPX that show a field of another name, where there is none of theirs. */
+const shownAs: readonly (readonly [element: string, names: RegExp])[] = [
+  ["name", /^name$/i],
+  ["desc", /^desc(ription)?$/i],
+];
+
+/** The names of the fields that are shown as an element of GPX with another name, by these. */
+export function shownFields(fields: readonly Pick<Field, "name" | "type">[]): ReadonlyMap<string, string> {
+  const shown = new Map<string, string>();
+  for (const [element, names] of shownAs) {
+    if (fields.some(({ name }) => name === element)) continue;
+    const field = fields.find(({ name, type }) => type === "text" && names.test(name));
+    if (field) shown.set(element, field.name);
+  }
+  return shown;
+}
+
 const lastBeforeLinks = standardFields.findIndex(({ name }) => name === "src");
 
 export function planFields({ fields, columns }: Batch): FieldPlan {
   const find = (name: string) => fields.findIndex((field) => field.name === name);
+  const shown = shownFields(fields);
   const json = (index: number) => {
     const column = columns[index];
     return column?.type === "json" ? column : null;
@@ -43,18 +64,20 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
   if (json(coordinatesIndex)) special.add(coordinatesIndex);
   const standards = gpxTypes.map((_, kind) =>
     standardFields.flatMap(({ name, of }, index) => {
-      const column = of.some((each) => each === kind) ? find(name) : -1;
+      const column = of.some((each) => each === kind) ? find(shown.get(name) ?? name) : -1;
       if (column < 0) return [];
       return [{ name, column, ...tagsOf(name), afterLinks: index > lastBeforeLinks }];
     }),
   );
+  const vendors = vendorElements(fields);
+  const vendorColumns = vendors.flatMap(columnsOf);
   const others = standards.map((list) => {
-    const taken = new Set(list.map(({ column }) => column));
+    const taken = new Set([...list.map(({ column }) => column), ...vendorColumns]);
     return fields.flatMap((_, index) => (taken.has(index) || special.has(index) ? [] : [index]));
   });
   const tags = fields.map(({ name }) => tagsOf(`geoferry:${elementName(name)}`));
   const type = columns[typeIndex] ?? null;
   const links = json(linksIndex);
   const coordinates = json(coordinatesIndex);
-  return { fields, columns, standards, others, tags, type, links, linksIndex, coordinates, coordinatesIndex };
+  return { fields, columns, standards, others, vendors, tags, type, links, linksIndex, coordinates, coordinatesIndex };
 }

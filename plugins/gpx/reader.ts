@@ -8,7 +8,7 @@ import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
 import { FeatureBuilder } from "./feature-builder.js";
 import type { readOptions } from "./options.js";
 import { mostPaths } from "./paths.js";
-import { type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
+import { fieldOf, type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
 import { GpxWalker } from "./walker.js";
 
 type Options = OptionValues<typeof readOptions>;
@@ -91,7 +91,7 @@ class GpxLayer implements Layer {
     this.crs = context.crs.wgs84;
     const fields = blueprint.fields[kinds.length === 1 ? kinds[0]! : 3]!;
     this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
-    this.fields = this.gpxFields.map(({ name, type }) => ({ name, type }));
+    this.fields = this.gpxFields.map(fieldOf);
     this.geometryTypes = part.types;
     this.shortLines = options.shortLines;
     this.featureCount = this.countOf(blueprint.counts);
@@ -106,7 +106,7 @@ class GpxLayer implements Layer {
     const { metadata } = this.blueprint;
     if (metadata.length > 0) {
       const example = `what the file says of itself has no place in its features: ${metadata.join(", ")}`;
-      this.context.notice("metadata-left-out", undefined, example);
+      this.context.lose("metadata-left-out", undefined, example);
     }
     for (const gap of this.blueprint.gaps) this.context.giveUp(gap);
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;

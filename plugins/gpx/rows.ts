@@ -13,7 +13,7 @@ import { parseNumber } from "../shared/numbers.js";
 import { TextBuffer } from "../shared/text-buffer.js";
 import type { XmlContent } from "../shared/xml.js";
 import { writeString } from "./point-values.js";
-import type { GpxField } from "./survey.js";
+import { fieldOf, type GpxField } from "./survey.js";
 
 /** Where the values of one field in the feature at hand stand in its text. */
 interface Cell {
@@ -45,7 +45,7 @@ export class Rows {
     /** Told of a value that is not of its field's type, or that its field has no room for. */
     private readonly flawed: (code: "value-repeated" | "value-invalid", field: string, example: string) => void,
   ) {
-    this.fields = fields.map(({ name, type }) => ({ name, type }));
+    this.fields = fields.map(fieldOf);
     this.cells = fields.map((field) => ({
       field,
       builder: columnBuilder(field.type),

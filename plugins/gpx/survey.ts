@@ -1,5 +1,5 @@
 import { fault, type GeoferryError, type Place } from "../../src/errors.js";
-import { type Field, type FieldType, fieldTypes, type Gap } from "../../src/model/index.js";
+import { type ElementStep, type Field, type FieldType, fieldTypes, type Gap } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { Token, type XmlName, XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
@@ -25,7 +25,12 @@ export interface GpxField extends Field {
   readonly declared: boolean;
   /** Some feature has the element more than once: the values of each are an array. */
   readonly repeated: boolean;
+  /** The name of GPX's element that has it, where that is another: our writer declares it. */
+  readonly standard?: string;
 }
+
+/** The field of the layer. */
+export const fieldOf = ({ name, type, element }: GpxField): Field => ({ name, type, ...(element ? { element } : {}) });
 
 /** What a reading of the whole file tells; plain data that other threads get. */
 export interface Survey {
@@ -46,6 +51,7 @@ export interface Survey {
 interface Facts {
   forms: number;
   repeated: boolean;
+  steps: readonly ElementStep[] | null;
   /** The feature that had it last. */
   seen: number;
 }
@@ -126,6 +132,8 @@ class Surveyor implements Visitor {
   private readonly links = [false, false, false];
   private readonly pointValues = [false, false, false];
   private readonly declared = new Map<string, FieldType>();
+  /** Elements of GPX whose fields have other names, by these. */
+  private readonly standardOf = new Map<string, string>();
   private readonly left = new Set<string>();
   private namespace: string | null = null;
   /** Elements beside the features that are none of GPX's, and how often each was met. */
@@ -231,15 +239,15 @@ class Surveyor implements Visitor {
 
   private factsOfPath(path: Path): Facts {
     const of = this.byPath[this.kind]!;
-    of[path.index] ??= this.factsOf(path.name);
+    of[path.index] ??= this.factsOf(path.name, path.steps);
     return of[path.index]!;
   }
 
-  private factsOf(name: string): Facts {
+  private factsOf(name: string, steps: readonly ElementStep[] | null = null): Facts {
     const facts = this.facts[this.kind]!;
     let known = facts.get(name);
     if (!known) {
-      known = { forms: 0, repeated: false, seen: 0 };
+      known = { forms: 0, repeated: false, steps, seen: 0 };
       facts.set(name, known);
     }
     return known;
@@ -294,9 +302,12 @@ class Surveyor implements Visitor {
     this.featureFrom = -1;
   }
 
-  declaration(name: string, type: string): void {
+  declaration(name: string, type: string, element: string | null): void {
     const known = fieldTypes.find((each) => each === type);
     if (known) this.declared.set(name, known);
+    if (known && element !== null && standardFields.some((each) => each.name === element)) {
+      this.standardOf.set(name, element);
+    }
   }
 
   metadata(name: XmlName): void {
@@ -325,20 +336,31 @@ class Surveyor implements Visitor {
     const facts = this.factsOfKinds(kinds);
     const fields = new Map<string, GpxField>();
     const add = (name: string, type: FieldType, repeated = false) => {
-      if (!fields.has(name)) fields.set(name, { name, type, repeated, declared: declared.has(name) });
+      if (fields.has(name)) return;
+      const standard = this.standardOf.get(name);
+      const element = facts.get(name)?.steps;
+      fields.set(name, {
+        name,
+        type,
+        repeated,
+        declared: declared.has(name),
+        ...(standard === undefined ? {} : { standard }),
+        ...(element ? { element } : {}),
+      });
     };
+    const renamed = new Set(this.standardOf.values());
     if (!declared.has(gpxTypeField)) add(gpxTypeField, "text");
     for (const [name, type] of declared) {
-      const forms = facts.get(name)?.forms ?? 0;
+      const forms = facts.get(this.standardOf.get(name) ?? name)?.forms ?? 0;
       add(name, name === gpxTypeField ? "text" : fittingType(forms, type));
     }
     for (const { name, type } of standardFields) {
       const known = facts.get(name);
-      if (known) add(name, fittingType(known.forms, type));
+      if (known && !renamed.has(name)) add(name, fittingType(known.forms, type));
     }
     if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
     for (const [name, { forms, repeated }] of facts) {
-      if (name !== coordinateField) add(name, repeated ? "json" : guessedType(forms), repeated);
+      if (name !== coordinateField && !renamed.has(name)) add(name, repeated ? "json" : guessedType(forms), repeated);
     }
     if (facts.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
     return [...fields.values()];

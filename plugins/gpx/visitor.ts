@@ -36,8 +36,8 @@ export interface Visitor {
   endPoint(height: number): void;
   /** A feature ends; of a wpt, where it is and how high. */
   end(longitude: number, latitude: number, height: number): void;
-  /** The declaration of a field's type at the end of the file. */
-  declaration(name: string, type: string): void;
+  /** The declaration of a field's type at the end of the file, and of GPX's element that has it under another name. */
+  declaration(name: string, type: string, element: string | null): void;
   /** An element of the metadata, with its text in `reader.content`, or what GPX 1.0 has in its place. */
   metadata(name: XmlName): void;
   /** A height that is no number. */

@@ -1,14 +1,19 @@
 import { Token, type XmlReader } from "../shared/xml.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
-import { Code, fieldsNamespace, Gpx, standardFields, standardIndex, structureNamespace } from "./elements.js";
+import {
+  Code,
+  fieldsNamespace,
+  Gpx,
+  gpxNamespaces,
+  standardFields,
+  standardIndex,
+  structureNamespace,
+} from "./elements.js";
 import { type Path, PathTree } from "./paths.js";
 import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
-
-/** Namespaces of GPX 1.0, 1.1 and what may follow, also as people mistype them. Topografix's extensions have others. */
-const gpxNamespaces = /topografix\.com\/gpx\/1\/\d/i;
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
@@ -322,7 +327,7 @@ export class GpxWalker {
       return reader.name.local === "geometry" ? this.field(depth, Use.geometry) : Scope.skip;
     }
     if (!parent && inPoint && reader.name.code === Code.TrackPointExtension) return Scope.garmin;
-    const path = parent ? tree.child(parent, reader.name) : this.topPath(tree);
+    const path = parent ? tree.child(parent, reader.name, reader.namespace()) : this.topPath(tree);
     if (!path) {
       this.surplus++;
       this.draft?.spoil();
@@ -347,7 +352,7 @@ export class GpxWalker {
     const { name } = this.reader;
     if (this.reader.namespace() === fieldsNamespace) return tree.own(name, fieldName(name.local));
     const isGarmins = this.scopes[this.reader.depth - 1] === Scope.garmin;
-    return isGarmins ? tree.named(name, name.local) : tree.top(name);
+    return isGarmins ? tree.named(name, name.local) : tree.top(name, this.reader.namespace());
   }
 
   /** Gives the text of an element in extensions that has elements in it, too. */
@@ -373,7 +378,8 @@ export class GpxWalker {
     if (reader.namespace() !== structureNamespace) return Scope.skip;
     const name = reader.attributes.get("name");
     const type = reader.attributes.get("type");
-    if (name !== null && type !== null) this.visitor.declaration(fieldName(name), type);
+    const element = reader.attributes.get("element");
+    if (name !== null && type !== null) this.visitor.declaration(fieldName(name), type, element);
     return Scope.declared;
   }
 

@@ -5,6 +5,7 @@ import { elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { fieldsNamespace, Gpx, structureNamespace } from "./elements.js";
 import { type GpxChunk, GpxEncoder } from "./encoder.js";
+import { shownFields } from "./field-plan.js";
 import type { writeOptions } from "./options.js";
 import { garminNamespace } from "./point-elements.js";
 import { SpooledPart } from "./spooled-part.js";
@@ -51,7 +52,7 @@ class GpxAssembler implements Assembler<GpxChunk> {
     fields: readonly Field[],
     private readonly declares: boolean,
   ) {
-    this.fields = new Map(fields.map(({ name, type }) => [name, type]));
+    this.fields = new Map(fields.flatMap(({ name, type, element }) => (element ? [] : [[name, type]])));
   }
 
   async append({ parts: [waypoints, ...others], fields }: GpxChunk): Promise<void> {
@@ -75,7 +76,11 @@ class GpxAssembler implements Assembler<GpxChunk> {
   /** The names and types of the fields, so that they are read as they were. */
   private declarations(): string {
     if (this.fields.size === 0 || !this.declares) return "";
-    const list = [...this.fields].map(([name, type]) => `<gf:field name="${elementName(name)}" type="${type}"/>`);
+    const fields = [...this.fields].map(([name, type]) => ({ name, type }));
+    const elements = new Map([...shownFields(fields)].map(([element, name]) => [name, ` element="${element}"`]));
+    const list = fields.map(
+      ({ name, type }) => `<gf:field name="${elementName(name)}" type="${type}"${elements.get(name) ?? ""}/>`,
+    );
     return `<extensions><gf:fields>${list.join("")}</gf:fields></extensions>\n`;
   }
 

@@ -28,6 +28,13 @@ export const fieldTypes: readonly FieldType[] = [
   "json",
 ];
 
+/** An element around a value in XML, or the attribute that has it, with its prefix and namespace. Plain data. */
+export interface ElementStep {
+  readonly name: string;
+  readonly namespace: string;
+  readonly isAttribute?: boolean;
+}
+
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
@@ -35,6 +42,8 @@ export interface Field {
   readonly width?: number;
   /** Decimals, where the source declares them. */
   readonly decimals?: number;
+  /** Where an XML source has it, of another namespace than the format's: from the outermost element to the innermost. */
+  readonly element?: readonly ElementStep[];
 }
 
 const numbers: readonly FieldType[] = ["int32", "int64", "double"];

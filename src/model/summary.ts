@@ -93,6 +93,7 @@ export interface FieldState {
   type: FieldType | null;
   width: number | undefined;
   decimals: number | undefined;
+  element?: Field["element"];
   values: number;
   maxBytes: number;
   /** The temporal type that every text so far has; undefined before the first, null when they differ. */
@@ -235,6 +236,7 @@ export class Summariser {
       ...emptyField(),
       width: field.width,
       decimals: field.decimals,
+      ...(field.element ? { element: field.element } : {}),
     };
     if (!known) fields.set(field.name, state);
     else {
@@ -303,6 +305,7 @@ export class Summariser {
         type: (this.refine && field.type === "text" && field.temporal) || (field.type ?? "text"),
         ...(field.width === undefined ? {} : { width: field.width }),
         ...(field.decimals === undefined ? {} : { decimals: field.decimals }),
+        ...(field.element ? { element: field.element } : {}),
         values: field.values,
         maxBytes: field.maxBytes,
       })),

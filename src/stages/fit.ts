@@ -22,6 +22,7 @@ export interface FittedField {
   readonly type: FieldType;
   readonly width?: number;
   readonly decimals?: number;
+  readonly element?: Field["element"];
 }
 
 /** One output of a layer: places_point, places_line … */
@@ -107,6 +108,7 @@ function planFields(
     type: substitute(field.type, accepts.fieldTypes),
     // A width counts in the type that declares it, not in another.
     ...(field.width !== undefined && accepts.fieldTypes.includes(field.type) ? { width: field.width } : {}),
+    ...(field.element && wanted === source ? { element: field.element } : {}),
     ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
   });
   const ids: FittedField[] = [];

@@ -17,13 +17,13 @@ describe("what a GPX says of itself", () => {
   );
   const left = "what the file says of itself has no place in its features: desc, time";
 
-  test("is noted, but for its name and bounds, which the layer has", () => {
+  test("is a loss, but for its name and bounds, which the layer has", () => {
     const { status, stderr } = geoferry(["info", path]);
-    expect(stderr).toBe(`  note metadata-left-out: ${left}\n`);
+    expect(stderr).toBe(`  lost metadata-left-out: ${left}\n`);
     expect(status).toBe(0);
   });
 
-  test("is noted once for all layers in words, and for each for programs", () => {
+  test("is told once for all layers in words, and for each for programs", () => {
     const { stderr } = geoferry(["info", path, "--in", "layers=kinds"]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     const { stdout } = geoferry(["info", path, "--json"]);
@@ -31,6 +31,6 @@ describe("what a GPX says of itself", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(records.filter(({ type }) => type === "notice").map(({ example }) => example)).toEqual([left]);
+    expect(records.filter(({ type }) => type === "loss").map(({ example }) => example)).toEqual([left]);
   });
 });

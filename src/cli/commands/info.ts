@@ -11,7 +11,7 @@ import { openHost } from "../host.js";
 import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
 import { ProgressDisplay } from "../progress.js";
 import { describeReference } from "../reference.js";
-import { renderError, renderGaps, renderNotices } from "../render.js";
+import { renderError, renderGaps, renderLosses } from "../render.js";
 import { gridsOf, readingOptions } from "../source-options.js";
 import { numberOf, pairs, wholeNumber } from "../values.js";
 
@@ -135,7 +135,7 @@ export const infoCommand: Command<InfoArguments> = {
         const { problems: _, ...told } = layer;
         process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
       }
-      renderNotices(report.notices, args);
+      renderLosses(report.notices, report.losses, args);
       return 0;
     });
   },
