@@ -14,7 +14,7 @@ export const endpointOption = {
   "grid-endpoint": {
     type: "string",
     requiresArg: true,
-    describe: "Where grids are downloaded from",
+    describe: "Server to download grids from, in place of PROJ's",
     defaultDescription: "PROJ_NETWORK_ENDPOINT, or https://cdn.proj.org",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
