@@ -42,7 +42,11 @@ function twoAxes(a: Angle | null, b: Angle | null): readonly [Angle, Angle] | nu
  * hemisphere letter or a degree sign, so that nothing else is taken for an angle; null for everything else.
  */
 export function parseAngle(text: string): Angle | null {
-  const trimmed = text.trim();
+  // The east of Swedish, Danish and Norwegian; O is the east of some languages and the west of others.
+  const trimmed = text
+    .trim()
+    .replace(/^[ÖØ](?=\s*\d)|(?<=[\d°'"′″’”]\s*)[ÖØ]$/iu, "E")
+    .replace(/^\u2212/, "-");
   if (trimmed.length > 64) return null;
   const match = pattern.exec(trimmed);
   if (!match) return null;

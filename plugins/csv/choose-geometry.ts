@@ -2,10 +2,10 @@
 import type { Crs } from "../../src/model/layer.js";
 import { coordinateOptions } from "../../src/option-text.js";
 import type { ReadContext } from "../../src/plugin/format.js";
-import { parseAngle } from "./angles.js";
 import { Form, type FormRules, formOfCell, numberFormOf } from "./column-form.js";
 import { type CoordinatePair, type Likelihood, likelihood, likelyByValues, pairsByName } from "./coordinate-columns.js";
 import { Strength } from "./coordinate-names.js";
+import { bareNumber, coordinateOf, isAngleText } from "./coordinate-text.js";
 import type { Notices } from "./first-record.js";
 import {
   askedGeometry,
@@ -53,7 +53,7 @@ class Judge {
     const plain: NumberForm = { decimal, group: null };
     let sorts = 0;
     for (const text of [...this.choice.cellsOf(x), ...this.choice.cellsOf(y)]) {
-      const bytes = Buffer.from(text);
+      const bytes = Buffer.from(bareNumber(text));
       sorts |= formOfCell(bytes, 0, bytes.length, decimal);
     }
     const decided = numberFormOf(sorts, this.rules);
@@ -70,10 +70,7 @@ class Judge {
   }
 
   valuesOf(x: number, y: number, form: NumberForm): (readonly [number, number])[] {
-    const value = (text: string) => {
-      const number = numberOf(text, form);
-      return Number.isNaN(number) ? (parseAngle(text)?.degrees ?? number) : number;
-    };
+    const value = (text: string) => coordinateOf(text, form);
     const ys = this.choice.cellsOf(y);
     return this.choice.cellsOf(x).flatMap((cell, row): (readonly [number, number])[] => {
       const other = ys[row] ?? "";
@@ -82,11 +79,19 @@ class Judge {
     });
   }
 
+  /** Signs of degrees tell coordinates from lengths and counts. */
+  private areAngles({ x, y }: CoordinatePair): boolean {
+    const { cellsOf } = this.choice;
+    return cellsOf(x).some(isAngleText) && cellsOf(y).some(isAngleText);
+  }
+
   async judge(pair: CoordinatePair): Promise<Judged> {
     let best: Judged | null = null;
     for (const numbers of this.forms(pair.x, pair.y)) {
       const values = this.valuesOf(pair.x, pair.y, numbers);
-      const judged = { pair, numbers, found: await likelihood(values, this.choice.crs, this.context) };
+      const likely = await likelihood(values, this.choice.crs, this.context);
+      const found = { ...likely, isFine: likely.isFine || this.areAngles(pair) };
+      const judged = { pair, numbers, found };
       const worth = ({ found }: Judged) => found.numeric * Math.max(found.inside, found.exchanged);
       if (!best || worth(judged) > worth(best)) best = judged;
       if (worth(best) > 0.5) break;
@@ -210,7 +215,27 @@ export async function chooseGeometry(
   // A geometry column without a value in sight is one by its name.
   const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(plainName(choice.names[c]!)));
   if (empty !== undefined && choice.samples[empty]!.every(isMissing)) return chosen({ kind: "text", column: empty });
-  return { plan: { kind: "none" }, notices, candidates: await candidatesOf(choice, judge, context) };
+  const candidates = await candidatesOf(choice, judge, context);
+  const unreadable = candidates.length === 0 ? await unreadablePair(choice, judge) : null;
+  if (unreadable) notices.push(unreadable);
+  return { plan: { kind: "none" }, notices, candidates };
+}
+
+/** Columns with names of coordinates, in which no row has any that can be read. */
+async function unreadablePair(choice: Choice, judge: Judge): Promise<Notices[number] | null> {
+  for (const pair of pairsByName(choice.names).slice(0, mostPairs)) {
+    if (pair.strength === Strength.weak) continue;
+    const { found } = await judge.judge(pair);
+    if (found.isBlank || found.rows > 0) continue;
+    const [x, y] = [choice.names[pair.x]!, choice.names[pair.y]!];
+    const example = choice.cellsOf(pair.x).find((text) => text !== "" && !isMissing(text)) ?? "";
+    return [
+      "coordinates-left-out",
+      undefined,
+      `"${x}" and "${y}" have names of coordinates, but no row has numbers in both, as "${example.slice(0, 40)}" is none`,
+    ];
+  }
+  return null;
 }
 
 /** Pairs of columns that may be coordinates although they were not taken, the likeliest first. */

@@ -122,7 +122,7 @@ export async function likelihood(all: readonly Position[], crs: Crs | null, syst
     inside: inside ?? (rows > 0 ? 1 : 0),
     exchanged: exchanged ?? 0,
     isTested: crs !== null && crs.kind === "projected" && inside !== null,
-    isFine: share(([x, y]) => hasDecimals(x) && hasDecimals(y)) > 0.5,
+    isFine: share(([x, y]) => hasDecimals(x) && hasDecimals(y)) >= 0.5,
     isLarge: share(([x, y]) => isMetres(x) && isMetres(y)) > 0.9,
   };
 }

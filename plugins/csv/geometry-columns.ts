@@ -35,7 +35,7 @@ const geometryWords =
 
 /** Names of a column with both coordinates, latitude first. */
 const latitudeFirst =
-  /^(latlon|latlng|latlong|latitudelongitude|location|locationcoordinates|coordinates|coordinate|coords|coord|position|geopoint|geopoint2d|gps|gpscoordinates|point|geolocation|georeference|location1)$/;
+  /^(latlon|latlng|latlong|latitudelongitude|location|locationcoordinates|coordinates|coordinate|coords|coord|position|geopoint|geopoint2d|gps|gpscoordinates|point|geolocation|georeference|location1|koordinaten|koordinate|koordinater|koordinaatit|coordonnees|coordonnées|coordenadas|coordenada|coordinata|coördinaten|współrzędne|souřadnice|координаты|坐标|座標|좌표)$/;
 const longitudeFirst = /^(lonlat|lnglat|longlat|longitudelatitude|xy)$/;
 
 export const isGeometryName = (name: string) =>

@@ -79,7 +79,8 @@ export function shapeOf(text: string): OtherNumber | null {
 
 /** The number that a text is in this form; NaN for anything else. */
 export function numberOf(text: string, { decimal, group }: NumberForm): number {
-  const plain = text.trim();
+  // A minus sign of typography is one, too.
+  const plain = text.trim().replace(/^\u2212/, "-");
   const sign = decimal === comma ? plain.replace(",", ".") : plain;
   const hasOther = decimal === comma && plain.includes(".");
   if (!hasOther && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(sign)) return Number(sign);

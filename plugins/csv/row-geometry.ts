@@ -4,8 +4,10 @@ import type { ReadContext } from "../../src/plugin/format.js";
 import { GeometryTextError } from "../shared/wkt.js";
 import { parseAngle } from "./angles.js";
 import { CellNumbers } from "./columns.js";
+import { bareNumber } from "./coordinate-text.js";
 import { parsePair } from "./geometry-columns.js";
 import { GeometryCells, missingWords, namesSrid } from "./geometry-text.js";
+import { type NumberForm, numberOf } from "./number-form.js";
 import type { CsvPlan } from "./plan.js";
 import { CellText, Mark, type Scanner } from "./scanner.js";
 
@@ -21,6 +23,7 @@ const blank = Symbol("blank");
 export class RowGeometry {
   private readonly cells: GeometryCells;
   private readonly numbers: CellNumbers;
+  private readonly form: NumberForm;
   private readonly text = new CellText();
   private missing = 0;
   private missingExample = "";
@@ -36,7 +39,8 @@ export class RowGeometry {
     private readonly context: ReadContext,
   ) {
     const { geometry } = plan;
-    this.numbers = new CellNumbers(geometry.kind === "xy" ? geometry.numbers : { decimal: plan.decimal, group: null });
+    this.form = geometry.kind === "xy" ? geometry.numbers : { decimal: plan.decimal, group: null };
+    this.numbers = new CellNumbers(this.form);
     // A layer has one CRS: rows that name another are rejected.
     this.cells = new GeometryCells((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }
@@ -152,6 +156,8 @@ export class RowGeometry {
       this.miss(`"${text}" in ${name}`);
       return blank;
     }
+    const written = numberOf(bareNumber(text), this.form);
+    if (Number.isFinite(written)) return written;
     const angle = parseAngle(text);
     if (angle && (angle.axis === null || angle.axis !== wrongAxis)) return angle.degrees;
     return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no coordinate` };
