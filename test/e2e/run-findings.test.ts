@@ -166,6 +166,26 @@ describe("a step fails, and writes nothing,", () => {
     expect(existsSync(at("roads.shp"))).toBe(expected === 0);
   });
 
+  test("where a row lost its broken geometry, which counts as rejected and as without geometry", async () => {
+    put("points.csv", "name,lon,lat\na,1,50\nb,broken,50\nc,3,50\n");
+    const job = (member: string) =>
+      put("job.yaml", `name: night\nsteps:\n  - {name: points, source: points.csv, target: points.gpkg${member}}\n`);
+    job("");
+    const kept = await run(["--metrics", at("night.prom")]);
+    expect(kept.status).toBe(5);
+    expect(kept.report.steps[0]!.counts).toEqual({ read: 3, written: 3, rejected: 1, withoutGeometry: 1 });
+    expect(kept.stderr).toMatch(/^ {2}points\.csv → .*rejected 1.*, in points\.gpkg\.rejects\.geojsonl$/m);
+    expect(readFileSync(at("night.prom"), "utf8")).toContain('became="without_geometry"} 1');
+    for (const [member, code] of [
+      [", maxWithoutGeometry: 0", "guard-without-geometry"],
+      [", maxRejects: 0", "guard-rejects"],
+    ] as const) {
+      job(member);
+      const { status, report } = await run();
+      expect([status, report.steps[0]!.error?.code]).toEqual([7, code]);
+    }
+  });
+
   test("as a conversion does by its flags", () => {
     put("roads.geojson", collection([unholdable(1), { ...unholdable(2), geometry: null }]));
     const convert = (...flags: string[]) =>
