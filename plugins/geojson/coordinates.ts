@@ -75,11 +75,13 @@ export class Coordinates {
       level--;
       for (;;) {
         if (level === 0) return true;
-        const separator = cursor.space();
+        let separator = cursor.space();
         if (separator === 44) {
           cursor.at++;
-          if (cursor.space() !== 91) return false;
-          break;
+          separator = cursor.space();
+          if (separator === 91) break;
+          if (separator !== 93) return false;
+          cursor.surplusCommas++;
         }
         if (separator !== 93) cursor.fail("',' or ']'");
         cursor.at++;
@@ -155,6 +157,10 @@ export class Coordinates {
       if (separator !== 44) cursor.fail("',' or ']'");
       cursor.at++;
       if (bytes[cursor.at]! <= 32) cursor.space();
+      if (bytes[cursor.at] === 93) {
+        cursor.surplusCommas++;
+        return numbers;
+      }
     }
   }
 

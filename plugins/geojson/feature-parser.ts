@@ -19,6 +19,8 @@ const remarks: Record<Parameters<Remark>[0], string> = {
   "non-finite": "NaN or an infinity, which JSON does not have, became null",
 };
 
+export const surplusComma = "a comma before a closing bracket or brace was left out";
+
 /** Who is told what was lost and what was odd. */
 export type Teller = Pick<ReadContext, "lose" | "notice" | "keepsRows">;
 
@@ -60,6 +62,8 @@ export class FeatureParser {
   private readonly duplicates = new Map<string, number>();
   private readonly foreign = new Map<string, number>();
   private untyped = 0;
+  /** Surplus commas met before the current feature. */
+  private commasBefore = 0;
 
   constructor(
     private readonly context: Teller,
@@ -90,6 +94,7 @@ export class FeatureParser {
     const start = this.cursor.at;
     this.records++;
     this.problem = this.geometryProblem = null;
+    this.commasBefore = this.cursor.surplusCommas;
     this.hasGeometry = this.hasProperties = this.hasGeometryMember = false;
     this.properties.forgetRepeated();
     try {
@@ -129,6 +134,7 @@ export class FeatureParser {
   /** Whether nothing was odd about the object just read. */
   get isPlain(): boolean {
     const { problem, geometryProblem, hasGeometry, hasProperties, properties } = this;
+    if (this.cursor.surplusCommas !== this.commasBefore) return false;
     return (
       problem === null && geometryProblem === null && hasGeometry && hasProperties && properties.repeated.length === 0
     );
@@ -339,7 +345,7 @@ export class FeatureParser {
       if (byte === 44) {
         cursor.at++;
         byte = cursor.space();
-        if (byte === 93) cursor.fail("a feature");
+        if (byte === 93) cursor.surplusCommas++;
       } else if (byte !== 93) cursor.fail("',' or ']'");
       this.makeRoom();
     }
@@ -413,6 +419,8 @@ export class FeatureParser {
     say("ring-closed", shapes.closed, "the ring of a polygon did not end where it began and was closed");
     say("empty-part", shapes.dropped, "a part of a geometry without positions was left out");
     say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
+    say("comma-surplus", this.cursor.surplusCommas, surplusComma);
+    this.cursor.surplusCommas = 0;
     shapes.surplus = shapes.closed = shapes.dropped = this.untyped = 0;
   }
 }

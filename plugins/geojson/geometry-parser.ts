@@ -103,7 +103,7 @@ export class GeometryParser {
       if (next === 44) {
         cursor.at++;
         next = cursor.space();
-        if (next === 93) cursor.fail("a geometry");
+        if (next === 93) cursor.surplusCommas++;
       } else if (next !== 93) cursor.fail("',' or ']'");
     }
     cursor.at++;

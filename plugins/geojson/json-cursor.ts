@@ -82,6 +82,8 @@ export class JsonCursor {
   encoded = false;
   /** Whether something was met that JSON lacks; stays set until taken back. */
   flawed = false;
+  /** Commas met before a closing bracket or brace, which JSON does not have. */
+  surplusCommas = 0;
 
   load(bytes: Buffer): void {
     this.bytes = bytes;
@@ -259,7 +261,8 @@ export class JsonCursor {
     }
     this.at++;
     const name = this.space();
-    if (name !== quote) this.fail("a name in quotes");
+    if (name === 125) this.surplusCommas++;
+    else if (name !== quote) this.fail("a name in quotes");
     return name;
   }
 
@@ -281,7 +284,9 @@ export class JsonCursor {
       if (byte === 125) return;
       if (byte !== 44) this.expectedAt(this.at - 1, "',' or '}'");
       byte = this.space();
+      if (byte === 125) break;
     }
+    this.passSurplus();
   }
 
   private array(depth: number): void {
@@ -298,7 +303,16 @@ export class JsonCursor {
       this.at++;
       if (byte === 93) return;
       if (byte !== 44) this.expectedAt(this.at - 1, "',' or ']'");
+      if (this.space() === 93) break;
     }
+    this.passSurplus();
+  }
+
+  /** Moves past the bracket behind a surplus comma, without which the text is to be read. */
+  private passSurplus(): void {
+    this.surplusCommas++;
+    this.flawed = true;
+    this.at++;
   }
 
   /** Moves past a colon to the value after it, and gives its first byte. */

@@ -77,12 +77,17 @@ export class StringDecoder {
 }
 
 /**
- * JSON of what is nearly JSON: NaN and infinities become null, control characters in strings get their escapes.
- * Everything else stays as it was written.
+ * JSON of what is nearly JSON: NaN and infinities become null, control characters in strings get their escapes,
+ * commas before a closing bracket or brace are left out. Everything else stays as it was written.
  */
-export function mendJson(text: string): { readonly json: string; readonly nonFinite: number } {
+export function mendJson(text: string): { readonly json: string; readonly nonFinite: number; readonly commas: number } {
   let nonFinite = 0;
-  const json = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs, (part) => {
+  let commas = 0;
+  const json = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN|,(?=\s*[\]}])/gs, (part) => {
+    if (part === ",") {
+      commas++;
+      return "";
+    }
     if (!part.startsWith('"')) {
       nonFinite++;
       return "null";
@@ -90,5 +95,5 @@ export function mendJson(text: string): { readonly json: string; readonly nonFin
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     return part.replace(/[\u0000-\u001f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   });
-  return { json, nonFinite };
+  return { json, nonFinite, commas };
 }

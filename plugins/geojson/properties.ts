@@ -73,6 +73,11 @@ export class Properties {
       if (byte !== 44) cursor.fail("',' or '}'");
       cursor.at++;
       byte = cursor.space();
+      if (byte === 125) {
+        cursor.surplusCommas++;
+        cursor.at++;
+        return null;
+      }
     }
     if (byte !== 34) cursor.fail("a name in quotes");
     const column = this.column(cursor, previous);

@@ -218,7 +218,8 @@ export class RawColumn {
           part = Buffer.from(mended.json, "utf8");
           nonFinite += mended.nonFinite;
           if (broken) remark("invalid-utf8", 1);
-          else if (this.tokens[i] === Token.flawed && mended.nonFinite === 0) remark("control-character", 1);
+          else if (this.tokens[i] === Token.flawed && mended.nonFinite + mended.commas === 0)
+            remark("control-character", 1);
         }
         parts.push(part);
         at += part.length;

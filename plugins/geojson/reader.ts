@@ -15,7 +15,7 @@ import type { OptionValues } from "../../src/plugin/options.js";
 import { splitBytes } from "../shared/split-size.js";
 import { BatchGatherer } from "./batch-gatherer.js";
 import { crsOf } from "./crs-member.js";
-import type { Teller } from "./feature-parser.js";
+import { surplusComma, type Teller } from "./feature-parser.js";
 import { type FeatureSplit, textSplits } from "./feature-split.js";
 import type { readOptions } from "./options.js";
 import { type Members, Scanner, type ScanSettings } from "./scanner.js";
@@ -37,6 +37,7 @@ interface Blueprint {
 interface Scan {
   readonly splits: readonly FeatureSplit[];
   readonly foreign: readonly string[];
+  readonly surplusCommas: number;
 }
 
 /** Told in a first look, of which nothing is said. */
@@ -92,7 +93,7 @@ async function explore(source: Source, file: SourceFile, context: ReadContext, w
     const list: FeatureSplit[] = [];
     try {
       for await (const split of scanner.documents()) list.push(split);
-      scan = { splits: list, foreign: scanner.foreign };
+      scan = { splits: list, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
     } catch (error) {
       // Damage is told when its place is reached, after the features before it.
       if (!(error instanceof GeoferryError)) throw error;
@@ -149,7 +150,7 @@ class GeoJsonLayer implements Layer {
   private async *split(ends?: ScanSettings["ends"], isSilent = false): AsyncGenerator<FeatureSplit> {
     if (this.known) {
       yield* this.known.splits;
-      if (!isSilent) this.noticeForeign(this.known.foreign);
+      if (!isSilent) this.noticeAround(this.known);
       return;
     }
     const { start, layout, mark } = this.blueprint.survey;
@@ -168,12 +169,12 @@ class GeoJsonLayer implements Layer {
         splits.push(split);
         yield split;
       }
-      this.known = { splits, foreign: scanner.foreign };
+      this.known = { splits, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.giveUp(this.restAfter(error));
     }
-    if (!isSilent) this.noticeForeign(scanner.foreign);
+    if (!isSilent) this.noticeAround(scanner);
   }
 
   /** What stands around the features tells where they are: behind damage to it nothing is found. */
@@ -183,8 +184,10 @@ class GeoJsonLayer implements Layer {
     return { source: this.source.name, place, bytes: byte === undefined ? null : this.file.size - byte, reason };
   }
 
-  private noticeForeign(names: readonly string[]): void {
-    for (const name of names) {
+  /** Notes what was odd about the text around the features. */
+  private noticeAround({ foreign, surplusCommas }: Pick<Scan, "foreign" | "surplusCommas">): void {
+    if (surplusCommas > 0) this.context.notice("comma-surplus", undefined, surplusComma, surplusCommas);
+    for (const name of foreign) {
       this.context.notice("foreign-member", name, "a member beside the features was left out");
     }
   }

@@ -37,6 +37,8 @@ export class Scanner {
   readonly members: Members = {};
   /** Members beside the features that hold objects or arrays. */
   readonly foreign: string[] = [];
+  /** Commas met before the brace that closes an object around the features. */
+  surplusCommas = 0;
   private block: Buffer = Buffer.alloc(0);
   /** The same block, four bytes at a time. */
   private words: Int32Array = new Int32Array(0);
@@ -222,6 +224,11 @@ export class Scanner {
       if (separator !== 44) {
         this.at--;
         this.damage("',' or '}'");
+      }
+      if ((await this.peek()) === 125) {
+        this.at++;
+        this.surplusCommas++;
+        return;
       }
     }
   }

@@ -92,6 +92,7 @@ export class SplitReader {
       sound = cursor.at;
       const { opens } = this;
       const before = parser.records;
+      const commas = cursor.surplusCommas;
       try {
         if (!this.toNext()) break;
         const start = cursor.at;
@@ -106,6 +107,7 @@ export class SplitReader {
         if (!(error instanceof Damage)) throw error;
         if (error.ended && !this.last) {
           parser.records = before;
+          cursor.surplusCommas = commas;
           this.opens = opens;
           break;
         }
@@ -131,6 +133,11 @@ export class SplitReader {
     if (byte === 44) {
       cursor.at++;
       if (cursor.space() !== -1) return true;
+      if (this.last && this.split.end < this.file.size) {
+        // What ends the split is the bracket that closes the array.
+        cursor.surplusCommas++;
+        return false;
+      }
       if (this.context.skipErrors) return false;
       return cursor.fail("a feature after the comma");
     }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { GeoferryError } from "../../../src/errors.js";
+import type { Feature } from "../../../src/model/index.js";
 import { Scratch } from "../../support/recording.js";
 import { collection, feature, point, read } from "./reading.js";
 
@@ -464,6 +465,52 @@ describe("geometries", () => {
   });
 });
 
+describe("a comma before what closes an array or object", () => {
+  const line = (coordinates: string) => `{"type":"LineString","coordinates":${coordinates}}`;
+  const plain = `{"type":"FeatureCollection","features":[${one(line("[[1,2],[3,4]]"), '{"a":1,"b":[1,{"c":2}]}')}]}`;
+  const commas: readonly [string, string][] = [
+    ["the features", plain.replace("}]}", "},\n]}")],
+    ["the collection", plain.replace(/\]\}$/, "],}")],
+    ["a feature", plain.replace(/\}\]\}$/, ",}]}")],
+    ["properties", plain.replace("}]}}]}", "}],}}]}")],
+    ["a nested object", plain.replace('"c":2}', '"c":2, }')],
+    ["a nested array", plain.replace('"c":2}]', '"c":2},]')],
+    ["a position", plain.replace("[1,2]", "[1,2 , ]")],
+    ["positions", plain.replace("[3,4]]", "[3,4],]")],
+    ["a geometry", plain.replace("[3,4]]}", "[3,4]],}")],
+  ];
+  const others: readonly [string, string][] = [
+    ["geometries", inside(one(`{"type":"GeometryCollection","geometries":[${line("[[1,2],[3,4]]")},]}`))],
+  ];
+
+  it.each([...commas, ...others])("is left out with a note: behind %s", async (_, text) => {
+    expect(() => JSON.parse(text)).toThrow();
+    const { features, context } = await read(scratch, text);
+    expect(features.map(({ geometry, properties }) => ({ geometry, properties }))).toEqual(
+      JSON.parse(text.replace(/,(?=\s*[\]}])/g, "")).features.map(({ geometry, properties }: Feature) => ({
+        geometry,
+        properties,
+      })),
+    );
+    expect(context.notices).toMatchObject([{ code: "comma-surplus", count: 1 }]);
+    expect(context.losses).toEqual([]);
+  });
+
+  it("is counted in each of many features, in splits of any size", async () => {
+    const many = Array.from({ length: 50 }, () => one(line("[[1,2],[3,4],]"), '{"a":1,}')).join(",");
+    for (const splitSize of [64, 1 << 22]) {
+      const { features, context } = await read(scratch, inside(many), { splitSize });
+      expect(features).toHaveLength(50);
+      expect(context.notices).toMatchObject([{ code: "comma-surplus", count: 100 }]);
+    }
+  });
+
+  it("is damage where the file ends behind it", async () => {
+    const text = inside(one("null")).replace(/\]\}$/, ",");
+    await expect(read(scratch, text)).rejects.toMatchObject({ code: "input-truncated" });
+  });
+});
+
 describe("damage", () => {
   const fails = async (text: string, code: string, byte: number) => {
     const failure = await read(scratch, text).then(
@@ -485,8 +532,8 @@ describe("damage", () => {
     expect(await fails(number, "input-corrupt", number.indexOf("1.,") + 2)).toContain("a digit");
     const letter = inside(one("null", '{"a":"\\x"}'));
     await fails(letter, "input-corrupt", letter.indexOf("\\x") + 1);
-    const comma2 = inside(`${good},`);
-    await fails(comma2, "input-corrupt", comma2.length - 2);
+    const comma2 = inside(`${good},,`);
+    await fails(comma2, "input-corrupt", comma2.indexOf(",,") + 1);
   });
 
   it("tells a file that ends early", async () => {
