@@ -4,7 +4,7 @@
  * content, so that browsers keep it for ever; manifest.json tells the names.
  */
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname } from "node:path";
 import { feature } from "topojson-client";
@@ -90,6 +90,9 @@ export async function bundleAssets(rolldown) {
   }
   writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(names, null, 2)}\n`);
   await bundlePlanPage(rolldown);
+  cpSync(`${import.meta.dirname}/src/cli/completion/scripts`, `${import.meta.dirname}/dist/completion`, {
+    recursive: true,
+  });
 }
 
 /** What only the page of a plan needs, in dist/plan-page: it holds MapLibre GL itself, as it loads nothing. */

@@ -143,10 +143,25 @@ export const registry = {
   ),
   "format-cannot-read": entry<{ format: string }>("unsupported", (e) => `${e.format} can be written but not read`),
   "format-cannot-write": entry<{ format: string }>("unsupported", (e) => `${e.format} can be read but not written`),
-  "format-undecided": entry<{ output: string; known: readonly string[] }>(
-    "usage",
-    (e) => `${e.output}: which format? Give it an extension or --to (${e.known.join(", ")})`,
-  ),
+  /** `extension`: the one that the output has, which no format that can be written has; `readable`: a format that has it. */
+  "format-undecided": entry<{
+    output: string;
+    known: readonly string[];
+    extension?: string;
+    extensions?: readonly string[];
+    readable?: string;
+  }>("usage", ({ output, known, extension, extensions = [], readable }) => {
+    const named = `--to (${known.join(", ")})`;
+    if (extension === undefined) {
+      const isFile = output !== "-" && !/[/\\]$/.test(output);
+      return `${output === "-" ? "stdout" : output}: which format? ${isFile ? `Give it an extension, or name the format with ${named}` : `Name it with ${named}`}`;
+    }
+    if (readable !== undefined)
+      return `${output}: the extension .${extension} is that of ${readable}, which can be read but not written; choose another, or name a format with ${named}`;
+    const nearest = nearestName(extension, extensions);
+    const meant = nearest === null ? "" : `; did you mean .${nearest}?`;
+    return `${output}: the extension .${extension} is not known${meant === "" ? "; name" : `${meant} Or name`} the format with ${named}; geoferry formats lists the extensions`;
+  }),
   "option-unknown": entry<{ option: string; format: string; known: readonly string[] }>("usage", (e) => {
     const listed = e.known.length > 0 ? `it has ${e.known.join(", ")}` : "it has none";
     return `${e.format} has no option "${e.option}"${orRather(e.option, e.known, listed)}`;

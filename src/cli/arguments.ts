@@ -1,7 +1,7 @@
 import { fault } from "../errors.js";
 import { splitList } from "../pipeline/split-list.js";
 
-/** What yargs would misread is put into a form that it reads right. */
+/** What could be misread on a command line is put into a form that can not. */
 
 const stdio = "stdio:";
 
@@ -10,7 +10,7 @@ export function protectArguments(argv: readonly string[]): string[] {
   const result: string[] = [];
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   for (const [i, argument] of argv.entries()) {
-    // Behind "--" everything is a path, which yargs would not count among the positionals.
+    // Behind "--" everything is a path.
     if (i === end) continue;
     if (i > end && argument.startsWith("-") && argument !== "-") {
       result.push(`./${argument}`);

@@ -1,10 +1,12 @@
 import { credentialCommands, mapCommands, userCommands } from "./commands/admin.js";
 import { applyCommand } from "./commands/apply.js";
 import { checkCommand } from "./commands/check.js";
+import { completionCommand } from "./commands/completion.js";
 import { convertCommand } from "./commands/convert.js";
 import { deleteCommand } from "./commands/delete.js";
 import { formatsCommand } from "./commands/formats.js";
 import { gridCommands } from "./commands/grids.js";
+import { helpCommand } from "./commands/help.js";
 import { infoCommand } from "./commands/info.js";
 import { loginCommand } from "./commands/login.js";
 import { logoutCommand } from "./commands/logout.js";
@@ -18,10 +20,14 @@ import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
+import type { Flag, Positional } from "./flag.js";
+import { colorModes } from "./terminal.js";
+
+export type { Flag };
 
 /** What a command's file gives: its place in the help and what it does. */
 export interface Command<A> {
-  /** Its name, then what it takes, as yargs writes it: "convert <paths..>", "admin user add <email>". */
+  /** Its name, then what it takes, "<…>" where that is needed: "convert <paths..>", "admin user add <email>", "formats [name]". */
   readonly usage: string;
   readonly summary: string;
   readonly options: Readonly<Record<string, Flag>>;
@@ -30,52 +36,40 @@ export interface Command<A> {
   run(args: A): Promise<number>;
 }
 
-/** A flag; its value is text or, where `array`, all the texts given. */
-export interface Flag {
-  readonly type: "string" | "boolean";
-  readonly array?: boolean;
-  readonly requiresArg?: boolean;
-  /** Its value where it is given without one. */
-  readonly bare?: string;
-  readonly alias?: string;
-  readonly default?: boolean;
-  readonly describe: string;
-  readonly defaultDescription?: string;
-  readonly demandOption?: boolean;
-  /** Its value names files or folders of this machine, and no address. */
-  readonly onDisk?: true;
-  /** The heading that it stands under in the help of a command with many flags. */
-  readonly group?: string;
-}
-
-/** The flags under a heading of their own. */
-export function grouped<T extends Readonly<Record<string, Flag>>>(group: string, flags: T): T {
-  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as T;
-}
-
-export interface Positional {
-  readonly type: "string";
-  readonly array?: boolean;
-  readonly describe: string;
-  readonly demandOption?: boolean;
-  /** Its value names files or folders of this machine, and no address. */
-  readonly onDisk?: true;
-}
-
 /** What every command takes. */
 export interface CommonArguments {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly color?: string;
   readonly plugin?: readonly string[];
+}
+
+/** A command and what it was given. */
+export interface Asked {
+  readonly command: Command<CommonArguments>;
+  readonly args: CommonArguments;
 }
 
 /** The flags of every command. */
 export const common = {
-  plugin: { type: "string", array: true, describe: "Load formats from an npm package or a file", requiresArg: true },
+  plugin: {
+    type: "string",
+    array: true,
+    takes: "path",
+    describe: "Load formats from an npm package or a file",
+    requiresArg: true,
+  },
   json: { type: "boolean", describe: "Print records for programs on stdout" },
   quiet: { type: "boolean", alias: "q", describe: "Print errors only" },
   verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
+  color: {
+    type: "string",
+    requiresArg: true,
+    takes: colorModes,
+    describe: "Color and bold: auto, where the terminal has them; always; never",
+    defaultDescription: "auto",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** The commands by the words that call them, in the order of the help. None begins with the words of another. */
@@ -102,6 +96,8 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   ...userCommands,
   ...mapCommands,
   ...credentialCommands,
+  help: helpCommand,
+  completion: completionCommand,
 };
 
 /** What the words say that several commands begin with. */
@@ -116,4 +112,10 @@ export const groups: Readonly<Record<string, string>> = {
 /** The words at the beginning of a line that call a command, or null where it calls none. */
 export function commandNameIn(line: readonly string[]): string | null {
   return Object.keys(commands).find((name) => name.split(" ").every((word, i) => line[i] === word)) ?? null;
+}
+
+/** Names of the commands and groups that begin with the words of a group ("admin ", or "" for all) and one word more. */
+export function following(group: string): string[] {
+  const names = Object.keys(commands).filter((name) => name.startsWith(group));
+  return [...new Set(names.map((name) => group + name.slice(group.length).split(" ", 1)[0]))];
 }

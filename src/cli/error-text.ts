@@ -1,6 +1,7 @@
 /** An error in words for people and as a record for programs. */
 import type { GeoferryError } from "../errors.js";
 import { exitStatus } from "./exit.js";
+import { paintFor } from "./terminal.js";
 
 /** @param of the input, output or map that it is about */
 export function errorRecord(error: GeoferryError, of: object = {}): Record<string, unknown> {
@@ -9,12 +10,12 @@ export function errorRecord(error: GeoferryError, of: object = {}): Record<strin
 }
 
 /**
- * Ends with the end of a line; with `verbose` it lists what the message only counts, and the stack.
+ * For stderr. Ends with the end of a line; with `verbose` it lists what the message only counts, and the stack.
  * @param named the input, which stands before a message that does not name it
  */
 export function errorText(error: GeoferryError, verbose = false, named?: string): string {
   const name = named === undefined || error.message.includes(named) ? "" : `${named}: `;
-  const lines = [`geoferry: ${name}${error.message}`];
+  const lines = [`${paintFor(process.stderr)("red", "geoferry:")} ${name}${error.message}`];
   if (verbose) {
     for (const { sentence } of listed(error.details).better ?? []) lines.push(`  better: ${sentence}`);
     lines.push((error.cause as Error | undefined)?.stack ?? error.stack ?? "");

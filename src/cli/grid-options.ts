@@ -22,6 +22,7 @@ export const endpointOption = {
 export const gridOptions = {
   "standard-grids": {
     type: "boolean",
+    group: "Coordinates:",
     default: true,
     describe: "--no-standard-grids uses no grids but those of --grid and GEOFERRY_GRIDS",
   },

@@ -4,7 +4,7 @@ import { isBucketAddress } from "../io/s3-address.js";
 import { withoutSecrets } from "../io/without-secrets.js";
 import { isWebAddress } from "../pipeline/expand.js";
 import type { Command, CommonArguments } from "./command.js";
-import { camelCase } from "./plain-line.js";
+import { camelCase } from "./read-line.js";
 
 /** @throws usage */
 export function refuseAddresses(

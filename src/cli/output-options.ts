@@ -20,26 +20,45 @@ export interface OutputArguments extends CommonArguments {
   readonly onNameClash?: string;
 }
 
+const ofOutput = "Output:";
+
 /** What the output is. */
 export const outputOptions = {
-  to: { ...text, describe: "Format of the output, where the extension shall not decide" },
-  "layer-name": { ...text, describe: "Name of the layer in the output" },
+  to: {
+    ...text,
+    group: ofOutput,
+    takes: "output-format",
+    describe: "Format of the output, where the extension shall not decide",
+  },
+  "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
   "target-crs": {
     ...text,
+    group: "Coordinates:",
+    takes: "crs",
     describe: "What the coordinates of the output shall be in",
     defaultDescription: "WGS84 longitude/latitude",
   },
-  reproject: { ...flag, default: true, describe: "--no-reproject carries the coordinates untouched" },
-  out: { ...several, describe: "Option of the writer: key=value (see geoferry formats NAME)" },
-  strict: { ...flag, describe: "Fail when the target cannot hold everything" },
+  reproject: {
+    ...flag,
+    group: "Coordinates:",
+    default: true,
+    describe: "--no-reproject carries the coordinates untouched",
+  },
+  out: {
+    ...several,
+    group: ofOutput,
+    takes: "writer-option",
+    describe: "Option of the writer: key=value (see geoferry formats NAME)",
+  },
+  strict: { ...flag, group: "What cannot be carried:", describe: "Fail when the target cannot hold everything" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of an output that is there already. */
 export const existingOptions = {
-  append: { ...flag, describe: "Add to the output" },
-  overwrite: { ...flag, describe: "Replace the output" },
-  "replace-layer": { ...flag, describe: "Replace this layer of the output" },
-  "allow-empty": { ...flag, describe: "Let an empty input replace an output that is not" },
+  append: { ...flag, group: ofOutput, describe: "Add to the output" },
+  overwrite: { ...flag, group: ofOutput, describe: "Replace the output" },
+  "replace-layer": { ...flag, group: ofOutput, describe: "Replace this layer of the output" },
+  "allow-empty": { ...flag, group: ofOutput, describe: "Let an empty input replace an output that is not" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** That part of a request, as far as it is given. @throws usage, option-invalid */

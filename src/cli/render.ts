@@ -9,11 +9,14 @@ import type { CommonArguments } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus, worst } from "./exit.js";
 import { isStdoutClosed } from "./signals.js";
+import { paintFor } from "./terminal.js";
 
-function lossLine(word: string, loss: Loss): string {
+const colors = { note: "yellow", lost: "red" } as const;
+
+function lossLine(word: keyof typeof colors, loss: Loss): string {
   const field = loss.field === undefined ? "" : ` of ${loss.field}`;
   const times = loss.count > 1 ? ` (${grouped(loss.count)} times)` : "";
-  return `  ${word} ${loss.code}${field}${times}: ${loss.example}\n`;
+  return `  ${paintFor(process.stderr)(colors[word], word)} ${loss.code}${field}${times}: ${loss.example}\n`;
 }
 
 /** What is said of several layers in the same words is said once, with how often. */
@@ -41,7 +44,7 @@ function describe(report: ConvertReport, output: string): string {
   for (const output of report.outputs) {
     const several = report.outputs.filter(({ path }) => path === output.path).length > 1;
     const name = output.path === "-" ? "stdout" : output.path;
-    text += `${name}${several ? `, layer ${output.layer}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
+    text += `${paintFor(process.stderr)("bold", name)}${several ? `, layer ${output.layer}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   for (const notice of together(report.notices)) text += lossLine("note", notice);

@@ -3,13 +3,13 @@ import { asGeoferryError, fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { tracesAsked } from "../tracing/environment.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
-import { commandNameIn, commands, common } from "./command.js";
+import { type Asked, commandNameIn, commands, common } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus } from "./exit.js";
-import type { Asked } from "./full-line.js";
 import { refuseAddresses } from "./on-disk.js";
-import { readPlainLine } from "./plain-line.js";
+import { readLine } from "./read-line.js";
 import { interrupted, isStdoutClosed, stdoutFailure } from "./signals.js";
+import { type ColorMode, colorModes, setColorMode } from "./terminal.js";
 
 /**
  * Runs the command line `argv` (without node and script).
@@ -37,6 +37,10 @@ function afterStdout(status: number, argv: readonly string[]): number {
 }
 
 async function runCommand(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "__complete") {
+    const { complete } = await import("./completion/complete.js");
+    return complete(argv.slice(1));
+  }
   const asked = await read(argv);
   if (asked === null) return 0;
   refuseAddresses(asked.command, asked.args);
@@ -46,23 +50,48 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   return runTraced(asked, traces);
 }
 
-/** The command and its arguments, or null where help or a completion was all that was asked for. */
+/** The command and its arguments, or null where help or the version was all that was asked for. @throws usage */
 async function read(argv: readonly string[]): Promise<Asked | null> {
   const name = commandNameIn(argv);
   const command = name === null ? undefined : commands[name];
-  const options = command ? { ...common, ...command.options } : {};
+  const options = command ? { ...common, ...command.options } : common;
   const line = withEnvironment(protectArguments(argv), options, process.env);
-  const args = command && readPlainLine(line.slice(name!.split(" ").length), command);
-  if (command && args) return { command, args };
-  const { readFullLine } = await import("./full-line.js");
-  return readFullLine(line);
+  setColorMode(colorModeIn(line));
+  if (name !== null && command) {
+    const rest = line.slice(name.split(" ").length);
+    const args = readLine(rest, command);
+    if (args) return { command, args };
+    if (await isAnswered(line)) return null;
+    const { mistakeIn } = await import("./mistakes.js");
+    throw mistakeIn(name, rest);
+  }
+  if (await isAnswered(line)) return null;
+  const { unknownCommand } = await import("./mistakes.js");
+  throw unknownCommand(protectArguments(argv));
+}
+
+/** Whether the line asks for help or the version, and nothing else is to be done. */
+async function isAnswered(line: readonly string[]): Promise<boolean> {
+  const wantsHelp = line.some((argument) => argument === "--help" || argument === "-h");
+  if (!wantsHelp && !line.includes("--version")) return false;
+  const { helpOf, versionText } = await import("./help.js");
+  process.stdout.write(wantsHelp ? helpOf(line, process.stdout) : versionText);
+  return true;
+}
+
+/** What `--color` says, also on a line that is wrong otherwise. @throws option-invalid */
+function colorModeIn(line: readonly string[]): ColorMode {
+  const at = line.findLastIndex((argument) => /^--color(=|$)/.test(argument));
+  if (at < 0) return "auto";
+  const value = line[at]!.slice("--color=".length) || (line[at + 1] ?? "");
+  const mode = colorModes.find((one) => one === value);
+  if (mode !== undefined) return mode;
+  throw fault("option-invalid", { option: "--color", value, expected: `one of ${colorModes.join(", ")}` });
 }
 
 /** Prints an error for people on stderr and, with `--json`, for programs on stdout. */
 export function reportError(thrown: unknown, argv: readonly string[]): number {
-  // yargs throws errors of its own for what a person typed wrong.
-  const isUsage = thrown instanceof Error && thrown.name === "YError";
-  const known = isUsage ? fault("usage", { reason: thrown.message }) : asGeoferryError(thrown);
+  const known = asGeoferryError(thrown);
   // Whatever fails when everything is being stopped fails for that.
   const error = interrupted.aborted && known.kind !== "interrupted" ? fault("interrupted", {}, thrown) : known;
   const status = exitStatus[error.kind];

@@ -48,7 +48,12 @@ export const serviceOptions = {
     describe:
       "Address of the service; credentials come from GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET, or a profile",
   },
-  profile: { ...text, describe: "What geoferry login kept under this name", defaultDescription: "default" },
+  profile: {
+    ...text,
+    takes: "profile",
+    describe: "What geoferry login kept under this name",
+    defaultDescription: "default",
+  },
   "insecure-http": insecureHttp,
   ...trafficOptions,
 } as const satisfies Readonly<Record<string, Flag>>;

@@ -48,47 +48,96 @@ export const text = { type: "string", requiresArg: true } as const;
 export const file = { ...text, onDisk: true } as const;
 export const flag = { type: "boolean" } as const;
 
+const ofInput = "Input:";
+const ofCoordinates = "Coordinates:";
+const ofFeatures = "Features:";
+const ofRejects = "What cannot be carried:";
+
 /** How inputs are read. */
 export const readingOptions = {
-  from: { ...text, describe: "Format of the input, where content and extension shall not decide" },
-  layer: { ...several, describe: "Take only these layers: a,b" },
-  "source-crs": { ...text, describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string" },
+  from: {
+    ...text,
+    group: ofInput,
+    takes: "input-format",
+    describe: "Format of the input, where content and extension shall not decide",
+  },
+  layer: { ...several, group: ofInput, takes: "layer", describe: "Take only these layers: a,b" },
+  "source-crs": {
+    ...text,
+    group: ofCoordinates,
+    takes: "crs",
+    describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string",
+  },
   accuracy: {
     ...text,
+    group: ofCoordinates,
     describe: "Worst accuracy of a reprojection, in metres",
     defaultDescription: "100, or 5 with --strict",
   },
-  grid: { ...several, onDisk: true, describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them" },
+  grid: {
+    ...several,
+    group: ofCoordinates,
+    onDisk: true,
+    describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them",
+  },
   ...gridOptions,
-  in: { ...several, describe: "Option of the reader: key=value (see geoferry formats NAME)" },
-  "skip-errors": { ...flag, describe: "Read past damage of the input" },
-  "max-input": { ...text, describe: "Largest download or stdin, in bytes" },
-  workers: { ...text, describe: "Threads", defaultDescription: "one for small inputs, else the number of cores" },
+  in: {
+    ...several,
+    group: ofInput,
+    takes: "reader-option",
+    describe: "Option of the reader: key=value (see geoferry formats NAME)",
+  },
+  "skip-errors": { ...flag, group: ofInput, describe: "Read past damage of the input" },
+  "max-input": { ...text, group: ofInput, describe: "Largest download or stdin, in bytes" },
+  workers: {
+    ...text,
+    group: "Speed:",
+    describe: "Threads",
+    defaultDescription: "one for small inputs, else the number of cores",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of the features. */
 export const shapingOptions = {
-  select: { ...several, describe: "Keep only these fields: a,b" },
-  rename: { ...several, describe: "Rename a field: old=new" },
-  cast: { ...several, describe: "Change a field's type: name=text" },
-  where: { ...text, describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"" },
+  select: { ...several, group: ofFeatures, takes: "field", describe: "Keep only these fields: a,b" },
+  rename: { ...several, group: ofFeatures, takes: "field=name", describe: "Rename a field: old=new" },
+  cast: { ...several, group: ofFeatures, takes: "field=type", describe: "Change a field's type: name=text" },
+  where: {
+    ...text,
+    group: ofFeatures,
+    describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"",
+  },
   bbox: {
     ...text,
+    group: ofFeatures,
     describe:
       "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
   },
-  limit: { ...text, describe: "Stop after so many features" },
-  "geometry-type": { ...text, describe: "Keep one kind of geometry, or promote: point, line, polygon, multi" },
-  "make-valid": { ...flag, describe: "Repair invalid geometries" },
-  "swap-xy": { ...flag, describe: "Swap x and y of every position" },
+  limit: { ...text, group: ofFeatures, describe: "Stop after so many features" },
+  "geometry-type": {
+    ...text,
+    group: ofFeatures,
+    takes: ["point", "line", "polygon", "multi"],
+    describe: "Keep one kind of geometry, or promote: point, line, polygon, multi",
+  },
+  "make-valid": { ...flag, group: ofFeatures, describe: "Repair invalid geometries" },
+  "swap-xy": { ...flag, group: ofCoordinates, describe: "Swap x and y of every position" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of features that cannot be carried. */
 export const rejectOptions = {
-  rejects: { ...text, describe: "Where rejected features go", defaultDescription: "OUTPUT.rejects.geojsonl" },
-  "max-rejects": { ...text, describe: "Stop when more features are rejected: 100 or 5%" },
+  rejects: {
+    ...text,
+    group: ofRejects,
+    takes: "path",
+    describe: "Where rejected features go",
+    defaultDescription: "OUTPUT.rejects.geojsonl",
+  },
+  "max-rejects": { ...text, group: ofRejects, describe: "Stop when more features are rejected: 100 or 5%" },
   "on-bad-geometry": {
     ...text,
+    group: ofRejects,
+    takes: ["null", "reject"],
     describe: badGeometryHelp,
     defaultDescription: "null",
   },

@@ -13,7 +13,7 @@ import {
 } from "../sync/request.js";
 import type { RestoreRequest } from "../sync/restore.js";
 import { unprotect } from "./arguments.js";
-import { type Flag, grouped } from "./command.js";
+import { type Flag, grouped } from "./flag.js";
 import { mapInputOptions } from "./map-inputs.js";
 import { serviceOptions } from "./service-options.js";
 import {
@@ -52,20 +52,25 @@ export interface SyncArguments extends SourceArguments {
 }
 
 export const mapOption = {
-  map: { ...text, describe: "Id of the map, or its name where no other map has it", demandOption: true },
+  map: { ...text, takes: "map", describe: "Id of the map, or its name where no other map has it", demandOption: true },
 } as const;
 
 /** How features of the input are known on the map. */
 export const matchingOptions = grouped("Which feature is which:", {
   "remote-field": {
     ...text,
+    takes: "field",
     describe: "Property that identifies a feature on both sides, or auto: the best one, which is shown",
     defaultDescription: "auto",
   },
-  match: { ...text, describe: "id: features are known by the ids of the service, as pull wrote them" },
+  match: { ...text, takes: ["id"], describe: "id: features are known by the ids of the service, as pull wrote them" },
   scope: { ...text, describe: "Look only at features with this value of a property, on both sides: source=cadastre" },
-  "on-duplicate": { ...text, describe: "first or last: the one that is taken of features of INPUT with the same key" },
-  "on-missing-key": { ...text, describe: "reject: features without a key are rejected" },
+  "on-duplicate": {
+    ...text,
+    takes: ["first", "last"],
+    describe: "first or last: the one that is taken of features of INPUT with the same key",
+  },
+  "on-missing-key": { ...text, takes: ["reject"], describe: "reject: features without a key are rejected" },
 });
 
 /** What the two sides are held against each other by. */
@@ -95,6 +100,7 @@ export const guardOptions = grouped(ofGuards, {
 export const sendingOptions = grouped("How it is written to:", {
   "update-with": {
     ...text,
+    takes: ["patch", "delete-create"],
     describe: "patch; or delete-create where the service offers no PATCH: ids change",
     defaultDescription: "patch",
   },
@@ -119,6 +125,7 @@ export const writingOptions = grouped(ofGuards, {
 export const modeOption = {
   mode: {
     ...text,
+    takes: modes,
     describe: "incremental: create and update; full: delete the rest, too; append: create everything",
     defaultDescription: "incremental",
   },

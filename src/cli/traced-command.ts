@@ -1,7 +1,7 @@
 /** A command whose spans go to a collector: itself, and what it does. */
 import type { TracesAsked } from "../tracing/environment.js";
 import { traced } from "../tracing/span.js";
-import type { Asked } from "./full-line.js";
+import type { Asked } from "./command.js";
 import { tell } from "./say.js";
 
 /** Commands that go on until they are told to stop: what they are asked for is traced, and not they. */

@@ -236,7 +236,8 @@ function planFolder(
       reason: "--rejects names one file; with a folder as output each one has its own beside it",
     });
   }
-  if (request.to === undefined) throw fault("format-undecided", { output: request.output, known: writable(host) });
+  if (request.to === undefined)
+    throw fault("format-undecided", { output: request.output.replace(/([^/\\])$/, "$1/"), known: writable(host) });
   const target = registry.get(request.to);
   const extension = target.extensions[0]!;
   const planned = new Map<string, { inputs: string[]; output: string }>();

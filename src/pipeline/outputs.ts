@@ -1,7 +1,7 @@
 /** What a conversion writes: with which writer, into files of which names, and what goes into each. */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import { longestName, shortened } from "../io/target.js";
 import { namesOf } from "../plugin/family.js";
 import type { Accepts, Format } from "../plugin/format.js";
@@ -38,13 +38,23 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
     throw fault("usage", {
       reason: `${request.output}: is an address of ${addressed.label}; leave --to ${request.to} away`,
     });
-  if (!format) throw fault("format-undecided", { output: request.output, known: writable(host) });
+  if (!format) throw undecided(request.output, host);
   if (!format.writer) throw fault("format-cannot-write", { format: format.id });
   const given = { ...format.writer.implied?.(request.output), ...request.writerOptions };
   const options = parseOptions(format.id, format.writer.options, given);
   const accepts = format.writer.accepts(options);
   if (request.output === "-" && !accepts.stream) throw fault("output-not-stream", { format: format.id });
   return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts, stem };
+}
+
+function undecided(output: string, host: Host): GeoferryError {
+  const { registry } = host;
+  const known = writable(host);
+  const extension = output === "-" ? "" : extname(output).slice(1);
+  if (extension === "") return fault("format-undecided", { output, known });
+  const readable = registry.byExtension(output)[0]?.label;
+  const extensions = registry.all().flatMap((format) => (format.writer ? format.extensions : []));
+  return fault("format-undecided", { output, known, extension, extensions, ...(readable && { readable }) });
 }
 
 /** The name that the output gets: one of several files that belong together needs the extension by which they do. */

@@ -18,18 +18,18 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin',
+      'no command "conver"; did you mean convert? There are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [
       ["frob", "a.shp"],
-      'no command "frob"; there are convert, info, check, formats, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin',
+      'no command "frob"; there are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
       ["convert", "a.shp", "b.csv", "--replace-lyaer"],
       "no flag --replace-lyaer; did you mean --replace-layer? See geoferry convert --help",
     ],
-    [["convert", "a.shp", "b.csv", "--frobnicate"], "Unknown argument: frobnicate; see geoferry convert --help"],
+    [["convert", "a.shp", "b.csv", "--frobnicate"], "no flag --frobnicate; see geoferry convert --help"],
     [
       ["convert", "-dash.geojson", "d.csv"],
       "-dash.geojson: no such flags; if it is the name of a file, begin it with ./ or put -- before it",

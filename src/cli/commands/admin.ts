@@ -52,7 +52,7 @@ const owner = {
   demandOption: true,
 } as const;
 const ofOwner = { type: "string", requiresArg: true, describe: "Only those of the account with this email" } as const;
-const email = { type: "string", describe: "EMAIL of the account", demandOption: true } as const;
+const email = { type: "string", takes: [], describe: "EMAIL of the account", demandOption: true } as const;
 
 const userAdd: Command<UserArguments> = {
   usage: "admin user add <email>",
@@ -105,7 +105,7 @@ const userSetPassword: Command<UserArguments> = {
 const mapAdd: Command<MapAddArguments> = {
   usage: "admin map add <name>",
   summary: "Add a map, and print its id",
-  positionals: { name: { type: "string", describe: "NAME of the map", demandOption: true } },
+  positionals: { name: { type: "string", takes: [], describe: "NAME of the map", demandOption: true } },
   options: {
     ...storeOptions,
     owner,
@@ -138,7 +138,7 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
 const mapRemove: Command<MapRemoveArguments> = {
   usage: "admin map remove <id>",
   summary: "Remove a map",
-  positionals: { id: { type: "string", describe: "ID of the map", demandOption: true } },
+  positionals: { id: { type: "string", takes: [], describe: "ID of the map", demandOption: true } },
   options: {
     ...storeOptions,
     "with-features": { type: "boolean", describe: "Also if there are features on it, which are lost" },
@@ -197,7 +197,7 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
 const credentialRevoke: Command<CredentialRevokeArguments> = {
   usage: "admin credential revoke <client>",
   summary: "End a credential, and the access tokens that it got",
-  positionals: { client: { type: "string", describe: "CLIENT id", demandOption: true } },
+  positionals: { client: { type: "string", takes: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
   examples: [["admin credential revoke gfc_jx1f0… --data maps", "at once"]],
   run: (args) =>

@@ -80,7 +80,12 @@ export const checkCommand: Command<CheckArguments> = {
   options: {
     ...inspectOptions,
     strict: { type: "boolean", describe: "Suspicions count as problems" },
-    map: { type: "string", requiresArg: true, describe: "Id or name of a map that INPUT shall lie where it lies" },
+    map: {
+      type: "string",
+      requiresArg: true,
+      takes: "map",
+      describe: "Id or name of a map that INPUT shall lie where it lies",
+    },
   },
   examples: [
     ["check parcels.shp", "are all geometries valid, and where they should be?"],

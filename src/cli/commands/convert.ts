@@ -57,7 +57,7 @@ export const convertCommand: Command<ConvertArguments> = {
     append: existingOptions.append,
     overwrite: existingOptions.overwrite,
     "replace-layer": existingOptions["replace-layer"],
-    update: { ...flag, describe: "Leave outputs that are newer than their inputs" },
+    update: { ...flag, group: "Output:", describe: "Leave outputs that are newer than their inputs" },
     "allow-empty": existingOptions["allow-empty"],
     "on-name-clash": {
       ...text,

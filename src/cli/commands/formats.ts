@@ -73,7 +73,7 @@ const longestId = (formats: readonly Format[]): number => Math.max(12, ...format
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
   summary: "Show which formats there are, what reads and what writes, and the options of one",
-  positionals: { name: { type: "string", describe: "A format: its options" } },
+  positionals: { name: { type: "string", describe: "FORMAT whose options are shown", takes: "format" } },
   options: {},
   examples: [
     ["formats", "all formats"],

@@ -84,7 +84,9 @@ const recordOf = (grid: PublishedGrid, installed: string | null) => ({ type: "gr
 const listCommand: Command<ListArguments> = {
   usage: "grids list [words..]",
   summary: "List the shift grids that PROJ publishes, and which of them are on this machine",
-  positionals: { words: { type: "string", array: true, describe: "Only those in whose description all WORDS occur" } },
+  positionals: {
+    words: { type: "string", array: true, takes: [], describe: "WORDS... that all occur in the description" },
+  },
   options: {
     bbox: {
       type: "string",
@@ -145,7 +147,14 @@ const whereCommand: Command<CommonArguments> = {
 const getCommand: Command<GetArguments> = {
   usage: "grids get [names..]",
   summary: "Download shift grids that PROJ publishes into the cache, where every reprojection finds them",
-  positionals: { names: { type: "string", array: true, describe: "Names of grids, as geoferry grids list has them" } },
+  positionals: {
+    names: {
+      type: "string",
+      array: true,
+      takes: "grid",
+      describe: "NAMES... of grids, as geoferry grids list has them",
+    },
+  },
   options: { ...inputOptions, ...endpointOption },
   examples: [
     ["grids get ca_nrc_ntv2_0.tif", "the grid of Canada for NAD27"],

@@ -28,14 +28,14 @@ export interface InfoArguments extends MapInputArguments, GridArguments {
 }
 
 export const inspectOptions = {
-  from: { type: "string", requiresArg: true, describe: "Format of the input" },
+  from: { ...readingOptions.from, describe: "Format of the input" },
   layer: readingOptions.layer,
-  in: { type: "string", array: true, requiresArg: true, describe: "Option of the reader: key=value" },
-  "source-crs": { type: "string", requiresArg: true, describe: "What the coordinates of the input are in" },
+  in: { ...readingOptions.in, describe: "Option of the reader: key=value" },
+  "source-crs": { ...readingOptions["source-crs"], describe: "What the coordinates of the input are in" },
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
   "standard-grids": readingOptions["standard-grids"],
-  "skip-errors": { type: "boolean", describe: "Read past damage of the input" },
+  "skip-errors": { ...readingOptions["skip-errors"], describe: "Read past damage of the input" },
   workers: readingOptions.workers,
   ...mapInputOptions,
 } as const;

@@ -14,6 +14,7 @@ export const logoutCommand: Command<LogoutArguments> = {
     profile: {
       type: "string",
       requiresArg: true,
+      takes: "profile",
       describe: "Name that it is kept under",
       defaultDescription: "default",
     },

@@ -1,5 +1,6 @@
 import { namesOf } from "../arguments.js";
-import { type Command, type CommonArguments, grouped } from "../command.js";
+import type { Command, CommonArguments } from "../command.js";
+import { grouped } from "../flag.js";
 import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import type { ServiceArguments } from "../service-options.js";

@@ -50,6 +50,7 @@ export const serveCommand: Command<ServeArguments> = {
     },
     "log-level": {
       ...text,
+      takes: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
       describe: "Least that is logged: trace, debug, info, warn, error, fatal, silent",
       defaultDescription: "info; with --quiet error",
     },

@@ -1,0 +1,21 @@
+import type { Command, CommonArguments } from "../command.js";
+
+interface HelpArguments extends CommonArguments {
+  readonly command: readonly string[];
+}
+
+export const helpCommand: Command<HelpArguments> = {
+  usage: "help [command..]",
+  summary: "Show all commands, or the flags and examples of one",
+  positionals: { command: { type: "string", array: true, describe: "COMMAND", takes: "command" } },
+  options: {},
+  examples: [
+    ["help convert", "the same as geoferry convert --help"],
+    ["help admin map add", "a command of several words"],
+  ],
+  async run({ command }) {
+    const { helpOf } = await import("../help.js");
+    process.stdout.write(helpOf(command, process.stdout));
+    return 0;
+  },
+};

@@ -1,0 +1,224 @@
+/** What `--help` prints: examples first, then the flags by what they are for. */
+import { version } from "../version.js";
+import {
+  type Command,
+  type CommonArguments,
+  commandNameIn,
+  commands,
+  common,
+  type Flag,
+  following,
+  groups,
+} from "./command.js";
+import type { ValueKind } from "./flag.js";
+import { unknownCommand } from "./mistakes.js";
+import { capacityOf } from "./read-line.js";
+import { columnsOf, type Paint, paintFor, wrapped } from "./terminal.js";
+
+export const versionText = `${version}\n`;
+
+/** The commands by what they are for. */
+export const purposes: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ["Files and databases:", ["convert", "info", "check", "formats", "grids"]],
+  ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "maps"]],
+  ["Access to a service:", ["login", "logout", "whoami"]],
+  ["Scheduled jobs:", ["run", "worker"]],
+  ["A service of your own:", ["serve", "admin"]],
+  ["Help:", ["help", "completion"]],
+];
+
+const firstExamples: Command<CommonArguments>["examples"] = [
+  ["convert roads.shp roads.geojson", "one file, in WGS84"],
+  ["convert 'in/*.shp' out/ --to geopackage --target-crs EPSG:25832", "many, reprojected"],
+  ["info roads.shp", "layers, fields, coordinate reference system"],
+  ["push places.gpkg --map 7c0e6a52-… --dry-run", "what an update of a map would do"],
+];
+
+/** The word in capitals that stands for a value. */
+const placeholders: Readonly<Record<ValueKind, string>> = {
+  "input-format": "FORMAT",
+  "output-format": "FORMAT",
+  format: "FORMAT",
+  "reader-option": "KEY=VALUE",
+  "writer-option": "KEY=VALUE",
+  crs: "CRS",
+  layer: "NAME",
+  field: "FIELD",
+  "field=name": "OLD=NEW",
+  "field=type": "FIELD=TYPE",
+  map: "ID",
+  profile: "NAME",
+  grid: "NAME",
+  command: "COMMAND",
+  path: "PATH",
+};
+
+/** Longer lists of choices stand in the description alone. */
+const longestChoices = 32;
+
+function valueText({ type, takes, onDisk, bare }: Flag): string {
+  if (type === "boolean") return "";
+  const choices = typeof takes === "object" ? takes.join("|") : "";
+  const word =
+    typeof takes === "string"
+      ? placeholders[takes]
+      : choices !== "" && choices.length <= longestChoices
+        ? choices
+        : onDisk
+          ? "PATH"
+          : "VALUE";
+  return bare === undefined ? ` ${word}` : `[=${word}]`;
+}
+
+/**
+ * The help that a line asks for: of a command, of a group of commands, or of all.
+ * @param line with or without the flags
+ * @throws usage where its first word calls no command
+ */
+export function helpOf(line: readonly string[], stream: NodeJS.WriteStream): string {
+  const words = line.filter((argument, at) => !argument.startsWith("-") && line[at - 1] !== "--color");
+  const page = new Page(columnsOf(stream, process.env), paintFor(stream));
+  const name = commandNameIn(words);
+  if (name !== null) return commandHelp(page, name, commands[name]!);
+  let group = "";
+  for (const word of words) {
+    if (!Object.hasOwn(groups, group + word)) throw unknownCommand(words);
+    group += `${word} `;
+  }
+  return group === "" ? allHelp(page) : groupHelp(page, group.trimEnd());
+}
+
+/** Lines of a help text, as wide as the terminal. */
+class Page {
+  private text = "";
+
+  constructor(
+    private readonly width: number,
+    private readonly paint: Paint,
+  ) {}
+
+  paragraph(text: string): this {
+    for (const line of wrapped(text, this.width)) this.text += `${line}\n`;
+    return this.gap();
+  }
+
+  heading(text: string): this {
+    this.text += `${this.paint("bold", text)}\n`;
+    return this;
+  }
+
+  gap(): this {
+    this.text += "\n";
+    return this;
+  }
+
+  examples(list: Command<CommonArguments>["examples"]): this {
+    if (list.length === 0) return this;
+    this.heading("Examples:");
+    for (const [line, what] of list) {
+      this.text += `  ${this.paint("cyan", `geoferry ${line}`)}\n`;
+      for (const part of wrapped(what, this.width - 6)) this.text += `      ${part}\n`;
+    }
+    return this.gap();
+  }
+
+  /** Terms with their descriptions beside them, or below them where there is no room. */
+  list(rows: readonly (readonly [term: string, what: string])[]): this {
+    const longest = Math.max(0, ...rows.map(([term]) => term.length));
+    const column = Math.min(longest, 28, Math.floor(this.width * 0.35)) + 4;
+    for (const [term, what] of rows) {
+      const lines = wrapped(what, this.width - column);
+      const fits = term.length + 4 <= column;
+      const first = fits ? (lines.shift() ?? "") : "";
+      const lead =
+        first === ""
+          ? `  ${this.paint("cyan", term)}`
+          : `  ${this.paint("cyan", term)}${" ".repeat(column - term.length - 2)}`;
+      this.text += `${lead}${first}\n`;
+      for (const line of lines) this.text += `${" ".repeat(column)}${line}\n`;
+    }
+    return this.gap();
+  }
+
+  toString(): string {
+    return `${this.text.trimEnd()}\n`;
+  }
+}
+
+function allHelp(page: Page): string {
+  page.paragraph("geoferry COMMAND ...: carries geographic features between files, databases and maps.");
+  page.examples(firstExamples);
+  const known = new Set(purposes.flatMap(([, names]) => names));
+  const others = following("").filter((name) => !known.has(name));
+  const all = others.length === 0 ? purposes : [...purposes, ["More:", others] as const];
+  for (const [heading, names] of all)
+    page.heading(heading).list(names.map((name) => [name, summaryOf(name).replace(/: .*/, "")]));
+  page.heading("Every command:").list(flagRows({ ...common, ...answers }));
+  return page
+    .paragraph("geoferry help COMMAND, or geoferry COMMAND --help, has the flags of a command and more examples.")
+    .toString();
+}
+
+function groupHelp(page: Page, group: string): string {
+  page.paragraph(`geoferry ${group} COMMAND ...: ${lowered(groups[group]!)}.`);
+  const names = following(`${group} `);
+  page.examples(names.flatMap((name) => commands[name]?.examples.slice(0, 1) ?? []));
+  page.heading("Commands:").list(names.map((name) => [name, summaryOf(name).replace(/: .*/, "")]));
+  return page.paragraph(`geoferry ${group} COMMAND --help has the flags of one.`).toString();
+}
+
+function commandHelp(page: Page, name: string, command: Command<CommonArguments>): string {
+  page.paragraph(`geoferry ${name}${argumentsOf(command)}`).paragraph(`${command.summary}.`);
+  page.examples(command.examples);
+  for (const [heading, flags] of byGroup(command.options)) page.heading(heading).list(flagRows(flags));
+  page.heading("Every command:").list(flagRows({ ...common, ...answers }));
+  return page.toString();
+}
+
+const lowered = (text: string): string => text[0]!.toLowerCase() + text.slice(1);
+
+const summaryOf = (name: string): string => groups[name] ?? commands[name]!.summary;
+
+/** " INPUT... OUTPUT": what the positionals say of themselves, up to where their description begins. */
+function argumentsOf({ usage, positionals }: Command<CommonArguments>): string {
+  const { name, least } = capacityOf(usage);
+  const positional = positionals[name];
+  if (!positional) return "";
+  const [words] = /^[A-Z]\S*(?: [A-Z]\S*)*/.exec(positional.describe) ?? [name.toUpperCase()];
+  const plain = words.replace(/[,:]$/, "");
+  return least > 0 ? ` ${plain}` : ` [${plain}]`;
+}
+
+/** What every command answers, too. */
+const answers: Readonly<Record<string, Flag>> = {
+  help: { type: "boolean", alias: "h", describe: "Print this help" },
+  version: { type: "boolean", describe: "Print the version" },
+};
+
+/** The flags by their headings, in the order in which these occur; those without one first. */
+function byGroup(flags: Readonly<Record<string, Flag>>): [heading: string, Record<string, Flag>][] {
+  const found = new Map<string, Record<string, Flag>>();
+  const withFirst = Object.entries(flags).sort(
+    ([, a], [, b]) => Number(b.group === undefined) - Number(a.group === undefined),
+  );
+  for (const [name, flag] of withFirst) {
+    const heading = flag.group ?? "Flags:";
+    found.set(heading, { ...found.get(heading), [name]: flag });
+  }
+  return [...found];
+}
+
+function flagRows(flags: Readonly<Record<string, Flag>>): [term: string, what: string][] {
+  return Object.entries(flags).map(([name, flag]) => {
+    const letter = flag.alias === undefined ? "" : `-${flag.alias}, `;
+    const term = flag.default === true ? `--no-${name}` : `${letter}--${name}${valueText(flag)}`;
+    const what = flag.describe.replace(`--no-${name} `, "");
+    const facts = [
+      ...(flag.demandOption ? ["needed"] : []),
+      ...(flag.array ? ["can be given several times"] : []),
+      ...(flag.defaultDescription === undefined ? [] : [`default: ${flag.defaultDescription}`]),
+    ];
+    const text = flag.default === true ? what[0]!.toUpperCase() + what.slice(1) : what;
+    return [term, facts.length === 0 ? text : `${text} (${facts.join("; ")})`];
+  });
+}

@@ -1,0 +1,125 @@
+/** What a command gets of its line, and which lines are wrong. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { protectArguments } from "../../src/cli/arguments.js";
+import { commandNameIn, commands } from "../../src/cli/command.js";
+import { mistakeIn } from "../../src/cli/mistakes.js";
+import { readLine } from "../../src/cli/read-line.js";
+
+function read(line: readonly string[]): Record<string, unknown> | null {
+  const name = commandNameIn(line)!;
+  return readLine(protectArguments(line).slice(name.split(" ").length), commands[name]!) as Record<
+    string,
+    unknown
+  > | null;
+}
+
+describe("a line is read", () => {
+  const cases: readonly (readonly [string[], Record<string, unknown>])[] = [
+    [["convert", "a.csv", "b.shp"], { paths: ["a.csv", "b.shp"], reproject: true }],
+    [["convert", "-", "out/"], { paths: ["stdio:", "out/"], reproject: true }],
+    [
+      ["convert", "a", "b", "--target-crs", "EPSG:25832", "--overwrite", "-qv"],
+      { paths: ["a", "b"], reproject: true, targetCrs: "EPSG:25832", overwrite: true, quiet: true, verbose: true },
+    ],
+    [
+      ["convert", "--layer=x", "a", "--layer", "y,z", "b", "--no-reproject", "--no-json"],
+      { paths: ["a", "b"], reproject: false, layer: ["x", "y,z"], json: false },
+    ],
+    [
+      ["convert", "a", "b", "--bbox", "-10,40,5,50", "--limit", "5", "--where", "a = 'b'"],
+      { paths: ["a", "b"], reproject: true, bbox: "-10,40,5,50", limit: "5", where: "a = 'b'" },
+    ],
+    [
+      ["convert", "a", "b", "--select='a'", '--out="k=v"'],
+      { paths: ["a", "b"], reproject: true, select: ["'a'"], out: ['"k=v"'] },
+    ],
+    [["info", "a", "b", "--in", "k=v"], { inputs: ["a", "b"], in: ["k=v"] }],
+    [["check", "a", "--strict"], { inputs: ["a"], strict: true }],
+    [["formats"], {}],
+    [["serve", "--port", "0", "--json"], { port: "0", json: true }],
+    [["serve", "--limit", "a=1", "--limit=b=2"], { limit: ["a=1", "b=2"] }],
+    [["admin", "user", "add", "ada@example.org", "--data", "maps"], { email: "ada@example.org", data: "maps" }],
+    [["admin", "map", "list"], {}],
+    [["admin", "map", "add", "5", "--owner", "a@b", "--private"], { name: "5", owner: "a@b", private: true }],
+    [["formats", "csv", "--plugin", "./x.js"], { name: "csv", plugin: ["./x.js"] }],
+    // What other parsers take for words of their own, numbers or flags.
+    [["convert", "a", "help"], { paths: ["a", "help"], reproject: true }],
+    [["convert", "--overwrite", "true", "5"], { paths: ["true", "5"], reproject: true, overwrite: true }],
+    [["convert", "a", "b", "--json", "--json"], { paths: ["a", "b"], reproject: true, json: true }],
+    [["convert", "--", "-1.csv", "--b"], { paths: ["./-1.csv", "./--b"], reproject: true }],
+    [["convert", "a", "b", "--where=-x > 3"], { paths: ["a", "b"], reproject: true, where: "-x > 3" }],
+    [["serve", "--trust-proxy"], { trustProxy: "loopback,linklocal,uniquelocal" }],
+    [["serve", "--trust-proxy", "--json"], { trustProxy: "loopback,linklocal,uniquelocal", json: true }],
+    [["serve", "--trust-proxy", "10.0.0.1"], { trustProxy: "10.0.0.1" }],
+    [["help", "admin", "map"], { command: ["admin", "map"] }],
+  ];
+  test.each(cases)("%j", (line, args) => {
+    expect(read(line)).toEqual(args);
+  });
+});
+
+test.each([
+  ["convert"],
+  ["convert", "--help"],
+  ["convert", "a", "b", "--version"],
+  ["convert", "a", "b", "--unheard"],
+  ["convert", "a", "b", "--overwrite=yes"],
+  ["convert", "a", "b", "--from"],
+  ["convert", "a", "b", "--from", "--to"],
+  ["convert", "a", "b", "--from="],
+  ["convert", "a", "b", "--from", "csv", "--from", "shp"],
+  ["convert", "a", "b", "--no-from"],
+  ["convert", "a", "b", "-x"],
+  ["formats", "csv", "shp"],
+  ["serve", "maps"],
+  ["admin", "map", "add", "Parks"],
+  ["admin", "user", "add"],
+])("is wrong, and it is said why: %s %s %s %s %s %s %s", (...line) => {
+  expect(read(line)).toBeNull();
+});
+
+test("whatever is typed is read, or there is a word on what is wrong", () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      "a.csv",
+      "5",
+      "-5,6",
+      "true",
+      "-",
+      "--",
+      "k=v",
+      "'q'",
+      "a b",
+      "ü",
+      "__proto__",
+      "check",
+      "-q",
+      "-xq",
+    ),
+    fc.constantFrom(
+      "--from",
+      "--layer=",
+      "--overwrite",
+      "--no-overwrite",
+      "--no-from",
+      "--json=1",
+      "--owner",
+      "-f",
+      "-t_srs",
+    ),
+    fc.string({ maxLength: 6 }),
+  );
+  const line = fc.tuple(fc.constantFrom(...Object.keys(commands)), fc.array(word, { maxLength: 6 }));
+  fc.assert(
+    fc.property(line, ([name, rest]) => {
+      const words = protectArguments([...name.split(" "), ...rest]).slice(name.split(" ").length);
+      if (readLine(words, commands[name]!) !== null) return;
+      const { code, message } = mistakeIn(name, words);
+      expect(code).toBe("usage");
+      expect(message).toMatch(/\S/);
+      expect(message).not.toMatch(/undefined|needs ;|needs $/);
+    }),
+    { numRuns: 500 },
+  );
+});
