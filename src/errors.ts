@@ -75,7 +75,11 @@ export const registry = {
     (e) => `${e.output}: whoever read it has closed it; the rest was not written`,
   ),
 
-  "input-missing": entry<Named>("input", (e) => `${e.source}: there is no such file or folder`),
+  "input-missing": entry<Named>("input", (e) =>
+    /[*?[\]{}]/.test(e.source)
+      ? `${e.source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
+      : `${e.source}: there is no such file or folder`,
+  ),
   "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
   "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty`),
   "input-unrecognised": entry<Named & { known: readonly string[] }>(
@@ -89,7 +93,11 @@ export const registry = {
       `${e.source}: could be ${e.formats.join(" or ")}; say which with ${e.formats.map((f) => `--from ${f}`).join(" or ")}`,
   ),
   "input-corrupt": entry<InSource>("input", (e) => `${at(e.source, e.place)}: ${e.reason}`),
-  "input-truncated": entry<InSource>("input", (e) => `${at(e.source, e.place)}: the file ends early: ${e.reason}`),
+  "input-truncated": entry<InSource>(
+    "input",
+    (e) =>
+      `${at(e.source, e.place)}: the file ends early: ${e.reason}; get the whole file${e.place ? ", or read what is there with --skip-errors" : ""}`,
+  ),
   /** `found`: what the file has in place of `wanted`. */
   "input-not-understood": entry<Named & { format: string; wanted: string; found: readonly string[] }>(
     "input",
@@ -174,7 +182,8 @@ export const registry = {
   unsupported: entry<InSource>("unsupported", (e) => `${at(e.source, e.place)}: ${e.reason}`),
   lossy: entry<{ losses: readonly string[] }>(
     "unsupported",
-    (e) => `--strict: the target cannot hold everything: ${e.losses.join("; ")}`,
+    (e) =>
+      `--strict: the target cannot hold everything: ${e.losses.join("; ")}; without --strict that is reported and left out`,
   ),
 
   "crs-missing": entry<Named & { reason: string }>(
@@ -361,7 +370,7 @@ export const registry = {
   "guard-rejects": entry<{ rejected: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written`,
+      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input`,
   ),
   "guard-losses": entry<{ count: number; limit: string; examples: readonly string[] }>(
     "guard",

@@ -52,7 +52,7 @@ describe("the package", () => {
   test("takes its dependencies from where they are installed", () => {
     const names = new Set(
       built.flatMap((path) =>
-        [...textOf(path).matchAll(/(?<![-\w"])(?:from|import\() ?"([^."#][^"]*)"/g)].map((match) => match[1]!),
+        [...textOf(path).matchAll(/(?<![-\w"])(?:from|import\() ?"([^."#][^"\n]*)"/g)].map((match) => match[1]!),
       ),
     );
     const foreign = [...names].filter((name) => !name.startsWith("node:"));

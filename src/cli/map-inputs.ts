@@ -25,9 +25,10 @@ export function mapReader(args: MapInputArguments): ReadMap {
     const { signal } = question;
     const service = services.get(signal) ?? serviceFrom(args, signal);
     services.set(signal, service);
+    // Before anything else: a refusal that nothing waits for would end the process.
+    const client = await service;
     const { readMapInput } = await import("../remote/map-input.js");
     const { findMap } = await import("../remote/find-map.js");
-    const client = await service;
     return readMapInput(client.map(await findMap(client, question.id)), question, {
       trustPages: args.trustPages ?? false,
     });

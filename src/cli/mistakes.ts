@@ -14,13 +14,14 @@ const usage = (reason: string): GeoferryError => fault("usage", { reason });
 /**
  * What is wrong with a line that calls a command and that `readLine` does not take.
  * @param name the words that call the command
- * @param line what follows them, as `protectArguments` gives it
+ * @param line what follows them, as `protectArguments` gives it, with what the environment adds
+ * @param typed the same without that
  */
-export function mistakeIn(name: string, line: readonly string[]): GeoferryError {
+export function mistakeIn(name: string, line: readonly string[], typed = line): GeoferryError {
   const command = commands[name]!;
   const flags = flagsOf(command);
   const see = `see geoferry ${name} --help`;
-  const foreign = foreignLine(name, line, flags);
+  const foreign = foreignLine(name, typed, flags);
   if (foreign !== null) return usage(foreign);
   const { positionals, given, mistake } = walk(line, flags);
   if (mistake !== null) {

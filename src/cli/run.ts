@@ -55,19 +55,21 @@ async function read(argv: readonly string[]): Promise<Asked | null> {
   const name = commandNameIn(argv);
   const command = name === null ? undefined : commands[name];
   const options = command ? { ...common, ...command.options } : common;
-  const line = withEnvironment(protectArguments(argv), options, process.env);
+  const typed = protectArguments(argv);
+  const line = withEnvironment(typed, options, process.env);
   setColorMode(colorModeIn(line));
   if (name !== null && command) {
-    const rest = line.slice(name.split(" ").length);
+    const after = name.split(" ").length;
+    const rest = line.slice(after);
     const args = readLine(rest, command);
     if (args) return { command, args };
     if (await isAnswered(line)) return null;
     const { mistakeIn } = await import("./mistakes.js");
-    throw mistakeIn(name, rest);
+    throw mistakeIn(name, rest, typed.slice(after));
   }
   if (await isAnswered(line)) return null;
   const { unknownCommand } = await import("./mistakes.js");
-  throw unknownCommand(protectArguments(argv));
+  throw unknownCommand(typed);
 }
 
 /** Whether the line asks for help or the version, and nothing else is to be done. */

@@ -21,7 +21,8 @@ export const remoteErrors = {
   ),
   "remote-forbidden": entry<OnMap>(
     "authentication",
-    (e) => `map ${e.map} of ${e.service} belongs to another account, and only its owner may write to it`,
+    (e) =>
+      `map ${e.map} of ${e.service} belongs to another account, and only its owner may write to it; take the credentials of its owner with --profile or geoferry login`,
   ),
   "remote-map-missing": entry<OnMap>(
     "conflict",

@@ -156,7 +156,9 @@ function writableCrs(writer: ChosenWriter, target: Crs | null, all: readonly (Cr
   const alike = all.every((crs) => crs === first || (crs !== null && first !== null && sameCrs(crs, first)));
   if (!alike && target === null && all.every((crs) => crs !== null)) {
     const names = [...new Set(all.map((crs) => crs?.id ?? crs?.name))].join(" and ");
-    throw fault("usage", { reason: `--no-reproject would put coordinates in ${names} into one layer` });
+    throw fault("usage", {
+      reason: `--no-reproject would put coordinates in ${names} into one layer; leave it away, or write to a folder, where each input has a file of its own`,
+    });
   }
   const common = alike ? first : null;
   if (common === null || writer.accepts.crs === "any" || isWgs84(common)) return common;

@@ -129,7 +129,7 @@ describe("Tab completes", () => {
 /** What is offered where a line ends. */
 async function offered(line: string, shell = "zsh"): Promise<string[]> {
   const words = line.split(" ");
-  const { offers } = await offersAt({ shell, words: words.slice(0, -1), current: words.at(-1)! });
+  const { offers } = await offersAt({ shell, words: words.slice(0, -1), current: words.at(-1)! }, 30_000);
   return offers.map(({ value }) => value);
 }
 

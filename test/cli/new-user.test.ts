@@ -291,3 +291,45 @@ test("a mistake is a record where the environment asks for records", () => {
   const { stdout } = geoferry(["convert", "a.shp"], { env: { GEOFERRY_JSON: "1" } });
   expect(records(stdout)).toMatchObject([{ type: "error", code: "usage", exit: 2 }]);
 });
+
+describe("advice", () => {
+  const run = (line: string) =>
+    geoferry(line.split(" "), { cwd: scratch.folder, env: { XDG_CONFIG_HOME: scratch.folder } });
+  writeFileSync(
+    scratch.path("cut-off.geojson"),
+    '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}},{"type":"Fea',
+  );
+  writeFileSync(scratch.path("far.csv"), "lon,lat\n1,2\n1,200\n");
+
+  test("for a pattern that no file fits is not that a file is missing", () => {
+    const { status, stderr } = run("info nowhere/*.shp");
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: "geoferry: nowhere/*.shp: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'\n",
+    });
+  });
+
+  test("for a file that ends early works", () => {
+    const refused = run("convert cut-off.geojson cut-off.csv");
+    expect(refused.status).toBe(3);
+    expect(refused.stderr).toContain("get the whole file, or read what is there with --skip-errors");
+    expect(run("convert cut-off.geojson cut-off.csv --skip-errors").stderr).toContain("cut-off.csv: 1 feature");
+  });
+
+  test("for too many rejects works", () => {
+    const line = "convert far.csv far.geojson --source-crs EPSG:4326 --max-rejects";
+    const refused = run(`${line} 0`);
+    expect(refused.status).toBe(7);
+    expect(refused.stderr).toContain("with a higher limit they go to a rejects file with their reasons");
+    expect(run(`${line} 1`).stderr).toContain("1 feature rejected, with the reasons in far.geojson.rejects.geojsonl");
+  });
+
+  test.each(["pull x.csv --map abc", "convert map:abc x.csv", "info map:abc"])(
+    "of %s without a service is how to name one, and no stack",
+    (line) => {
+      const { status, stderr } = run(line);
+      expect(stderr).toMatch(/^geoferry: which service\?.*geoferry login URL --client-id ID/);
+      expect(status).toBe(2);
+    },
+  );
+});

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { protectArguments } from "../../src/cli/arguments.js";
 import { commandNameIn, commands } from "../../src/cli/command.js";
 import { mistakeIn } from "../../src/cli/mistakes.js";
-import { readLine } from "../../src/cli/read-line.js";
+import { camelCase, readLine } from "../../src/cli/read-line.js";
 
 function read(line: readonly string[]): Record<string, unknown> | null {
   const name = commandNameIn(line)!;
@@ -14,13 +14,20 @@ function read(line: readonly string[]): Record<string, unknown> | null {
   > | null;
 }
 
+/** Flags that are on unless the line says otherwise. */
+function standardOf(line: readonly string[]): Record<string, unknown> {
+  const { options } = commands[commandNameIn(line)!]!;
+  const on = Object.entries(options).filter(([, flag]) => flag.default === true);
+  return Object.fromEntries(on.map(([name]) => [camelCase(name), true]));
+}
+
 describe("a line is read", () => {
   const cases: readonly (readonly [string[], Record<string, unknown>])[] = [
-    [["convert", "a.csv", "b.shp"], { paths: ["a.csv", "b.shp"], reproject: true }],
-    [["convert", "-", "out/"], { paths: ["stdio:", "out/"], reproject: true }],
+    [["convert", "a.csv", "b.shp"], { paths: ["a.csv", "b.shp"] }],
+    [["convert", "-", "out/"], { paths: ["stdio:", "out/"] }],
     [
       ["convert", "a", "b", "--target-crs", "EPSG:25832", "--overwrite", "-qv"],
-      { paths: ["a", "b"], reproject: true, targetCrs: "EPSG:25832", overwrite: true, quiet: true, verbose: true },
+      { paths: ["a", "b"], targetCrs: "EPSG:25832", overwrite: true, quiet: true, verbose: true },
     ],
     [
       ["convert", "--layer=x", "a", "--layer", "y,z", "b", "--no-reproject", "--no-json"],
@@ -28,12 +35,9 @@ describe("a line is read", () => {
     ],
     [
       ["convert", "a", "b", "--bbox", "-10,40,5,50", "--limit", "5", "--where", "a = 'b'"],
-      { paths: ["a", "b"], reproject: true, bbox: "-10,40,5,50", limit: "5", where: "a = 'b'" },
+      { paths: ["a", "b"], bbox: "-10,40,5,50", limit: "5", where: "a = 'b'" },
     ],
-    [
-      ["convert", "a", "b", "--select='a'", '--out="k=v"'],
-      { paths: ["a", "b"], reproject: true, select: ["'a'"], out: ['"k=v"'] },
-    ],
+    [["convert", "a", "b", "--select='a'", '--out="k=v"'], { paths: ["a", "b"], select: ["'a'"], out: ['"k=v"'] }],
     [["info", "a", "b", "--in", "k=v"], { inputs: ["a", "b"], in: ["k=v"] }],
     [["check", "a", "--strict"], { inputs: ["a"], strict: true }],
     [["formats"], {}],
@@ -44,18 +48,18 @@ describe("a line is read", () => {
     [["admin", "map", "add", "5", "--owner", "a@b", "--private"], { name: "5", owner: "a@b", private: true }],
     [["formats", "csv", "--plugin", "./x.js"], { name: "csv", plugin: ["./x.js"] }],
     // What other parsers take for words of their own, numbers or flags.
-    [["convert", "a", "help"], { paths: ["a", "help"], reproject: true }],
-    [["convert", "--overwrite", "true", "5"], { paths: ["true", "5"], reproject: true, overwrite: true }],
-    [["convert", "a", "b", "--json", "--json"], { paths: ["a", "b"], reproject: true, json: true }],
-    [["convert", "--", "-1.csv", "--b"], { paths: ["./-1.csv", "./--b"], reproject: true }],
-    [["convert", "a", "b", "--where=-x > 3"], { paths: ["a", "b"], reproject: true, where: "-x > 3" }],
+    [["convert", "a", "help"], { paths: ["a", "help"] }],
+    [["convert", "--overwrite", "true", "5"], { paths: ["true", "5"], overwrite: true }],
+    [["convert", "a", "b", "--json", "--json"], { paths: ["a", "b"], json: true }],
+    [["convert", "--", "-1.csv", "--b"], { paths: ["./-1.csv", "./--b"] }],
+    [["convert", "a", "b", "--where=-x > 3"], { paths: ["a", "b"], where: "-x > 3" }],
     [["serve", "--trust-proxy"], { trustProxy: "loopback,linklocal,uniquelocal" }],
     [["serve", "--trust-proxy", "--json"], { trustProxy: "loopback,linklocal,uniquelocal", json: true }],
     [["serve", "--trust-proxy", "10.0.0.1"], { trustProxy: "10.0.0.1" }],
     [["help", "admin", "map"], { command: ["admin", "map"] }],
   ];
   test.each(cases)("%j", (line, args) => {
-    expect(read(line)).toEqual(args);
+    expect(read(line)).toEqual({ ...standardOf(line), ...args });
   });
 });
 

@@ -14,12 +14,14 @@ export async function complete([shell = "", ...argv]: readonly string[]): Promis
   return 0;
 }
 
+/** Milliseconds: whoever pressed Tab does not wait longer for a large file. */
+const usualPatience = 2000;
+
 /** What can stand where the cursor is. Nothing that the line names is opened unless layers or fields are asked for. */
-export async function offersAt({
-  words,
-  current,
-  shell,
-}: Pick<Cursor, "words" | "current" | "shell">): Promise<Offers> {
+export async function offersAt(
+  { words, current, shell }: Pick<Cursor, "words" | "current" | "shell">,
+  patience = usualPatience,
+): Promise<Offers> {
   const name = commandNameIn(words);
   if (name === null) return beforeCommand(words, current);
   const command = commands[name]!;
@@ -27,7 +29,7 @@ export async function offersAt({
   const { given, paths, open, isOver } = read(words.slice(name.split(" ").length), flags);
   const plugins = given.get("plugin") ?? [];
   const registry = await openRegistry(plugins).catch(() => openRegistry([]));
-  const around: Surroundings = { registry, paths, flags: given, searches: shell === "fish" };
+  const around: Surroundings = { registry, paths, flags: given, searches: shell === "fish", patience };
   const ofFlag = (flag: Flag, typed: string) => valueOffers(withPath(flag), typed, flag.array === true, around);
   if (open !== null) return ofFlag(flags[open]!, current);
   const [, long, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];

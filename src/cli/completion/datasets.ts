@@ -10,10 +10,9 @@ export interface Dataset {
   readonly path: string;
   readonly from: string | undefined;
   readonly layers: readonly string[];
+  /** Milliseconds after which nothing is offered. */
+  readonly patience: number;
 }
-
-/** Milliseconds after which nothing is offered: whoever pressed Tab does not wait longer. */
-const patience = 1000;
 
 /** Rows by which the reader of a table decides its types, where it has the choice: they are not what is asked for. */
 const sampled = { sample: "10" };
@@ -28,7 +27,7 @@ async function lookedInto(
   registry: Registry,
   look: (inputs: OpenInputs) => Promise<Offer[]>,
 ): Promise<Offer[]> {
-  const timeout = AbortSignal.timeout(patience);
+  const timeout = AbortSignal.timeout(dataset.patience);
   const late = new Promise<Offer[]>((resolve) => timeout.addEventListener("abort", () => resolve([])));
   const found = async () => {
     const { path, from, layers } = dataset;

@@ -15,5 +15,7 @@ import type { shells } from "../commands/completion.js";
 
 const extensions = { bash: "bash", zsh: "zsh", fish: "fish", powershell: "ps1" } as const;
 
-export const scriptOf = (shell: (typeof shells)[number]): string =>
-  readFileSync(createRequire(import.meta.url).resolve(`#completion/geoferry.${extensions[shell]}`), "utf8");
+export function scriptOf(shell: (typeof shells)[number]): string {
+  const ofBash = createRequire(import.meta.url).resolve("#completion");
+  return readFileSync(ofBash.replace(/bash$/, extensions[shell]), "utf8");
+}

@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   /** The shell searches in all that is offered. */
   readonly searches: boolean;
+  /** Milliseconds that opening a file may take. */
+  readonly patience: number;
 }
 
 type Find = (typed: string, around: Surroundings) => Offers | Promise<Offers>;
@@ -58,11 +60,11 @@ const optionOffers =
   };
 
 /** What a file on the line has, for the loading of which there is time. */
-async function ofFile(what: "layers" | "fields", { registry, paths, flags }: Surroundings): Promise<Offer[]> {
+async function ofFile(what: "layers" | "fields", { registry, paths, flags, patience }: Surroundings): Promise<Offer[]> {
   const { fieldOffers, firstFile, layerOffers } = await import("./datasets.js");
   const path = firstFile(paths);
   if (path === undefined) return [];
-  const dataset = { path, from: flags.get("from")?.at(-1), layers: flags.get("layer") ?? [] };
+  const dataset = { path, from: flags.get("from")?.at(-1), layers: flags.get("layer") ?? [], patience };
   return what === "layers" ? layerOffers(dataset, registry) : fieldOffers(dataset, registry);
 }
 
