@@ -13,6 +13,7 @@ export interface GridArguments {
 export const endpointOption = {
   "grid-endpoint": {
     type: "string",
+    group: "Coordinates:",
     requiresArg: true,
     describe: "Server to download grids from, in place of PROJ's",
     defaultDescription: "PROJ_NETWORK_ENDPOINT, or https://cdn.proj.org",
@@ -28,6 +29,7 @@ export const gridOptions = {
   },
   "grid-download": {
     type: "boolean",
+    group: "Coordinates:",
     describe: "Download the grids that a reprojection needs",
     defaultDescription: "on where PROJ_NETWORK=ON",
   },

@@ -31,7 +31,12 @@ interface GetArguments extends InputArguments, GridArguments {
 }
 
 const inputOptions = {
-  for: { type: "string", requiresArg: true, describe: "Those that a conversion of this input would use" },
+  for: {
+    type: "string",
+    requiresArg: true,
+    takes: "path",
+    describe: "Those that a conversion of this input would use",
+  },
   "source-crs": readingOptions["source-crs"],
   "target-crs": outputOptions["target-crs"],
 } as const satisfies Readonly<Record<string, Flag>>;
