@@ -141,9 +141,14 @@ export const rejectOptions = {
     describe: badGeometryHelp,
     defaultDescription: "null",
   },
-  "max-losses": { ...text, describe: "Fail when the target cannot hold more values: 100, or 5% of the features read" },
+  "max-losses": {
+    ...text,
+    group: ofRejects,
+    describe: "Fail when the target cannot hold more values: 100, or 5% of the features read",
+  },
   "max-without-geometry": {
     ...text,
+    group: ofRejects,
     describe: "Fail when more features would be written without geometry: 100 or 5%",
   },
 } as const satisfies Readonly<Record<string, Flag>>;

@@ -61,6 +61,8 @@ export const convertCommand: Command<ConvertArguments> = {
     "allow-empty": existingOptions["allow-empty"],
     "on-name-clash": {
       ...text,
+      group: "Output:",
+      takes: ["error", "number"],
       describe: "Inputs whose outputs in a folder would get one name: error, or number all but the first",
       defaultDescription: "error",
     },
