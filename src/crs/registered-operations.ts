@@ -67,6 +67,12 @@ function readWay(cell: string): Pick<RegisteredOperation, "values" | "grids" | "
   }
 }
 
+/** Metres. EPSG writes 999 where it is unknown, or nothing; `~` marks an area offshore. */
+const accuracyIn = (cell: string): number | null => {
+  const metres = cell.replace("~", "");
+  return metres === "" || metres === "999" ? null : Number(metres);
+};
+
 export const readArea = (cell: string): Area | null =>
   cell === "" ? null : (cell.split(",").map(Number) as [number, number, number, number]);
 
@@ -91,7 +97,7 @@ export function operationsIn(
       target: target!,
       code: code!,
       name: name!,
-      accuracy: accuracy === "" || accuracy === "~" ? null : Number(accuracy!.replace("~", "")),
+      accuracy: accuracyIn(accuracy!),
       offshore: accuracy!.endsWith("~"),
       area: readArea(area!),
       ...readWay(values!),

@@ -77,8 +77,10 @@ export class RouteChooser {
         continue;
       const accuracy = accuracies[route]!;
       if (best < 0) best = route;
-      else if (offshore[route] === 0 && !Number.isNaN(accuracy)) {
+      else if (!Number.isNaN(accuracy)) {
         const had = accuracies[best]!;
+        // One for offshore only where the accuracy of the other is unknown.
+        if (offshore[route] === 1 && !Number.isNaN(had)) continue;
         if (!(accuracy >= had) || (accuracy === had && this.isNearer(route, best))) best = route;
       }
     }
