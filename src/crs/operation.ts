@@ -16,6 +16,7 @@ import { resolve } from "./parse.js";
 import { idOf, type Registry } from "./registry.js";
 import { filesOf, hasGrid, isGood, isNull, type Route, routesBetween, unknownAccuracy } from "./routes.js";
 import { worstOf } from "./statements.js";
+import { systemsLike } from "./systems-like.js";
 
 /**
  * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
@@ -121,7 +122,12 @@ async function horizontalOperation(
   const within = options.within === undefined ? area : areaAround(options.within);
   const reach = within === null ? reachAnywhere(found, limit) : reachOf(found, within, limit);
   const lacking = betterWithin(better, usable, within);
-  const reason = whyNot(a, b, found, reach, limit, files, lacking);
+  const unknown = found.length > 0 ? undefined : [source, target].find(({ geodetic }) => geodetic!.datum.code === null);
+  const reason =
+    gridAsked(a, b, files) ??
+    (unknown === undefined
+      ? whyNot(a, b, found, reach, limit, lacking)
+      : unknownDatum(unknown, unknown === source ? "--source-crs" : "--target-crs", tables));
   if (reason === null) return transformation(pair, found, reach, limit, lacking, [a, b]);
   if (options.ballpark)
     return single(pair, ballpark, "the datums differ by an unknown amount, which may be hundreds of metres");
@@ -222,14 +228,8 @@ function whyNot(
   found: readonly Route[],
   { taken, refused }: Reach,
   limit: number,
-  files: GridFiles,
   better: readonly BetterOperation[],
 ): string | null {
-  const asked = gridAsked(a, b, files);
-  if (asked !== null) return asked;
-  for (const datum of found.length === 0 ? [a, b] : []) {
-    if (datum.code === null) return `the datum "${datum.name}" is not known, nor how it lies to WGS84`;
-  }
   const advised = (reason: string, worse: readonly Route[]) =>
     [reason, ...enoughAccuracy(worse), ...remedies(better)].join("; ");
   if (found.length === 0) return advised(`no shift between ${a.name} and ${b.name} is known`, []);
@@ -245,6 +245,14 @@ function whyNot(
   const best = Math.min(...bad.map(({ accuracy }) => accuracy ?? Infinity));
   const known = worst ? "has no known accuracy" : `is accurate to ${best} m, and ${limit} m is asked for`;
   return advised(`the best operation where the data may lie ${known}`, bad);
+}
+
+/** A datum of which neither name nor numbers say how it lies to others, with the systems that may be meant. */
+function unknownDatum(definition: Definition, option: string, tables: Registry): string {
+  const { name, ellipsoid } = definition.geodetic!.datum;
+  const alike = systemsLike(definition, tables);
+  const meant = alike.length > 0 ? `: its projection and ellipsoid are those of ${alike.join(", ")}` : " by its code";
+  return `the datum "${name}" is not known, nor how it lies to WGS84 (its ellipsoid is ${ellipsoid.name}); name the system with ${option}${meant}`;
 }
 
 const reachAnywhere = (routes: readonly Route[], limit: number): Reach => ({

@@ -222,6 +222,14 @@ export class Registry {
     return this.systemNames.get(plain(name)) ?? [];
   }
 
+  /** Ids of EPSG's projected systems that are not deprecated. */
+  *projectedSystems(): Generator<string> {
+    for (const line of this.epsg.slice(1, -1).split("\n")) {
+      const [code, kind, , deprecated] = line.split("|", 4);
+      if (kind === "P" && deprecated !== "d") yield idOf(code!);
+    }
+  }
+
   area(id: string): Area | null {
     const code = codeOf(id);
     const cells = code === null ? null : this.line(code);

@@ -453,6 +453,22 @@ describe("refusals", () => {
     expect(await refused(bound)).toContain("their.gsb");
   });
 
+  it("a datum of another name on a known ellipsoid, naming the option and the systems that may be meant", async () => {
+    // UTM zone 32 on GRS 1980, as a .prj with a datum of one's own has it.
+    const own = (datum: string) =>
+      `PROJCS["Own",GEOGCS["Own",DATUM["${datum}",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`;
+    for (const datum of ["D_Unknown", "D_Our_Survey"])
+      expect(await refused(own(datum))).toMatch(
+        /name the system with --source-crs: .*EPSG:25832 \(ETRS89 \/ UTM zone 32N\)/,
+      );
+    expect(await refused("EPSG:4326", own("D_Our_Survey"))).toContain("name the system with --target-crs: ");
+    const onBessel = own("D_Our_Survey").replace(
+      '"GRS_1980",6378137.0,298.257222101',
+      '"Bessel_1841",6377397.155,299.1528128',
+    );
+    expect(await refused(onBessel.replace("0.9996", "1.0").replace("500000.0", "3500000.0"))).toContain("EPSG:31467");
+  });
+
   it("a grid asked for by name", async () => {
     expect(await refused("+proj=longlat +ellps=clrk66 +nadgrids=conus")).toContain("conus");
   });
