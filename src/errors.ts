@@ -128,8 +128,16 @@ export const registry = {
     return `${e.source}: has no field "${e.field}"${text}${instead(e.field, e.fields)}`;
   }),
   "geometry-missing": entry<
-    Named & { option: string; candidates: readonly (readonly [string, string])[]; fields: readonly string[] }
+    Named & {
+      option: string;
+      candidates: readonly (readonly [string, string])[];
+      fields: readonly string[];
+      /** Why the first feature with coordinates has no geometry; null where none has coordinates. */
+      reason: string | null;
+    }
   >("input", (e) => {
+    if (e.reason !== null)
+      return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; is ${e.option} right?`;
     const pairs = e.candidates.map(([x, y]) => `"${x}" and "${y}" look like coordinates: ${coordinateOptions(x, y)}`);
     const listed = e.fields.slice(0, mostNames).map(quoted).join(", ");
     const more = e.fields.length > mostNames ? ` and ${e.fields.length - mostNames} more` : "";

@@ -21,12 +21,12 @@ function bySource(layers: readonly OpenLayer[]): Map<string, OpenLayer[]> {
   return sources;
 }
 
-function missing(source: string, option: string, layers: readonly OpenLayer[]): Error {
+function missing(source: string, option: string, layers: readonly OpenLayer[], reason: string | null = null): Error {
   const candidates = layers.flatMap(({ layer }) => layer.likelyCoordinates ?? []);
   // Only readers that tell likely columns take some by options.
   const tables = layers.filter(({ layer }) => layer.likelyCoordinates !== undefined);
   const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
-  const error = fault("geometry-missing", { source, option, candidates, fields });
+  const error = fault("geometry-missing", { source, option, candidates, fields, reason });
   blame(error, layers[0]!.address);
   return error;
 }
@@ -45,6 +45,8 @@ export function checkGeometryDeclared(layers: readonly OpenLayer[], request: Ask
 export interface Located {
   features: number;
   located: number;
+  /** Why the first of the features whose geometries could not be carried has none now. */
+  reason?: string;
 }
 
 /** After everything was read: an input none of whose features has a geometry. @throws geometry-missing */
@@ -56,7 +58,9 @@ export function checkGeometryFound(
   const option = optionOf(request);
   if (option === null) return;
   for (const [source, opened] of bySource(layers)) {
-    const sum = (of: keyof Located) => opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
-    if (sum("features") > 0 && sum("located") === 0) throw missing(source, option, opened);
+    const sum = (of: "features" | "located") => opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
+    if (sum("features") === 0 || sum("located") > 0) continue;
+    const reason = opened.map((open) => counts.get(open)?.reason).find((one) => one !== undefined);
+    throw missing(source, option, opened, reason);
   }
 }

@@ -36,6 +36,7 @@ export async function writeLayer(conversion: Conversion, planned: PlannedLayer, 
       }
       for (const name of result.seen) seen.add(name);
       await rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
+      count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
       for (const chunk of result.chunks) {
         await append(chunk);
         written += chunk.features;

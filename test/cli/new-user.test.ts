@@ -160,7 +160,7 @@ test("who has more fields than a Shapefile holds is not sent to a GeoPackage, wh
   writeFileSync(scratch.path("wide.csv"), `lon,lat,${names.join(",")}\n1,2,${names.map(() => "x").join(",")}\n`);
   const { status, stderr } = geoferry(["convert", "wide.csv", "wide.shp"], { cwd: scratch.folder });
   expect(status).toBe(4);
-  expect(stderr).toContain("2500; leave fields out with --select, or write GeoJSON or CSV");
+  expect(stderr).toContain("there are 2500; choose some with --select, or write GeoJSON or CSV");
 });
 
 test("a name that begins with a dash is a file's behind ./", () => {
@@ -321,7 +321,9 @@ describe("advice", () => {
     const refused = run(`${line} 0`);
     expect(refused.status).toBe(7);
     expect(refused.stderr).toContain("with a higher limit they go to a rejects file with their reasons");
-    expect(run(`${line} 1`).stderr).toContain("1 feature rejected, with the reasons in far.geojson.rejects.geojsonl");
+    expect(run(`${line} 1`).stderr).toContain(
+      "1 feature kept without geometry, with the reasons in far.geojson.rejects.geojsonl",
+    );
   });
 
   test.each(["pull x.csv --map abc", "convert map:abc x.csv", "info map:abc"])(

@@ -48,6 +48,14 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     });
   });
 
+  test("of which every geometry was rejected says why, and which option may be wrong", async () => {
+    const projected = table("projected.csv", "x,y,name\n356560.26,5645282.14,a\n");
+    await expect(converted(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(/latitude 5645282\.14 is beyond ±90°; is --source-crs right\?/),
+    });
+  });
+
   test("of other formats, too", async () => {
     await expect(converted(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
       code: "geometry-missing",
