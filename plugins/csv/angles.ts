@@ -12,20 +12,26 @@ const second = `(?:"|″|”|''|′′|’’|[sS]ec)`;
 const lettered = String.raw`\s*(?:[mM]in|m)\s*${number}\s*s`;
 const between = (mark: string) => String.raw`(?:\s*(?:${mark}|:)\s*|\s+)`;
 const pattern = new RegExp(
-  String.raw`^([+-])?\s*([NSEWnsew])?\s*${number}` +
+  String.raw`^([+-])?\s*([NSEWLOnsewlo])?\s*${number}` +
     String.raw`(?:\s*${degree}|${between(degree)}${number}(?:${lettered}|\s*${minute}|${between(minute)}${number}\s*${second}?)?)?` +
-    String.raw`\s*([NSEWnsew])?$`,
+    String.raw`\s*([NSEWLOnsewlo])?$`,
 );
 
 const value = (text: string | undefined) => (text === undefined ? 0 : Number(text.replace(",", ".")));
 
+/** What the letter O means: east (German Ost) or west (Spanish Oeste, French Ouest); null where that is not known. */
+export type LetterO = "east" | "west" | null;
+
+const latitudes = "NS";
+const wests = (letterO: LetterO) => (letterO === "west" ? "WO" : "W");
+
 /** Two angles, apart by a comma, or by their hemisphere letters: `40° 26′ N 79° 58′ W`, `N40d26m46s W79d58m56s`. */
-export function parseAngles(text: string): readonly [Angle, Angle] | null {
+export function parseAngles(text: string, letterO: LetterO): readonly [Angle, Angle] | null {
   const halves = /^([^,;/]+)[,;/]([^,;/]+)$/.exec(text);
-  if (halves) return twoAxes(parseAngle(halves[1]!), parseAngle(halves[2]!));
-  for (const { 0: letter, index } of text.matchAll(/[NSEW]/gi)) {
+  if (halves) return twoAxes(parseAngle(halves[1]!, letterO), parseAngle(halves[2]!, letterO));
+  for (const { 0: letter, index } of text.matchAll(/[NSEWLO]/gi)) {
     for (const at of [index, index + letter.length]) {
-      const found = twoAxes(parseAngle(text.slice(0, at)), parseAngle(text.slice(at)));
+      const found = twoAxes(parseAngle(text.slice(0, at), letterO), parseAngle(text.slice(at), letterO));
       // Without a sign between them, each must say by its letter where it ends.
       if (found?.every((angle) => angle.axis !== null)) return found;
     }
@@ -39,10 +45,11 @@ function twoAxes(a: Angle | null, b: Angle | null): readonly [Angle, Angle] | nu
 
 /**
  * Degrees, minutes and seconds: `40° 26′ 46″ N`, `N 40 26.767`, `40:26:46N`, `79d58'56"W`, `40d26m46sN`. Plain numbers need a
- * hemisphere letter or a degree sign, so that nothing else is taken for an angle; null for everything else.
+ * hemisphere letter or a degree sign, so that nothing else is taken for an angle; null for everything else, and for an O
+ * of unknown meaning. L is the east of Portuguese (leste).
  */
-export function parseAngle(text: string): Angle | null {
-  // The east of Swedish, Danish and Norwegian; O is the east of some languages and the west of others.
+export function parseAngle(text: string, letterO: LetterO): Angle | null {
+  // The east of Swedish, Danish and Norwegian.
   const trimmed = text
     .trim()
     .replace(/^[ÖØ](?=\s*\d)|(?<=[\d°'"′″’”]\s*)[ÖØ]$/iu, "E")
@@ -56,13 +63,14 @@ export function parseAngle(text: string): Angle | null {
   const letter = (before ?? after)?.toUpperCase();
   if (!letter && !/[°º˚]/.test(trimmed)) return null;
   if (letter && sign) return null;
+  if (letter === "O" && letterO === null) return null;
   const [degrees, minutes, seconds] = [value(degreesText), value(minutesText), value(secondsText)];
-  const axis = letter === undefined ? null : letter === "N" || letter === "S" ? "lat" : "lon";
+  const axis = letter === undefined ? null : latitudes.includes(letter) ? "lat" : "lon";
   // Minutes and seconds stand below sixty, and behind whole numbers.
   if (minutes >= 60 || seconds >= 60 || degrees > (axis === "lat" ? 90 : 360)) return null;
   if (minutesText !== undefined && !Number.isInteger(degrees)) return null;
   if (secondsText !== undefined && !Number.isInteger(minutes)) return null;
   const size = degrees + minutes / 60 + seconds / 3600;
-  const negative = sign === "-" || letter === "S" || letter === "W";
+  const negative = sign === "-" || letter === "S" || (letter !== undefined && wests(letterO).includes(letter));
   return { degrees: negative ? -size : size, axis };
 }

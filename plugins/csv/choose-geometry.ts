@@ -10,6 +10,7 @@ import type { Notices } from "./first-record.js";
 import {
   askedGeometry,
   type Choice,
+  type ColumnGeometry,
   columnNamed,
   columnPlan,
   type GeometryPlan,
@@ -18,6 +19,7 @@ import {
   isPairName,
   plainName,
 } from "./geometry-columns.js";
+import { meaningOfO } from "./letter-o.js";
 import { type NumberForm, numberOf } from "./number-form.js";
 import type { ReaderOptions } from "./options.js";
 import { comma, point } from "./signs.js";
@@ -151,7 +153,24 @@ function heightBehind({ names, cellsOf }: Choice, { x, y }: CoordinatePair, numb
   return isNamed && holds ? z : null;
 }
 
-async function coordinatePair(choice: Choice, judge: Judge, notices: Notices): Promise<GeometryPlan | null> {
+/** A geometry without what O means in it. */
+export type Numbered =
+  | Exclude<ColumnGeometry, { readonly kind: "xy" }>
+  | Omit<Extract<GeometryPlan, { readonly kind: "xy" }>, "letterO">;
+
+/** Adds what O means in the columns of the geometry. */
+export function withLetterO(
+  geometry: Numbered,
+  { names, samples }: Pick<Choice, "names" | "samples">,
+  { letterO: option }: ReaderOptions,
+): GeometryPlan {
+  if (geometry.kind === "none" || geometry.kind === "text") return geometry;
+  const columns = geometry.kind === "xy" ? [geometry.x, geometry.y] : [geometry.column];
+  const texts = columns.flatMap((column) => samples[column] ?? []);
+  return { ...geometry, letterO: option === "auto" ? meaningOfO(texts, names) : option };
+}
+
+async function coordinatePair(choice: Choice, judge: Judge, notices: Notices): Promise<Numbered | null> {
   const judged: Judged[] = [];
   for (const pair of pairsByName(choice.names).slice(0, mostPairs)) {
     const one = await judge.judge(pair);
@@ -195,7 +214,11 @@ export async function chooseGeometry(
 ): Promise<ChosenGeometry> {
   const judge = new Judge(choice, rules, context);
   const notices: Notices = [];
-  const chosen = (plan: GeometryPlan): ChosenGeometry => ({ plan, notices, candidates: [] });
+  const chosen = (geometry: Numbered): ChosenGeometry => ({
+    plan: withLetterO(geometry, choice, options),
+    notices,
+    candidates: [],
+  });
   const asked = askedGeometry(choice, options);
   if (asked)
     return chosen(asked.kind === "xy" ? { ...asked, numbers: await judge.numbersOf(asked.x, asked.y) } : asked);

@@ -1,6 +1,6 @@
 import { fault } from "../../src/errors.js";
 import type { Crs } from "../../src/model/layer.js";
-import { parseAngles } from "./angles.js";
+import { type LetterO, parseAngles } from "./angles.js";
 import { coordinateName, lastWritten, Strength } from "./coordinate-names.js";
 import { looksLikeGeometry, missingWords } from "./geometry-text.js";
 import type { NumberForm } from "./number-form.js";
@@ -15,14 +15,18 @@ export type GeometryPlan =
       readonly y: number;
       readonly z: number | null;
       readonly numbers: NumberForm;
+      readonly letterO: LetterO;
     }
-  | { readonly kind: "pair"; readonly column: number; readonly latitudeFirst: boolean }
+  | { readonly kind: "pair"; readonly column: number; readonly latitudeFirst: boolean; readonly letterO: LetterO }
   | { readonly kind: "text"; readonly column: number };
 
-/** The same, where columns of coordinates do not say yet how their numbers are written. */
-export type AskedGeometry =
-  | Exclude<GeometryPlan, { readonly kind: "xy" }>
-  | Omit<Extract<GeometryPlan, { readonly kind: "xy" }>, "numbers">;
+type OfKind<Kind extends GeometryPlan["kind"]> = Extract<GeometryPlan, { readonly kind: Kind }>;
+
+/** The same, before it is known how the coordinates of the columns are written. */
+export type ColumnGeometry =
+  | OfKind<"none" | "text">
+  | Omit<OfKind<"pair">, "letterO">
+  | Omit<OfKind<"xy">, "numbers" | "letterO">;
 
 /** A name without what people put between words. */
 export const plainName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
@@ -68,7 +72,7 @@ export function isPair(text: string): boolean {
 }
 
 /** Longitude and latitude from one text; null where it is not two of them within their ranges. */
-export function parsePair(text: string, latitudeIsFirst: boolean): readonly [number, number] | null {
+export function parsePair(text: string, latitudeIsFirst: boolean, letterO: LetterO): readonly [number, number] | null {
   const plain = text.trim();
   if (plain.length > 128) return null;
   const match = pair.exec(plain) ?? commaPair.exec(plain);
@@ -76,7 +80,7 @@ export function parsePair(text: string, latitudeIsFirst: boolean): readonly [num
   let swap = latitudeIsFirst;
   if (match) [first, second] = [Number(match[1]!.replace(",", ".")), Number(match[2]!.replace(",", "."))];
   else {
-    const angles = parseAngles(plain);
+    const angles = parseAngles(plain, letterO);
     if (!angles) return null;
     const [a, b] = angles;
     [first, second] = [a.degrees, b.degrees];
@@ -110,7 +114,7 @@ export function columnNamed(choice: Choice, name: string): number {
 }
 
 /** What options say the geometry is; null where they say nothing. @throws field-missing, option-invalid */
-export function askedGeometry(choice: Choice, options: ReaderOptions): AskedGeometry | null {
+export function askedGeometry(choice: Choice, options: ReaderOptions): ColumnGeometry | null {
   const { x, y, z, geometry } = options;
   if (geometry !== undefined) {
     if (geometry.toLowerCase() === "none") return { kind: "none" };
@@ -135,13 +139,16 @@ export function askedGeometry(choice: Choice, options: ReaderOptions): AskedGeom
 }
 
 /** What the content of a column makes of it. */
-export function columnPlan({ names, samples }: Choice, column: number): GeometryPlan | null {
+export function columnPlan(
+  { names, samples }: Choice,
+  column: number,
+): OfKind<"text"> | Omit<OfKind<"pair">, "letterO"> | null {
   const values = samples[column]!.filter((text) => !isMissing(text));
   const geometries = values.filter(looksLikeGeometry).length;
   if (geometries > 0 && 2 * geometries >= values.length) return { kind: "text", column };
   const latitudeIsFirst = !longitudeFirst.test(plainName(names[column]!));
-  const pairs = values.length > 0 && values.every((text) => parsePair(text, latitudeIsFirst));
-  return pairs ? { kind: "pair", column, latitudeFirst: latitudeIsFirst } : null;
+  const pairs = values.filter((text) => parsePair(text, latitudeIsFirst, "east")).length;
+  return pairs > 0 && 2 * pairs >= values.length ? { kind: "pair", column, latitudeFirst: latitudeIsFirst } : null;
 }
 
 /** The columns that a plan takes. */

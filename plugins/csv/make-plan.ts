@@ -1,12 +1,12 @@
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
-import { chooseGeometry } from "./choose-geometry.js";
+import { chooseGeometry, type Numbered, withLetterO } from "./choose-geometry.js";
 import { type ColumnForm, type FormRules, plainText } from "./column-form.js";
 import { crsOf, crsOfPrj, sridOf, textOfSibling } from "./crs.js";
 import { type Declared, parseCsvt } from "./csvt.js";
 import { guessDecimal, guessDelimiter } from "./dialect.js";
 import { doubtNotices } from "./doubts.js";
 import { cellsOf, columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
-import { columnsOf, type GeometryPlan } from "./geometry-columns.js";
+import { columnsOf } from "./geometry-columns.js";
 import { decodedHead, fallback, type Head, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
 import { pairNotice } from "./pair-notice.js";
@@ -22,7 +22,7 @@ function declaredGeometry(
   declared: readonly (Declared | null)[],
   options: ReaderOptions,
   decimal: number,
-): GeometryPlan | null {
+): Numbered | null {
   if (options.geometry !== undefined || options.x !== undefined) return null;
   const [x, y, z, column] = (["x", "y", "z", "wkt"] as const).map((word) => declared.indexOf(word));
   if (column! >= 0) return { kind: "text", column: column! };
@@ -96,7 +96,7 @@ async function planWith(
   };
   const csvtGeometry = declaredGeometry(declared, options, decimal);
   const chosen = csvtGeometry
-    ? { plan: csvtGeometry, notices: [], candidates: [] }
+    ? { plan: withLetterO(csvtGeometry, choice, options), notices: [], candidates: [] }
     : await chooseGeometry(choice, options, rules, context);
   const { plan: geometry, candidates } = chosen;
   context.fieldsKnown?.(names.length - (options.keepGeometryColumns ? 0 : columnsOf(geometry).length));

@@ -45,6 +45,12 @@ export const readerOptions = {
     type: "text",
     help: 'the column of WKT, hexadecimal WKB, GeoJSON or "lat, lon"; none: read no geometry',
   },
+  letterO: {
+    type: "choice",
+    choices: ["auto", "east", "west"],
+    default: "auto",
+    help: "what O means in degrees such as 9° O; auto: by other letters of the column and the language of the names",
+  },
   srid: {
     type: "integer",
     min: 1,

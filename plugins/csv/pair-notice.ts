@@ -27,7 +27,7 @@ export function pairNotice(
   const name = names[column]!;
   const latitudeIsFirst = !/^(lon|lng|xy)/.test(plainName(name));
   const order = latitudeIsFirst ? "latitude, longitude" : "longitude, latitude";
-  const isSwapped = samples[column]!.every((text) => parsePair(text, !latitudeIsFirst));
+  const isSwapped = samples[column]!.every((text) => parsePair(text, !latitudeIsFirst, "east"));
   const remedy = isSwapped
     ? `; the other way they would fit: name the column ${latitudeIsFirst ? "lon_lat" : "lat_lon"}`
     : "; put the numbers into columns x and y";

@@ -2,7 +2,7 @@ import { type GeometryColumn, Kind } from "../../src/model/geometry.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { GeometryTextError } from "../shared/wkt.js";
-import { parseAngle } from "./angles.js";
+import { type LetterO, parseAngle } from "./angles.js";
 import { CellNumbers } from "./columns.js";
 import { bareNumber } from "./coordinate-text.js";
 import { parsePair } from "./geometry-columns.js";
@@ -24,6 +24,7 @@ export class RowGeometry {
   private readonly cells: GeometryCells;
   private readonly numbers: CellNumbers;
   private readonly form: NumberForm;
+  private readonly letterO: LetterO;
   private readonly text = new CellText();
   private missing = 0;
   private missingExample = "";
@@ -41,6 +42,7 @@ export class RowGeometry {
     const { geometry } = plan;
     this.form = geometry.kind === "xy" ? geometry.numbers : { decimal: plan.decimal, group: null };
     this.numbers = new CellNumbers(this.form);
+    this.letterO = geometry.kind === "xy" || geometry.kind === "pair" ? geometry.letterO : null;
     // A layer has one CRS: rows that name another are rejected.
     this.cells = new GeometryCells((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }
@@ -158,8 +160,9 @@ export class RowGeometry {
     }
     const written = numberOf(bareNumber(text), this.form);
     if (Number.isFinite(written)) return written;
-    const angle = parseAngle(text);
+    const angle = parseAngle(text, this.letterO);
     if (angle && (angle.axis === null || angle.axis !== wrongAxis)) return angle.degrees;
+    if (this.letterO === null && !angle && parseAngle(text, "east")) return openLetter(text, name);
     return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no coordinate` };
   }
 
@@ -186,8 +189,9 @@ export class RowGeometry {
       builder.none();
       return null;
     }
-    const position = parsePair(text, latitudeFirst);
+    const position = parsePair(text, latitudeFirst, this.letterO);
     if (!position) {
+      if (this.letterO === null && parsePair(text, latitudeFirst, "east")) return openLetter(text, name);
       const order = latitudeFirst ? "latitude and longitude" : "longitude and latitude";
       return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no ${order}` };
     }
@@ -244,6 +248,12 @@ export class RowGeometry {
     return { code: "srid-missing", reason };
   }
 }
+
+/** An angle with an O of which nothing says whether it is the east or the west. */
+const openLetter = (text: string, name: string): Failure => ({
+  code: "coordinate-invalid",
+  reason: `"${text.slice(0, 40)}" in ${name}: O may be the east (Ost) or the west (Oeste, Ouest); --in letter-o=east or --in letter-o=west says which`,
+});
 
 const hasPositions = ({ xy, members }: GeometryColumn): boolean =>
   xy.length > 0 || (members !== null && hasPositions(members));

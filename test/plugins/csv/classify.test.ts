@@ -138,7 +138,7 @@ describe("degrees, minutes and seconds", () => {
     ["-12°30'", -12.5, null],
     ["12.5 e", 12.5, "lon"],
   ])("%s", (text, degrees, axis) => {
-    const angle = parseAngle(text);
+    const angle = parseAngle(text, null);
     expect(angle?.degrees).toBeCloseTo(degrees, 12);
     expect(angle?.axis).toBe(axis);
   });
@@ -153,7 +153,7 @@ describe("degrees, minutes and seconds", () => {
     ["40°N 41°N", null],
     ["40d26m46s 79d58m56s", null],
   ])("two of them: %s", (text, degrees) => {
-    const angles = parseAngles(text);
+    const angles = parseAngles(text, null);
     if (degrees === null) expect(angles).toBeNull();
     else for (const i of [0, 1]) expect(angles![i]!.degrees).toBeCloseTo(degrees[i]!, 12);
   });
@@ -174,5 +174,5 @@ describe("degrees, minutes and seconds", () => {
     "361°",
     "40d26m46s",
     "40d26m61sN",
-  ])("%j is none", (text) => expect(parseAngle(text)).toBeNull());
+  ])("%j is none", (text) => expect(parseAngle(text, null)).toBeNull());
 });
