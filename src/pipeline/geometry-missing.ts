@@ -58,7 +58,8 @@ export function checkGeometryFound(
   const option = optionOf(request);
   if (option === null) return;
   for (const [source, opened] of bySource(layers)) {
-    const sum = (of: "features" | "located") => opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
+    const sum = (of: "features" | "located") =>
+      opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
     if (sum("features") === 0 || sum("located") > 0) continue;
     const reason = opened.map((open) => counts.get(open)?.reason).find((one) => one !== undefined);
     throw missing(source, option, opened, reason);
