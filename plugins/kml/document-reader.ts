@@ -17,6 +17,9 @@ export interface Container {
   readonly isRoot: boolean;
 }
 
+/** The depth of containers around a document that a NetworkLink leads to: they are in another one. */
+export const outerDepth = -1;
+
 /** What is found between features, in the order of the document. Without it, only features are read. */
 export interface DocumentFindings {
   schema(id: string, typed: string | null, name: string): void;
@@ -31,6 +34,8 @@ export interface DocumentFindings {
   root(namespace: string | null): void;
   /** A NetworkLink, overlay or tour was left out, and a notice says so. */
   noted(): void;
+  /** A NetworkLink leads to this address. True where that is read; else `noted` follows. */
+  link(href: string, name: string): boolean;
   /** An element between features that is none of KML's. */
   unknown(name: string): void;
 }
@@ -116,9 +121,9 @@ export class DocumentReader {
   /**
    * Goes on to the next event: `feature` when one is complete, `begins` when one begins (its tag is the reader's last
    * token), `whole` when one is complete that had not begun (it is the reader's last token as a whole), `container` when
-   * a folder begins or ends, `more` when the reader wants to be filled, `end`.
+   * a folder begins or ends, `link` when a NetworkLink has ended whose target is read, `more` when the reader wants to be filled, `end`.
    */
-  next(): "feature" | "begins" | "whole" | "container" | "more" | "end" {
+  next(): "feature" | "begins" | "whole" | "container" | "link" | "more" | "end" {
     const { xml } = this;
     for (;;) {
       if (this.state === State.outside && this.text.depth === 0 && this.repeats()) return "whole";
@@ -220,11 +225,16 @@ export class DocumentReader {
         this.openInSchema(code);
         return null;
       case State.noted:
-        if (code === Tag.href || (code === Tag.name && xml.depth === this.depth + 1)) this.want();
+        if (this.isHref(code) || (code === Tag.name && xml.depth === this.depth + 1)) this.want();
         return null;
       default:
         return this.openOutside(code);
     }
+  }
+
+  /** Whether it is the address of a NetworkLink, and not that of an icon in it. */
+  private isHref(code: number): boolean {
+    return code === Tag.href && this.codes[this.xml.depth - 1] === Tag.Link;
   }
 
   private openRoot(): void {
@@ -237,7 +247,7 @@ export class DocumentReader {
     switch (code) {
       case Tag.Document:
       case Tag.Folder: {
-        const isRoot = code === Tag.Document && settings.containers.length === 0;
+        const isRoot = code === Tag.Document && settings.containers.every(({ depth }) => depth === outerDepth);
         this.knownPath = null;
         settings.containers.push({ depth: xml.depth, name: null, isRoot });
         return "container";
@@ -345,7 +355,7 @@ export class DocumentReader {
     settings.findings.schemaField(this.fieldName, xml.attributes.get("type") ?? "string");
   }
 
-  private close(): "feature" | "container" | null {
+  private close(): "feature" | "container" | "link" | null {
     const { xml } = this;
     // Names tell the depth they were at: the reader has left it already.
     const depth = xml.depth + 1;
@@ -374,8 +384,7 @@ export class DocumentReader {
         if (depth === this.depth) this.state = State.outside;
         return null;
       case State.noted:
-        this.closeNoted(depth, wanted);
-        return null;
+        return this.closeNoted(depth, wanted);
       default:
         return this.closeOutside(depth, wanted);
     }
@@ -422,23 +431,24 @@ export class DocumentReader {
     if (depth === this.depth) this.state = State.outside;
   }
 
-  private closeNoted(depth: number, wanted: boolean): void {
+  private closeNoted(depth: number, wanted: boolean): "link" | null {
     const { findings, context } = this.settings;
     if (wanted) {
       if (this.codes[depth] === Tag.href) this.href = this.text.toString();
       else this.noteName = this.text.toString();
     }
-    if (depth !== this.depth) return;
+    if (depth !== this.depth) return null;
     this.state = State.outside;
     const code = this.codes[depth]!;
     const note = noted[code];
-    if (!findings || note === undefined) return;
-    const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
-    const example =
-      code === Tag.NetworkLink
-        ? `${what} leads to ${this.href || "nothing"}, which is not fetched; convert that file, too`
-        : `${what} is no feature on the map and was left out`;
-    context.notice(note, undefined, example);
+    if (!findings || note === undefined) return null;
+    if (code === Tag.NetworkLink) {
+      if (findings.link(this.href, this.noteName)) return "link";
+    } else {
+      const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
+      context.notice(note, undefined, `${what} is no feature on the map and was left out`);
+    }
     findings.noted();
+    return null;
   }
 }

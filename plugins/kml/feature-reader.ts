@@ -13,6 +13,8 @@ const mostLeftOut = 50;
 
 /** What a feature's reading needs of its document. */
 export interface Surroundings {
+  /** What the ids of Schemas are known with: another text for each document of an archive. */
+  readonly scope?: string;
   /** The properties of the shared style with this id. */
   style(id: string): StyleProperties | undefined;
   /** Whether a typed placemark has a field of this name (KML 2.0 and 2.1). */
@@ -200,7 +202,7 @@ export class FeatureReader {
       this.record.schema = "";
     } else if (code === Tag.SchemaData) {
       const url = keyword(reader, Tag.schemaUrl) ?? "";
-      if (url !== this.schemaUrl) this.schemaId = styleIdOf(url);
+      if (url !== this.schemaUrl) this.schemaId = (this.surroundings.scope ?? "") + styleIdOf(url);
       this.schemaUrl = url;
       this.record.useSchema(this.schemaId);
       this.draft?.tag(deedOf(Does.schema, 0, 0, this.schemaId));

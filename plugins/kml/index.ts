@@ -13,6 +13,8 @@ export default defineFormat({
   archive: {
     extensions: ["kmz"],
     main: (entries) => entries.find((path) => /^doc\.kml$/i.test(path)) ?? entries.find((path) => /\.kml$/i.test(path)),
+    // NetworkLinks lead to them.
+    linked: (path) => /\.kml$/i.test(path),
     mainName: "doc.kml",
   },
   identify: likeness,

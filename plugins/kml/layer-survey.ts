@@ -17,6 +17,8 @@ export interface KmlSplit {
   readonly to: number;
   /** The containers that are open there. */
   readonly containers: readonly Container[];
+  /** The index of the archive's entry that it is of, absent for the main document. */
+  readonly entry?: number;
   /** Damage that is passed over in place of features, and told as a reject. */
   readonly gap?: Omit<Reject, "feature">;
   readonly [key: string]: unknown;

@@ -11,7 +11,7 @@ import { Source as From } from "./feature-record.js";
 import type { KmlSplit, LayerPlan } from "./layer-survey.js";
 import type { readOptions } from "./options.js";
 import { StyleTable } from "./style-table.js";
-import { type DocumentPlan, Survey } from "./survey.js";
+import { type DocumentPlan, Survey, scopeOf } from "./survey.js";
 import { vocabulary } from "./vocabulary.js";
 
 type Options = OptionValues<typeof readOptions>;
@@ -54,6 +54,7 @@ function survey(
 ): Promise<DocumentPlan> {
   const settings = {
     source: source.name,
+    archive: source.entries,
     name: stemOf(source.name),
     byFolder: options.layers === "folders",
     withStyles: options.styles,
@@ -115,8 +116,8 @@ class KmlLayer implements Layer {
   }
 
   async fetch(split: Split): Promise<Buffer | undefined> {
-    const { start, to } = split as KmlSplit;
-    return start?.encoding === "utf-8" ? fetchSplit(this.file, start.byte, to) : undefined;
+    const { start, to, entry = 0 } = split as KmlSplit;
+    return start?.encoding === "utf-8" && entry === 0 ? fetchSplit(this.file, start.byte, to) : undefined;
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
@@ -127,9 +128,10 @@ class KmlLayer implements Layer {
         this.context.reject({ ...piece.gap, place: { ...piece.gap.place, record: passed }, feature: null });
         continue;
       }
+      await using opened = await this.openEntry(piece);
       const reader = new SplitReader(
-        this.file,
-        this.source.name,
+        opened.file,
+        opened.name,
         piece,
         this.plan,
         this.document,
@@ -144,6 +146,14 @@ class KmlLayer implements Layer {
       passed = reader.number;
     }
     this.context.passed(passed, 0);
+  }
+
+  /** The document that the split is of. An archive may have thousands: each is open while it is read. */
+  private async openEntry({ entry = 0 }: KmlSplit): Promise<AsyncDisposable & { file: SourceFile; name: string }> {
+    if (entry === 0) return { file: this.file, name: this.source.name, async [Symbol.asyncDispose]() {} };
+    const source = this.source.entries!.source(this.document.entries[entry]!.path);
+    const file = await source.open();
+    return { file, name: source.name, [Symbol.asyncDispose]: () => file.close() };
   }
 }
 
@@ -172,8 +182,12 @@ class SplitReader {
     const range = split.start ? { start: split.start, to: split.to, fetched, leaves: true } : {};
     this.xml = new XmlReader(file, { source, context, vocabulary, ...tuning, ...range });
     const { typed } = document;
+    const { entry = 0 } = split;
+    const { path, rootNamespace } = document.entries[entry]!;
+    const scope = scopeOf(entry, path);
     const surroundings = {
-      style: (id: string) => styles.get(id),
+      scope,
+      style: (id: string) => styles.get(scope + id),
       isTypedField: (name: string) => [...typed.values()].some((fields) => fields.includes(name)),
       ownStyle() {},
     };
@@ -182,7 +196,7 @@ class SplitReader {
       isTyped: (name) => typed.has(name),
       findings: null,
       containers: split.containers.map((container) => ({ ...container })),
-      rootNamespace: document.rootNamespace,
+      rootNamespace,
       context,
     });
     this.rows = new FeatureBatches(plan, context, options.fid);

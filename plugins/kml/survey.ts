@@ -1,9 +1,9 @@
 import { fault, type GeoferryError, type Place } from "../../src/errors.js";
 import { uniqueName } from "../../src/model/index.js";
-import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
+import type { ArchiveEntries, ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
-import { type Container, type DocumentFindings, DocumentReader } from "./document-reader.js";
+import { type Container, type DocumentFindings, DocumentReader, outerDepth } from "./document-reader.js";
 import { kmlNamespace } from "./element-fields.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source } from "./feature-record.js";
@@ -11,7 +11,8 @@ import { type DocumentSchema, isFieldType } from "./field-survey.js";
 import { typeOfSchema } from "./field-types.js";
 import { findFeature } from "./find-feature.js";
 import { joinPath } from "./folder-path.js";
-import { type LayerPlan, LayerSurvey } from "./layer-survey.js";
+import { type KmlSplit, type LayerPlan, LayerSurvey } from "./layer-survey.js";
+import { LinkedEntries, type NotRead } from "./linked-entries.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { vocabulary } from "./vocabulary.js";
 
@@ -24,18 +25,49 @@ const mostUnknown = 50;
 /** KML 2.2 and 2.3, and Google's 2.0 to 2.2. */
 const ownNamespaces = /^http:\/\/(www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d$/;
 
+/** Why a link is not read. */
+const linkNotes: Readonly<Record<NotRead, (link: string, href: string) => [string, undefined, string]>> = {
+  elsewhere: (link, href) => [
+    "network-link",
+    undefined,
+    `${link} leads to ${href}, which is not fetched; convert that file, too`,
+  ],
+  missing: (link, href) => [
+    "network-link-missing",
+    undefined,
+    `${link} leads to ${href}, which is not in the archive; convert that file, too, if you have it`,
+  ],
+  repeated: (link, href) => [
+    "network-link-repeated",
+    undefined,
+    `${link} leads to ${href}, which is read in another place; each document is read once`,
+  ],
+};
+
 /** Plain data. */
 export interface DocumentPlan {
   readonly layers: readonly LayerPlan[];
   readonly styles: StyleTableData;
   /** Fields of typed placemarks by their names, as elements. */
   readonly typed: ReadonlyMap<string, readonly string[]>;
+  /** The main document, and those of the same archive that links lead to. */
+  readonly entries: readonly DocumentEntry[];
+}
+
+/** A document of those that are read as one. Plain data. */
+export interface DocumentEntry {
+  /** The path in the archive; empty for the main one outside of archives. */
+  readonly path: string;
   /** The namespace of the root element, which counts as KML's in this document. */
   readonly rootNamespace: string | null | undefined;
 }
 
+/** What ids of styles and Schemas are known with: each document has its own. */
+export const scopeOf = (entry: number, path: string): string => (entry === 0 ? "" : `${path}#`);
+
 export interface SurveySettings {
   readonly source: string;
+  readonly archive: ArchiveEntries | undefined;
   /** What a layer is called that nothing in the document names. */
   readonly name: string;
   readonly byFolder: boolean;
@@ -52,7 +84,7 @@ export class Survey implements DocumentFindings {
   private readonly layers = new Map<string, LayerSurvey>();
   private xml: XmlReader;
   private document: DocumentReader;
-  private readonly features: FeatureReader;
+  private features: FeatureReader;
   private documentName: string | null = null;
   /** The containers that are open, and whether nothing was in them so far. */
   private readonly nested: { readonly container: Container; isEmpty: boolean }[] = [];
@@ -65,37 +97,56 @@ export class Survey implements DocumentFindings {
   private featureFrom = 0;
   private gaps = 0;
   private rootNamespace: string | null | undefined;
+  private readonly linked: LinkedEntries;
+  private readonly rootNamespaces: (string | null | undefined)[] = [];
+  /** The index of the document being read, and its path in the archive. */
+  private entry = 0;
+  private path: string;
+  /** What its ids of styles and Schemas begin with in the tables. */
+  private scope = "";
+  /** The containers around it, in the documents that lead to it. */
+  private outer: readonly Container[] = [];
+  /** Where the link just met leads to, and what it is called. */
+  private target = { path: "", name: "" };
   /** Elements in the place of features that are none of KML's, and how often each was met. */
   private readonly unknownElements = new Map<string, number>();
   /** Whether something was left out that a notice told of. */
   private isNoted = false;
 
   constructor(
-    private readonly file: SourceFile,
+    private file: SourceFile,
     private readonly settings: SurveySettings,
     private readonly context: ReadContext,
   ) {
+    this.linked = new LinkedEntries(settings.archive);
+    this.path = this.linked.read[0]!;
+    this.features = this.featureReader();
+    [this.xml, this.document] = this.openAt(undefined, []);
+  }
+
+  private featureReader(): FeatureReader {
+    const { scope } = this;
     const surroundings = {
+      scope,
       // Shared styles may stand behind: which ones are used is kept, what they say is looked up in the end.
       style: (id: string) => {
-        this.stylesOfFeature.push(id);
+        this.stylesOfFeature.push(scope + id);
         return undefined;
       },
       isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
       ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
-        if (id) this.styles.add(id, style);
+        if (id) this.styles.add(scope + id, style);
       },
     };
     const quiet = { notice() {} };
-    this.features = new FeatureReader(surroundings, quiet, settings.withStyles);
-    [this.xml, this.document] = this.openAt(undefined, []);
+    return new FeatureReader(surroundings, quiet, this.settings.withStyles);
   }
 
   /** Readers that begin where `start` says, within the containers. */
   private openAt(start: XmlStart | undefined, containers: Container[]): [XmlReader, DocumentReader] {
     const { file, settings, context } = this;
     const xml = new XmlReader(file, {
-      source: settings.source,
+      source: this.entry === 0 ? settings.source : `${settings.source}/${this.path}`,
       context,
       vocabulary,
       ...settings.tuning,
@@ -113,17 +164,50 @@ export class Survey implements DocumentFindings {
 
   /** @throws input-corrupt, input-truncated, unless damage is to be passed over */
   async run(): Promise<DocumentPlan> {
+    await this.readDocument();
+    if (this.styles.dropped > 0) {
+      const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
+      this.context.lose("style-dropped", undefined, example, this.styles.dropped);
+    }
+    this.reportUnread();
+    return this.plan();
+  }
+
+  private async readDocument(): Promise<void> {
     for (;;) {
       await this.walk();
       const { damage } = this.xml;
       if (!damage || !(await this.passOver(damage))) break;
     }
     this.endSplit(this.file.size);
-    if (this.styles.dropped > 0) {
-      const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
-      this.context.lose("style-dropped", undefined, example, this.styles.dropped);
-    }
-    return this.plan();
+    this.rootNamespaces[this.entry] = this.rootNamespace;
+  }
+
+  /** Reads the entry that a link leads to, as if its contents stood in a folder in the place of the link. */
+  private async follow(): Promise<void> {
+    const { file, features, xml, document, entry, path, scope, outer, rootNamespace, nested, target } = this;
+    // One that cannot be cut is read whole in the end.
+    if (xml.splittable) this.endSplit(xml.byte);
+    const { current, passed } = this;
+    const container = { depth: outerDepth, name: target.name || null, isRoot: false };
+    const around = document.containers.map((each) => ({ ...each, depth: outerDepth }));
+    const inside = nested.at(-1);
+    if (inside) inside.isEmpty = false;
+    nested.push({ container, isEmpty: true });
+    await using opened = await this.settings.archive!.source(target.path).open();
+    this.file = opened;
+    this.entry = this.linked.read.push(target.path) - 1;
+    this.path = target.path;
+    this.scope = scopeOf(this.entry, this.path);
+    this.current = null;
+    this.passed = 0;
+    this.rootNamespace = undefined;
+    this.features = this.featureReader();
+    this.outer = [...around, container];
+    [this.xml, this.document] = this.openAt(undefined, [...this.outer]);
+    await this.readDocument();
+    Object.assign(this, { file, features, xml, document, entry, path, scope, outer, rootNamespace, current, passed });
+    this.container();
   }
 
   private async walk(): Promise<void> {
@@ -136,6 +220,7 @@ export class Survey implements DocumentFindings {
         this.feature();
       } else if (event === "feature") this.feature();
       else if (event === "container") this.container();
+      else if (event === "link") await this.follow();
       else if (event === "end") return;
     }
   }
@@ -153,7 +238,7 @@ export class Survey implements DocumentFindings {
     const { place, reason } = damage.details as { readonly place: Place; readonly reason: string };
     const to = next < 0 ? this.file.size : next;
     const gap = { code: damage.code, reason: `${reason}; ${to - from} bytes were passed over`, place };
-    layer.splits.push({ bytes: to - from, start: null, to, containers: [], gap });
+    this.addSplit(layer, { bytes: to - from, start: null, to, containers: [], gap });
     this.passed = to;
     if (next < 0) return false;
     const containers = document.containers.map((container) => ({ ...container }));
@@ -217,13 +302,18 @@ export class Survey implements DocumentFindings {
     }
     const { layer, start } = this.current;
     if (start) {
-      layer.splits.push({ bytes: to - this.passed, start, to, containers: this.currentContainers });
+      this.addSplit(layer, { bytes: to - this.passed, start, to, containers: this.currentContainers });
     } else {
       // One that cannot be cut is read whole, for each of its layers.
-      for (const each of this.layers.values()) each.splits.push({ bytes: to, start: null, to, containers: [] });
+      const containers = this.outer;
+      for (const each of this.layers.values()) this.addSplit(each, { bytes: to, start: null, to, containers });
     }
     this.passed = to;
     this.current = null;
+  }
+
+  private addSplit(layer: LayerSurvey, split: KmlSplit): void {
+    layer.splits.push(this.entry === 0 ? split : { ...split, entry: this.entry });
   }
 
   private feature(): void {
@@ -249,7 +339,8 @@ export class Survey implements DocumentFindings {
     const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
       name === null ? [] : [[name, [...fields.keys()]] as const],
     );
-    return { layers, styles: this.styles.data, typed: new Map(typed), rootNamespace: this.rootNamespace };
+    const entries = this.linked.read.map((path, at) => ({ path, rootNamespace: this.rootNamespaces[at] }));
+    return { layers, styles: this.styles.data, typed: new Map(typed), entries };
   }
 
   /** @throws input-not-understood where there are elements in the place of features, and none is one */
@@ -307,16 +398,39 @@ export class Survey implements DocumentFindings {
   }
 
   named(container: Container): void {
-    if (container.isRoot) this.documentName ??= container.name;
+    if (!container.isRoot) return;
+    if (this.entry === 0) this.documentName ??= container.name;
+  }
+
+  link(href: string, name: string): boolean {
+    const found = this.linked.find(href, this.path);
+    if (typeof found === "object") {
+      this.target = { path: found.path, name };
+      return true;
+    }
+    const link = name === "" ? "NetworkLink" : `NetworkLink "${name}"`;
+    this.context.notice(...linkNotes[found](link, href || "nothing"));
+    return false;
+  }
+
+  /** Notes the documents of the archive that no link leads to. */
+  private reportUnread(): void {
+    const { unread } = this.linked;
+    if (unread.length === 0) return;
+    const { source } = this.settings;
+    const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
+    const example = `${source} is read as one dataset; it also holds ${listed}, which no link leads to; unpack it to read them`;
+    this.context.notice("entries-passed-over", undefined, example, unread.length);
   }
 
   schema(id: string, typed: string | null, name: string): void {
-    this.lastSchema = { id, typed, name, fields: new Map(), own: new Map(), ids: null };
-    const known = this.schemas.get(id);
+    const key = this.scope + id;
+    this.lastSchema = { id: key, typed, name, fields: new Map(), own: new Map(), ids: null };
+    const known = this.schemas.get(key);
     if (known) this.lastSchema = known;
-    else this.schemas.set(id, this.lastSchema);
+    else this.schemas.set(key, this.lastSchema);
     // What geoferry says of the fields stands before.
-    const said = this.ownFields.get(id);
+    const said = this.ownFields.get(key);
     if (said) for (const each of said) this.sayOwn(this.lastSchema, each);
   }
 
@@ -327,9 +441,10 @@ export class Survey implements DocumentFindings {
   }
 
   ownField(role: string, schema: string, name: string, type: string): void {
-    const list = this.ownFields.get(schema) ?? [];
+    const key = this.scope + schema;
+    const list = this.ownFields.get(key) ?? [];
     list.push({ role, name, type });
-    this.ownFields.set(schema, list);
+    this.ownFields.set(key, list);
   }
 
   private sayOwn(schema: DocumentSchema, { role, name, type }: { role: string; name: string; type: string }): void {
@@ -339,10 +454,10 @@ export class Survey implements DocumentFindings {
   }
 
   style(id: string, style: Parameters<StyleTable["add"]>[1]): void {
-    if (id !== "") this.styles.add(id, style);
+    if (id !== "") this.styles.add(this.scope + id, style);
   }
 
   styleAlias(id: string, target: string): void {
-    if (id !== "") this.styles.alias(id, target);
+    if (id !== "") this.styles.alias(this.scope + id, this.scope + target);
   }
 }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fault } from "../errors.js";
-import type { Source, SourceFile } from "../plugin/format.js";
+import type { ArchiveEntries, Source, SourceFile } from "../plugin/format.js";
 import { entriesNamed } from "./folder-listing.js";
 
 /** What another thread makes the same source from. */
@@ -13,6 +13,16 @@ export interface SourceSpec {
   readonly isAddress?: true;
   /** It is a folder that is one dataset. */
   readonly isFolder?: boolean;
+  /** It is the main file of an archive. */
+  readonly entries?: EntryFiles;
+}
+
+/** Where the entries of an archive were unpacked to. Plain data. */
+export interface EntryFiles {
+  /** The path of the main file in the archive. */
+  readonly main: string;
+  /** The paths in the archive and on disk of the others. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** A source as the host has it: one that another thread can make, too. */
@@ -89,7 +99,24 @@ export class FileSource implements HostSource {
     readonly path: string,
     readonly size: number,
     readonly isFolder: boolean = false,
+    private readonly entryFiles?: EntryFiles,
   ) {}
+
+  /** The same file as the main one of an archive. */
+  withEntries(files: EntryFiles): FileSource {
+    return new FileSource(this.name, this.path, this.size, this.isFolder, files);
+  }
+
+  get entries(): ArchiveEntries | undefined {
+    const { entryFiles: known } = this;
+    return (
+      known && {
+        main: known.main,
+        paths: [...known.files.keys()],
+        source: (path) => FileSource.at(known.files.get(path) ?? path, `${this.name}/${path}`),
+      }
+    );
+  }
 
   /**
    * @param folders whether a folder will do
@@ -111,7 +138,8 @@ export class FileSource implements HostSource {
   }
 
   get spec(): SourceSpec {
-    return { name: this.name, path: this.path, ...(this.isFolder ? { isFolder: true } : {}) };
+    const { name, path, isFolder, entryFiles: entries } = this;
+    return { name, path, ...(isFolder && { isFolder }), ...(entries && { entries }) };
   }
 
   sibling(extension: string): Source | null {
@@ -166,8 +194,11 @@ export class AddressSource implements HostSource {
 }
 
 /** The source that another thread has described. @throws input-missing, input-unreadable */
-export const sourceOf = (spec: SourceSpec): HostSource =>
-  spec.isAddress ? new AddressSource(spec.path) : FileSource.at(spec.path, spec.name, spec.isFolder);
+export function sourceOf(spec: SourceSpec): HostSource {
+  if (spec.isAddress) return new AddressSource(spec.path);
+  const file = FileSource.at(spec.path, spec.name, spec.isFolder);
+  return spec.entries ? file.withEntries(spec.entries) : file;
+}
 
 const headLength = 1 << 16;
 

@@ -54,7 +54,11 @@ interface ZipEntry {
 interface Chosen {
   readonly extract: readonly ZipEntry[];
   readonly members: readonly ZipEntry[];
+  /** Those that the one member may link to. */
+  readonly linked?: readonly ZipEntry[];
 }
+
+type MainArchive = Archive & Required<Pick<Archive, "main">>;
 
 /** What a failure inside the zip library means. */
 function zipFault(source: string, error: unknown): Error {
@@ -93,8 +97,9 @@ class Unpacking {
     }
     try {
       const found = await this.list(zip, source);
-      const main = this.options.archiveOf?.(source.name)?.main;
-      const chosen = main ? this.chooseMain(found, main, source) : this.choose(found, source);
+      const archive = this.options.archiveOf?.(source.name);
+      const main = archive?.main;
+      const chosen = main ? this.chooseMain(found, { ...archive, main }, source) : this.choose(found, source);
       this.weigh(chosen.extract, source);
       const root = this.options.spool.folder();
       const files = new Map<string, FileSource>();
@@ -155,24 +160,26 @@ class Unpacking {
     return { extract, members };
   }
 
-  /** The one entry that the archive of a format is read from, and those of its stem. */
-  private chooseMain(found: readonly ZipEntry[], main: NonNullable<Archive["main"]>, source: FileSource): Chosen {
-    const path = main(found.map((each) => each.path));
+  /** The one entry that the archive of a format is read from, those of its stem, and those that it may link to. */
+  private chooseMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): Chosen {
+    const path = archive.main(found.map((each) => each.path));
     const member = found.find((each) => each.path === path);
     if (!member) {
       const reason = `there is no file in it that a ${extname(source.name)} is read from`;
       throw fault("input-corrupt", { source: source.name, reason });
     }
     const stem = withoutExtension(member.path).toLowerCase();
-    const extract = found.filter((each) => stemsOf(each.path).includes(stem));
+    const isLinked = (each: ZipEntry) => each !== member && archive.linked?.(each.path) === true;
+    const extract = found.filter((each) => stemsOf(each.path).includes(stem) || isLinked(each));
+    const linked = extract.filter(isLinked);
     this.refuseClashes(extract, source);
-    return { extract, members: [member] };
+    return { extract, members: [member], linked };
   }
 
   /** The archive goes by its own name: `places.kmz`, and not the `doc.kml` in it. */
   private dataset(
     found: readonly ZipEntry[],
-    { members, extract }: Chosen,
+    { members, extract, linked = [] }: Chosen,
     files: ReadonlyMap<string, FileSource>,
     source: FileSource,
   ): InputMember[] {
@@ -180,7 +187,11 @@ class Unpacking {
     const passedOver = found
       .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
       .map(({ path }) => path);
-    return members.map(({ path }) => ({ source: FileSource.at(files.get(path)!.path, source.name), passedOver }));
+    const linkedFiles = new Map(linked.map(({ path }) => [path, files.get(path)!.path]));
+    return members.map(({ path }) => {
+      const file = FileSource.at(files.get(path)!.path, source.name);
+      return { source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file, passedOver };
+    });
   }
 
   private refuseClashes(entries: readonly ZipEntry[], source: FileSource): void {

@@ -209,16 +209,21 @@ export class SoundCopy {
         if (r === shell) return false;
       } else {
         if (r === shell) builder.part();
-        builder.copyRing(column, r);
         const open = !closed || (this.needs.closesHeights && !endsAtItsHeight(column, r));
-        if (open) this.close(column, r, builder);
+        if (!open) builder.copyRing(column, r);
+        else this.close(column, r, builder, closed);
       }
     }
     return true;
   }
 
-  private close(column: GeometryColumn, r: number, builder: GeometryBuilder): void {
+  /** Adds the first position at the end; where only the height is missing there, in the place of the last one. */
+  private close(column: GeometryColumn, r: number, builder: GeometryBuilder, closed: boolean): void {
     const first = column.positionOffsets[r]!;
+    const end = column.positionOffsets[r + 1]!;
+    const lacksHeight = closed && Number.isNaN(column.z?.[end - 1]);
+    builder.ring();
+    builder.copyPositions(column, first, lacksHeight ? end - 1 : end);
     builder.copyPositions(column, first, first + 1);
     this.closed++;
   }

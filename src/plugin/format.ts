@@ -22,7 +22,19 @@ export interface Source {
   readonly size: number;
   /** The file beside it with this extension (`"dbf"`, any case), or null. */
   sibling(extension: string): Source | null;
+  /** Of the main file of an archive: the other entries that the format's `Archive.linked` names. */
+  readonly entries?: ArchiveEntries;
   open(): Promise<SourceFile>;
+}
+
+/** Entries of an archive by their paths in it, with `/`. */
+export interface ArchiveEntries {
+  /** The path of the main file. */
+  readonly main: string;
+  /** The paths of the others, in the order of the archive. */
+  readonly paths: readonly string[];
+  /** The entry with one of these paths. */
+  source(path: string): Source;
 }
 
 export interface SourceFile extends AsyncDisposable {
@@ -283,6 +295,11 @@ export interface Archive {
    * the others are passed over. Undefined where there is none. Absent: each entry is an input of its own, as in any zip.
    */
   main?(entries: readonly string[]): string | undefined;
+  /**
+   * Whether the main file may link to this entry. Such entries are unpacked, too, within the limits of zips; the reader
+   * finds them in `source.entries` and notes those that it does not read (`entries-passed-over`).
+   */
+  linked?(entry: string): boolean;
   /** What the main file is called in a zip that is written: `doc.kml`. Absent: as the zip, with its own extension. */
   readonly mainName?: string;
 }

@@ -13,6 +13,7 @@ export class SourceWatch {
 
   /** The same source, watched; its siblings are, too. */
   watch(source: Source): Source {
+    const { entries } = source;
     return {
       name: source.name,
       path: source.path,
@@ -21,6 +22,7 @@ export class SourceWatch {
         const sibling = source.sibling(extension);
         return sibling && this.watch(sibling);
       },
+      ...(entries && { entries: { ...entries, source: (path) => this.watch(entries.source(path)) } }),
       open: async () => this.watchFile(await source.open(), source.name),
     };
   }

@@ -119,11 +119,11 @@ describe("a ring that ends above its beginning", () => {
     return batchOf([null, null, null]).with({ geometry: builder.finish() });
   };
 
-  test("is closed for a target with heights: the first and last positions are identical (RFC 7946, 3.1.6)", async () => {
+  test("is closed for a target with heights: the first and last positions are identical (RFC 7946, 3.1.6), and one whose last position lacks a height gets it there", async () => {
     const { batch, heard } = await applyStage("drop-degenerate", { shortLines: false, z: true }, given());
-    expect([...batch.geometry.positionOffsets]).toEqual([0, 5, 10, 14]);
+    expect([...batch.geometry.positionOffsets]).toEqual([0, 5, 9, 13]);
     expect([...batch.geometry.xy.subarray(0, 10)]).toEqual([0, 0, 9, 0, 9, 9, 0, 0, 0, 0]);
-    expect([...batch.geometry.z!]).toEqual([5, 6, 7, 8, 5, 5, 6, 7, Number.NaN, 5, 0, 6, 7, -0]);
+    expect([...batch.geometry.z!]).toEqual([5, 6, 7, 8, 5, 5, 6, 7, 5, 0, 6, 7, -0]);
     expect(heard.notices).toMatchObject([{ code: "ring-closed", count: 2 }]);
   });
 

@@ -181,13 +181,11 @@ const y = coordinate(80);
 const height = fc.oneof(fc.integer({ min: -400, max: 8848 }), fc.double({ min: -400, max: 8848, noNaN: true }));
 
 type MakePosition = (x: number, y: number) => Position;
-const square = (at: MakePosition, left: number, low: number, size: number): Position[] => [
-  at(left, low),
-  at(left + size, low),
-  at(left + size, low + size),
-  at(left, low + size),
-  at(left, low),
-];
+/** Its last position is the first one, height and all (RFC 7946, 3.1.6). */
+const square = (at: MakePosition, left: number, low: number, size: number): Position[] => {
+  const first = at(left, low);
+  return [first, at(left + size, low), at(left + size, low + size), at(left, low + size), first];
+};
 const polygonAt = (at: MakePosition, left: number, low: number, holed: boolean): Position[][] =>
   holed ? [square(at, left, low, 0.5), square(at, left + 0.1, low + 0.1, 0.2).reverse()] : [square(at, left, low, 0.5)];
 

@@ -18,7 +18,7 @@ import {
 import { Exempt } from "./exemptions.js";
 import { batchOf, type GeneratedLayer, withKey } from "./generated-layers.js";
 import { converted } from "./host.js";
-import { exactly, legOf, type Table, Trip, tableOf } from "./round-trip.js";
+import { crsFor, exactly, legOf, type Table, Trip, tableOf } from "./round-trip.js";
 
 /** A dataset of several layers as fast-check makes it. */
 export type GeneratedDataset = readonly { readonly name: string; readonly layer: GeneratedLayer }[];
@@ -96,13 +96,13 @@ class LayersTrip {
     private readonly folder: string,
   ) {}
 
-  private convert(from: Format, inputs: readonly string[], to: Format, name: string): Promise<ConvertReport> {
+  private async convert(from: Format, inputs: readonly string[], to: Format, name: string): Promise<ConvertReport> {
     return converted(inputs[0]!, join(this.folder, `${name}.${to.extensions[0]}`), {
       inputs,
       from: from.id,
       to: to.id,
       readerOptions: this.readerOptions(from),
-      ...(from.id === "csv" ? { sourceCrs: "EPSG:4326" } : {}),
+      ...(await crsFor(from, inputs)),
       writerOptions: exactly[to.id] ?? {},
     });
   }
