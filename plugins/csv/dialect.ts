@@ -3,7 +3,7 @@ import { Mark, Scanner } from "./scanner.js";
 import { comma, point } from "./signs.js";
 
 /** In the order in which they win where several would do: a comma is a decimal sign or part of a text more often. */
-const delimiters = [9, 59, 124, 44] as const;
+export const delimiters = [9, 59, 124, 44] as const;
 
 /** Records that are looked at. */
 const sampleSize = 200;

@@ -17,7 +17,7 @@ export interface FirstRecord {
 }
 
 const unquoter = new CellText();
-function cellText(bytes: Buffer, scanner: Scanner, c: number): string {
+export function cellText(bytes: Buffer, scanner: Scanner, c: number): string {
   const [from, to, mark] = [scanner.starts[c]!, scanner.ends[c]!, scanner.marks[c]!];
   if (mark <= Mark.quoted) return bytes.toString("utf8", from, to);
   unquoter.unquote(bytes, from, to, mark);

@@ -18,8 +18,57 @@ export interface Head {
   readonly whole: boolean;
   /** What the line `sep=;`, with which Excel's files may begin, says; null without it. */
   readonly delimiter: number | null;
-  /** Lines before the first record: that one. */
+  /** Lines before the first record. */
   readonly lines: number;
+  /** One where there is a line `sep=;`, which counts in `lines`. */
+  readonly ownLines: number;
+  /** The beginning before damaged letters were replaced, and how many bytes of the source stand before an offset in it. */
+  readonly raw: Buffer;
+  sourceBytes(offset: number): number;
+}
+
+/** How many breaks, and how many lines, stand before an offset. */
+function breaksBefore(bytes: Uint8Array, offset: number): { readonly breaks: number; readonly lines: number } {
+  let [breaks, lines] = [0, 0];
+  for (let i = 0; i < offset; i++) {
+    if (bytes[i] !== 10 && bytes[i] !== 13) continue;
+    breaks++;
+    if (bytes[i] === 13 || bytes[i - 1] !== 13) lines++;
+  }
+  return { breaks, lines };
+}
+
+function offsetBehind(bytes: Uint8Array, breaks: number): number {
+  let at = 0;
+  for (let wanted = breaks; wanted > 0 && at < bytes.length; at++) if (bytes[at] === 10 || bytes[at] === 13) wanted--;
+  return at;
+}
+
+/** The head without its first bytes, which end with a line. */
+export function headBehind(head: Head, offset: number): Head {
+  if (offset === 0) return head;
+  const { breaks, lines } = breaksBefore(head.bytes, offset);
+  const passed = offsetBehind(head.raw, breaks);
+  const { encoding, raw } = head;
+  const passedSource = head.sourceBytes(passed);
+  return {
+    ...head,
+    encoding: { name: encoding.name, mark: encoding.mark + passedSource },
+    bytes: head.bytes.subarray(offset),
+    raw: raw.subarray(passed),
+    sourceBytes: (at) => head.sourceBytes(passed + at) - passedSource,
+    lines: head.lines + lines,
+  };
+}
+
+/** The head without its first lines. */
+export function headWithoutLines(head: Head, lines: number): Head {
+  let at = 0;
+  for (let left = lines; left > 0 && at < head.bytes.length; left--) {
+    while (at < head.bytes.length && head.bytes[at] !== 10 && head.bytes[at] !== 13) at++;
+    at += head.bytes[at] === 13 && head.bytes[at + 1] === 10 ? 2 : 1;
+  }
+  return headBehind(head, Math.min(at, head.bytes.length));
 }
 
 /** A Windows code page, which any bytes are text in. */
@@ -47,16 +96,11 @@ export async function readHead(
     // The names of the columns, and a record behind them, may be longer than what is looked at.
     if (!whole && wanted < longestHead && !hasTwoLines(block.bytes)) continue;
     const says = /^sep=([,;|\t ])(\r\n|\n|\r|$)/i.exec(block.bytes.toString("latin1", 0, 16));
-    if (!says) return { encoding, guessed, bytes: block.bytes, whole, delimiter: null, lines: 0 };
-    const length = says[0].length;
-    return {
-      encoding: { name: encoding.name, mark: encoding.mark + block.sourceBytes(length) },
-      guessed,
-      bytes: block.bytes.subarray(length),
-      whole,
-      delimiter: delimiterByte(says[1]!),
-      lines: 1,
-    };
+    const { bytes } = block;
+    const sourceBytes = (offset: number) => block.sourceBytes(offset);
+    const head = { encoding, guessed, bytes, raw: bytes, sourceBytes, whole, delimiter: null, lines: 0, ownLines: 0 };
+    if (!says) return head;
+    return { ...headBehind(head, says[0].length), delimiter: delimiterByte(says[1]!), ownLines: 1 };
   }
 }
 

@@ -1,15 +1,16 @@
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
-import { chooseGeometry, type Numbered, withLetterO } from "./choose-geometry.js";
+import { type ChosenGeometry, chooseGeometry, type Numbered, withLetterO } from "./choose-geometry.js";
 import { type ColumnForm, type FormRules, plainText } from "./column-form.js";
 import { crsOf, crsOfPrj, sridOf, textOfSibling } from "./crs.js";
 import { type Declared, parseCsvt } from "./csvt.js";
 import { guessDecimal, guessDelimiter } from "./dialect.js";
 import { doubtNotices } from "./doubts.js";
+import { findHeader, unusedHeader } from "./find-header.js";
 import { cellsOf, columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
 import { columnsOf } from "./geometry-columns.js";
-import { decodedHead, fallback, type Head, readHead } from "./head.js";
+import { decodedHead, fallback, type Head, headBehind, headWithoutLines, readHead } from "./head.js";
 import { delimiterByte, type ReaderOptions } from "./options.js";
-import { pairNotice } from "./pair-notice.js";
+import { pairNotice, unusedColumn } from "./pair-notice.js";
 import type { CsvPlan } from "./plan.js";
 import { Scanner } from "./scanner.js";
 import { comma, point } from "./signs.js";
@@ -30,6 +31,10 @@ function declaredGeometry(
     ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null, numbers: { decimal, group: null } }
     : null;
 }
+
+/** Whether there is no geometry, and nothing is said of columns that may hold one. */
+const isWithoutWord = ({ plan, candidates, notices }: ChosenGeometry): boolean =>
+  plan.kind === "none" && candidates.length === 0 && notices.length === 0;
 
 /**
  * Finds out everything about a file: one pass over its head, one over all of it.
@@ -54,17 +59,23 @@ export async function makePlan(
 }
 
 async function planWith(
-  head: Head,
+  given: Head,
   source: Source,
   file: SourceFile,
   options: ReaderOptions,
   context: ReadContext,
   length: number,
 ): Promise<CsvPlan> {
-  const delimiter =
-    options.delimiter === "auto"
-      ? (head.delimiter ?? guessDelimiter(head.bytes, head.whole).delimiter)
-      : delimiterByte(options.delimiter);
+  const top = headWithoutLines(given, options.skipLines ?? 0);
+  const said = options.delimiter === "auto" ? top.delimiter : delimiterByte(options.delimiter);
+  const guess =
+    said === null ? guessDelimiter(top.bytes, top.whole) : { delimiter: said, columns: 0, share: 0, records: 0 };
+  const isSearched = options.header === "auto" && options.skipLines === undefined;
+  const below = isSearched ? findHeader(top, guess, said !== null) : null;
+  const delimiter = below?.delimiter ?? guess.delimiter;
+  const named = headBehind(top, below?.from ?? 0);
+  // A row of units is passed like the header, which is the last row that is no data.
+  const head = headBehind(top, below?.last ?? 0);
   const decimal =
     options.decimal === "auto"
       ? guessDecimal(head.bytes, delimiter, head.whole)
@@ -72,8 +83,8 @@ async function planWith(
         ? comma
         : point;
   const scanner = new Scanner(delimiter);
-  const first = firstRecord(head, scanner, decimal, options);
-  const notices: Notices = [];
+  const first = firstRecord(named, scanner, decimal, below ? { ...options, header: "yes" } : options);
+  const notices: Notices = [...(below?.notices ?? [])];
   const names = first ? columnNames(first, notices) : [];
   const header = first?.isHeader ?? false;
   const samples = samplesOf(head, scanner, names.length, header);
@@ -103,6 +114,10 @@ async function planWith(
   notices.push(...chosen.notices);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
+  else if (isWithoutWord(chosen) && options.geometry === undefined) {
+    const unused = unusedColumn(names, samples) ?? (below ? null : unusedHeader(top, delimiter, header));
+    if (unused) notices.push(unused);
+  }
   const srid = (geometry.kind === "text" ? options.srid : undefined) ?? sridOf(geometry, samples);
   const crs = await crsOf(geometry, srid, samples, context, notices, ofPrj);
 

@@ -22,6 +22,11 @@ export const readerOptions = {
     default: "auto",
     help: "whether the first row names the columns; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
   },
+  skipLines: {
+    type: "integer",
+    min: 0,
+    help: "lines before the row of names, or before the first row of data; without it, titles are found where they are certain",
+  },
   encoding: {
     type: "text",
     default: "auto",

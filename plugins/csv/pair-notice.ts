@@ -1,5 +1,14 @@
 import type { Notices } from "./first-record.js";
-import { type GeometryPlan, isPair, isPairName, parsePair, plainName, type Samples } from "./geometry-columns.js";
+import {
+  type GeometryPlan,
+  isGeometryName,
+  isMissing,
+  isPair,
+  isPairName,
+  parsePair,
+  plainName,
+  type Samples,
+} from "./geometry-columns.js";
 
 /** Names that say themselves which number comes first. */
 const saysOrder = /^(lat|lon|lng|xy)/;
@@ -32,4 +41,16 @@ export function pairNotice(
     ? `; the other way they would fit: name the column ${latitudeIsFirst ? "lon_lat" : "lat_lon"}`
     : "; put the numbers into columns x and y";
   return ["pair-left-out", name, `no geometry: as "${order}" some would be out of range${remedy}`];
+}
+
+/** A column with the name of a geometry, with digits in its values, none of which could be read. */
+export function unusedColumn(names: readonly string[], samples: Samples): Notices[number] | null {
+  for (const [c, name] of names.entries()) {
+    if (!isPairName(name) && !isGeometryName(name)) continue;
+    const example = samples[c]!.find((text) => !isMissing(text) && /\d\D+\d/.test(text));
+    if (example === undefined) continue;
+    const remedy = `--in "geometry=${name}" makes rejects of such values`;
+    return ["coordinates-left-out", name, `its values are no coordinates, as "${example.slice(0, 40)}"; ${remedy}`];
+  }
+  return null;
 }
