@@ -3,7 +3,7 @@ import type { ColumnForm } from "./column-form.js";
 import type { Notices } from "./first-record.js";
 
 /** Columns that a notice names. */
-const mostNames = 5;
+export const mostNames = 5;
 
 const sentences: Readonly<Record<NonNullable<ColumnForm["doubt"]>, string>> = {
   "date-ambiguous":

@@ -3,6 +3,7 @@ import { TextBuffer } from "../shared/text-buffer.js";
 import { isFormula, TextCells } from "./cells.js";
 import { classify, Sort } from "./classify.js";
 import { csvtWord } from "./csvt.js";
+import { mostNames, someNames } from "./doubts.js";
 import { type CsvChunk, CsvEncoder } from "./encoder.js";
 import { type Layout, layoutOf, misleadingFields } from "./layout.js";
 import { delimiterByte, type WriterOptions } from "./options.js";
@@ -83,16 +84,33 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
 
 /** What the file does not say, though nothing of the data is missing. */
 function tellWhatIsUndeclared(layer: TargetLayer, layout: Layout, options: WriterOptions, context: WriteContext): void {
-  for (const { name } of misleadingFields(layout)) {
-    context.notice("geometry-name", name, "readers may take this column for a geometry; --in geometry=none forbids it");
-  }
+  const misleading = misleadingFields(layout).map(({ name }) => name);
+  noticeColumns(
+    context,
+    "geometry-name",
+    misleading,
+    "readers may take this column for a geometry; --in geometry=none forbids it",
+  );
   if (!options.header)
     for (const { name } of layout.fields) context.lose("name-dropped", name, "header=no leaves it away");
   if (options.csvt) return;
+  const undeclared = new Map<string, string[]>();
   for (const { name, type, values } of layer.summary?.fields ?? []) {
     if (values > 0 || type === "text" || type === "json" || type === "binary") continue;
-    context.notice("type-undeclared", name, `${type}, but without a value to tell it; csvt=yes declares it`);
+    const names = undeclared.get(type);
+    if (names) names.push(name);
+    else undeclared.set(type, [name]);
   }
+  for (const [type, names] of undeclared) {
+    const example = `${type}, but without a value to tell it; csvt=yes declares it`;
+    noticeColumns(context, "type-undeclared", names, example);
+  }
+}
+
+/** One notice for each of few columns, one with their count for many. */
+function noticeColumns(context: WriteContext, code: string, names: readonly string[], example: string): void {
+  if (names.length > mostNames) context.notice(code, undefined, `${someNames(names)}: ${example}`, names.length);
+  else for (const name of names) context.notice(code, name, example);
 }
 
 export default {

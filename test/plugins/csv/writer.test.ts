@@ -400,6 +400,16 @@ test("a table whose attributes look like coordinates says so", async () => {
   ]);
 });
 
+test("a table of many columns has one notice for each kind of column", async () => {
+  const numbers = Array.from({ length: 300 }, (_, c) => ({ name: `n${c}`, type: "int32" as const }));
+  const angles = Array.from({ length: 20 }, (_, c) => ({ name: `lon${c + 10}`, type: "text" as const }));
+  const { recording } = await write([feature(null, { lon10: "x" })], [...numbers, ...angles]);
+  expect(recording.notices.map(({ code, field, count }) => [code, field, count])).toEqual([
+    ["geometry-name", undefined, 20],
+    ["type-undeclared", undefined, 300],
+  ]);
+});
+
 const someText = fc
   .array(
     fc.constantFrom(
