@@ -91,7 +91,7 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
         const foreignKeys = new ForeignKeys(database, tables);
         const file = new ExistingFile(sink.name, database, registrar, foreignKeys, options, context);
         designs.forEach((design, index) => {
-          file.layers.push(file.prepare(design, systems[index]!, mode, targets[index]!.name));
+          file.layers.push(file.prepare(design, systems[index]!, mode, targets[index]!));
         });
         return file;
       } catch (error) {
@@ -125,14 +125,14 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
     return { table: found.name, geometryColumn: column?.column_name ?? null };
   }
 
-  private prepare(design: LayerDesign, system: System | null, mode: InPlace["mode"], name: string): OpenLayer {
+  private prepare(design: LayerDesign, system: System | null, mode: InPlace["mode"], target: TargetLayer): OpenLayer {
     const existing = this.find(design.table);
     if (existing && mode === "append") return this.add(design, existing);
     const kept = existing ? this.keep(existing.table) : [];
     if (existing) this.registrar.removeLayer(existing.table, existing.geometryColumn);
     const named = existing ? { ...design, table: existing.table } : design;
     const srsId = system ? this.registrar.idOf(system) : design.srsId;
-    this.registrar.addLayer(named, srsId, existing?.table ?? name);
+    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, target.metadata?.description);
     if (this.options.index) this.registrar.addIndex(named);
     const { table, fid, geometry, fields } = named;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];

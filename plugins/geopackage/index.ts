@@ -59,6 +59,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "many",
+      metadata: ["description"],
       layerName: tableNameOf,
       geometryTypes: everyGeometryType,
       nullGeometry: true,

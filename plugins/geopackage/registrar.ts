@@ -131,18 +131,19 @@ export class Registrar {
   }
 
   /** Creates a layer's table and everything that says so. */
-  addLayer(design: LayerDesign, srsId: number, identifier: string): void {
+  addLayer(design: LayerDesign, srsId: number, identifier: string, description = ""): void {
     const { database } = this;
     const { table, geometry } = design;
     database.exec(createLayerSql(design));
     database
       .prepare(
-        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, srs_id) VALUES (?, ?, ?, '', ?, ?)",
+        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, srs_id) VALUES (?, ?, ?, ?, ?, ?)",
       )
       .run(
         table,
         geometry ? "features" : "attributes",
         this.freeIdentifier(identifier),
+        description,
         this.now.toISOString(),
         geometry ? srsId : 0,
       );

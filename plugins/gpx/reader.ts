@@ -1,4 +1,4 @@
-import type { Batch, Crs, Dataset, Field, GeometryType, Layer, Split } from "../../src/model/index.js";
+import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { fetchSplit, release } from "../shared/fetch-split.js";
@@ -50,7 +50,7 @@ export async function openGpx(
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
       // What is told of the file is told with its first layer.
-      const facts = i === 0 ? blueprint : { ...blueprint, metadata: [] };
+      const facts = i === 0 ? blueprint : { ...blueprint, metadata: null, left: [] };
       return new GpxLayer(source, file, options, context, facts, part, tuning);
     });
     return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
@@ -74,6 +74,7 @@ class GpxLayer implements Layer {
   readonly featureCount: number;
   readonly extent = null;
   readonly bytes: number;
+  readonly metadata?: LayerMetadata;
   private readonly gpxFields: readonly GpxField[];
   private readonly shortLines: boolean;
 
@@ -96,6 +97,7 @@ class GpxLayer implements Layer {
     this.shortLines = options.shortLines;
     this.featureCount = this.countOf(blueprint.counts);
     this.bytes = file.size;
+    if (blueprint.metadata) this.metadata = blueprint.metadata;
   }
 
   private countOf(counts: readonly number[]): number {
@@ -103,9 +105,9 @@ class GpxLayer implements Layer {
   }
 
   async *splits(): AsyncGenerator<GpxSplit> {
-    const { metadata } = this.blueprint;
-    if (metadata.length > 0) {
-      const example = `what the file says of itself has no place in its features: ${metadata.join(", ")}`;
+    const { left } = this.blueprint;
+    if (left.length > 0) {
+      const example = `what the file says of itself in elements of its own is left out: ${left.join(", ")}`;
       this.context.lose("metadata-left-out", undefined, example);
     }
     for (const gap of this.blueprint.gaps) this.context.giveUp(gap);

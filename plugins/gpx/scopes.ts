@@ -17,6 +17,8 @@ export const Scope = {
   skip: 12,
   /** Garmin's extension of points, which is so common that what is in it goes by its own name. */
   garmin: 13,
+  /** In the metadata. */
+  described: 14,
 } as const;
 
 /** What a text is for. */
@@ -28,7 +30,6 @@ export const Use = {
   linkType: 4,
   linkHref: 5,
   extension: 6,
-  metadata: 7,
   geometry: 8,
   /** Of a standard element of which only counts that it is there. */
   unwanted: 9,

@@ -1,9 +1,17 @@
 import { fault, type GeoferryError, type Place } from "../../src/errors.js";
-import { type ElementStep, type Field, type FieldType, fieldTypes, type Gap } from "../../src/model/index.js";
+import {
+  type ElementStep,
+  type Field,
+  type FieldType,
+  fieldTypes,
+  type Gap,
+  type LayerMetadata,
+} from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { Token, type XmlName, XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
 import { findFeature } from "./find-feature.js";
+import { type MetadataElement, metadataOf } from "./metadata.js";
 import type { Path } from "./paths.js";
 import { Form, fittingType, formOf, guessedType } from "./value-forms.js";
 import type { Visitor } from "./visitor.js";
@@ -42,8 +50,10 @@ export interface Survey {
   readonly fields: readonly (readonly GpxField[])[];
   /** The name in the metadata, empty where there is none. */
   readonly name: string;
-  /** Elements of the metadata that no feature has a place for. */
-  readonly metadata: readonly string[];
+  /** What the metadata say, but for the name and the bounds, which the layer has. */
+  readonly metadata: LayerMetadata | null;
+  /** Elements of the metadata of which nothing is kept. */
+  readonly left: readonly string[];
   /** What was given up for damage. */
   readonly gaps: readonly Gap[];
 }
@@ -135,6 +145,7 @@ class Surveyor implements Visitor {
   /** Elements of GPX whose fields have other names, by these. */
   private readonly standardOf = new Map<string, string>();
   private readonly left = new Set<string>();
+  private readonly described: MetadataElement[] = [];
   private namespace: string | null = null;
   /** Elements beside the features that are none of GPX's, and how often each was met. */
   private readonly unknownElements = new Map<string, number>();
@@ -310,11 +321,12 @@ class Surveyor implements Visitor {
     }
   }
 
-  metadata(name: XmlName): void {
-    // The layer has the name, and the features tell their bounds.
+  metadata(name: XmlName, element: MetadataElement): void {
+    // The features tell their bounds.
     if (!metadataElements.has(name.local)) this.unknown(name);
-    else if (name.local !== "name" && name.local !== "bounds") this.left.add(name.local);
-    else if (this.name === "") this.name = this.reader.content.text();
+    else if (name.local === "extensions") this.left.add(name.local);
+    else if (name.local === "name") this.name ||= element.text;
+    else this.described.push(element);
   }
 
   result(): Survey {
@@ -325,7 +337,8 @@ class Surveyor implements Visitor {
       counts: this.counts,
       fields: [[Gpx.wpt], [Gpx.rte], [Gpx.trk], [Gpx.wpt, Gpx.rte, Gpx.trk]].map((kinds) => this.fieldsOf(kinds)),
       name: this.name,
-      metadata: [...this.left],
+      metadata: metadataOf(this.described) ?? null,
+      left: [...this.left],
       gaps: this.gaps,
     };
   }

@@ -1,4 +1,5 @@
 import type { XmlName } from "../shared/xml.js";
+import type { MetadataElement } from "./metadata.js";
 import type { Path } from "./paths.js";
 
 /**
@@ -38,8 +39,8 @@ export interface Visitor {
   end(longitude: number, latitude: number, height: number): void;
   /** The declaration of a field's type at the end of the file, and of GPX's element that has it under another name. */
   declaration(name: string, type: string, element: string | null): void;
-  /** An element of the metadata, with its text in `reader.content`, or what GPX 1.0 has in its place. */
-  metadata(name: XmlName): void;
+  /** An element of the metadata, or what GPX 1.0 has in its place. */
+  metadata(name: XmlName, element: MetadataElement): void;
   /** A height that is no number. */
   badHeight(): void;
 }

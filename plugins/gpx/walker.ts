@@ -10,10 +10,16 @@ import {
   standardIndex,
   structureNamespace,
 } from "./elements.js";
+import type { MetadataElement } from "./metadata.js";
 import { type Path, PathTree } from "./paths.js";
 import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
+
+/** By scope, whether texts are collected. */
+const holdsText: readonly boolean[] = Object.values(Scope).map(
+  (scope) => scope === Scope.field || scope === Scope.extension || scope === Scope.described,
+);
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
@@ -26,6 +32,8 @@ export class GpxWalker {
   /** The standard fields' indices, or nothing, by depth. */
   private readonly indices = new Int8Array(1024);
   private readonly paths: (Path | null)[] = [];
+  /** The elements of the metadata that are open, by depth. */
+  private readonly described: MetadataElement[] = [];
   private rootNamespace: string | null = null;
   private kind = 0;
   /** Within a point of a line. */
@@ -80,9 +88,7 @@ export class GpxWalker {
           this.open();
           break;
         case Token.text:
-          if (this.scopes[reader.depth] === Scope.field || this.scopes[reader.depth] === Scope.extension) {
-            reader.collect();
-          }
+          if (holdsText[this.scopes[reader.depth]!]) reader.collect();
           break;
         case Token.close:
           if (this.close()) return Token.close;
@@ -158,7 +164,8 @@ export class GpxWalker {
         scopes[depth] = this.openExtension(depth);
         break;
       case Scope.metadata:
-        scopes[depth] = this.field(depth, Use.metadata);
+      case Scope.described:
+        scopes[depth] = this.openMetadata(depth);
         break;
       case Scope.declarations:
       case Scope.declared:
@@ -209,8 +216,30 @@ export class GpxWalker {
         return Scope.declarations;
       default:
         // GPX 1.0 has the metadata right here.
-        return this.field(reader.depth, Use.metadata);
+        return this.openMetadata(reader.depth);
     }
+  }
+
+  private openMetadata(depth: number): number {
+    const { reader, described } = this;
+    const { attributes } = reader;
+    const list = Array.from(
+      { length: attributes.count },
+      (_, a) => [attributes.names[a]!.local, attributes.value(a)] as const,
+    );
+    const element = { name: reader.name.local, attributes: new Map(list), children: [], text: "" };
+    if (this.scopes[depth - 1] === Scope.described) described[depth - 1]!.children.push(element);
+    described[depth] = element;
+    reader.content.begin();
+    return Scope.described;
+  }
+
+  private closeMetadata(depth: number): void {
+    const { content, name } = this.reader;
+    const element = this.described[depth]!;
+    if (this.leafDepth === depth || element.children.length === 0) element.text = content.text();
+    content.drop();
+    if (this.scopes[depth - 1] !== Scope.described) this.visitor.metadata(name, element);
   }
 
   private openFeature(kind: number): number {
@@ -394,6 +423,9 @@ export class GpxWalker {
       case Scope.extension:
         this.closeExtension(depth);
         break;
+      case Scope.described:
+        this.closeMetadata(depth);
+        break;
       case Scope.point:
         this.giveLink();
         this.inPoint = false;
@@ -452,9 +484,6 @@ export class GpxWalker {
         break;
       case Use.linkHref:
         this.link().href = content.text();
-        break;
-      case Use.metadata:
-        visitor.metadata(reader.name);
         break;
       case Use.geometry:
         visitor.geometryType();

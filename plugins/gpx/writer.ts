@@ -1,11 +1,11 @@
 import { type Field, type FieldType, unite } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { fieldsNamespace, Gpx, structureNamespace } from "./elements.js";
 import { type GpxChunk, GpxEncoder } from "./encoder.js";
 import { shownFields } from "./field-plan.js";
+import { metadataText } from "./metadata.js";
 import type { writeOptions } from "./options.js";
 import { garminNamespace } from "./point-elements.js";
 import { SpooledPart } from "./spooled-part.js";
@@ -36,8 +36,11 @@ export async function assembler(
   context: WriteContext,
 ): Promise<Assembler<GpxChunk>> {
   const file = await sink.create();
-  const { name, fields } = layers[0]!;
-  await file.write(Buffer.from(`${head}<metadata><name>${elementText(name)}</name></metadata>\n`));
+  const { name, fields, metadata = {} } = layers[0]!;
+  const described = metadataText(name, metadata, (what) => {
+    context.lose("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
+  });
+  await file.write(Buffer.from(`${head}${described}\n`));
   const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));
   return new GpxAssembler(file, [spool("routes"), spool("tracks")], fields ?? [], options.extensions);
 }

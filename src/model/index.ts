@@ -8,6 +8,7 @@ export * from "./geometry.js";
 export * from "./geometry-builder.js";
 export * from "./layer.js";
 export { borrow, giveBack } from "./memory.js";
+export * from "./metadata.js";
 export * from "./pack.js";
 export * from "./report.js";
 export * from "./summary.js";

@@ -1,6 +1,7 @@
 import type { Batch, Feature } from "./batch.js";
 import type { Field } from "./field.js";
 import type { Extent, GeometryType } from "./geometry.js";
+import type { LayerMetadata } from "./metadata.js";
 import type { LayerSummary } from "./summary.js";
 
 /**
@@ -63,6 +64,8 @@ export interface Glance {
 export interface Layer extends LayerInfo {
   /** Bytes of input that reading it takes, for progress; 0 where unknown. */
   readonly bytes: number;
+  /** What the file says of itself; of several layers of a file, the first has it. */
+  readonly metadata?: LayerMetadata;
   /**
    * Pairs of fields that look like x and y, although no geometry was taken from them, the likeliest first: the options
    * `x` and `y` of the reader take a pair.

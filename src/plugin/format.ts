@@ -2,6 +2,7 @@ import type { Batch } from "../model/batch.js";
 import type { Field, FieldType } from "../model/field.js";
 import type { GeometryType } from "../model/geometry.js";
 import type { Crs, Dataset } from "../model/layer.js";
+import type { LayerMetadata, MetadataTerm } from "../model/metadata.js";
 import type { Gap, Reject } from "../model/report.js";
 import type { LayerSummary } from "../model/summary.js";
 import type { OptionTable, OptionValues } from "./options.js";
@@ -142,6 +143,8 @@ export interface Accepts {
   /** Longitudes beyond ±180° and latitudes beyond ±90° are nothing that it can say, whatever the coordinates are in. */
   readonly degreesOnly?: boolean;
   readonly layers: "one" | "many";
+  /** What of the metadata of a layer it has a place for; the rest is lost (`metadata-left-out`). */
+  readonly metadata?: readonly MetadataTerm[];
   /** What a layer of this name is called, where the format does not take every name: the same for what it gives itself. */
   readonly layerName?: (name: string) => string;
   readonly geometryTypes: readonly GeometryType[];
@@ -195,6 +198,8 @@ export interface TargetLayer {
   readonly fields: readonly Field[] | null;
   /** Of the features that go into this layer; present where the writer needs it. */
   readonly summary: LayerSummary | null;
+  /** What the inputs say of themselves, in the terms that the writer accepts. */
+  readonly metadata?: LayerMetadata;
 }
 
 /** What `encode` gives and `append` takes: plain data, handed between threads. */
