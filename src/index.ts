@@ -1,6 +1,7 @@
 /** The library: what the command line does, for programs. */
 import { builtins } from "../plugins/index.js";
 import { inLibraryWords } from "./library/advice.js";
+import { checkOptions } from "./library/check-options.js";
 import {
   type BytesReport,
   type ConversionRequest,
@@ -87,7 +88,11 @@ export const convertMany = (
   request: ConvertRequest,
   call: CallOptions = {},
   onOutcome?: (outcome: Outcome) => void,
-): Promise<Outcome[]> => inLibraryWords(() => convertEach(request, hostOf(builtins, call), onOutcome));
+): Promise<Outcome[]> =>
+  inLibraryWords(async () => {
+    checkOptions("convertMany", request, ["inputs", "output"]);
+    return convertEach(request, hostOf(builtins, call), onOutcome);
+  });
 
 // What jobs need beside conversions, a parser of YAML among it, is loaded when a job is.
 

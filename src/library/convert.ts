@@ -14,6 +14,7 @@ import type { ConvertRequest, Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import { inLibraryWords, reportInOptions } from "./advice.js";
+import { checkOptions } from "./check-options.js";
 import { type Input, type PlacedInput, placeInput } from "./inputs.js";
 
 /**
@@ -45,7 +46,16 @@ export async function convertInputs(
 ): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
   const { output } = request;
   try {
-    return await inLibraryWords(() => convertPlaced(request, host));
+    return await inLibraryWords(async () => {
+      checkOptions("convert", request, ["inputs", "output"]);
+      if (request.inputs === undefined)
+        throw fault("option-invalid", {
+          option: "inputs",
+          value: "undefined",
+          expected: "an input, or an array of inputs",
+        });
+      return convertPlaced(request, host);
+    });
   } catch (error) {
     if (output instanceof Writable) output.destroy();
     else if (output instanceof WritableStream) await output.abort(error).catch(() => {});

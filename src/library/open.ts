@@ -11,6 +11,7 @@ import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { inLibraryWords, libraryError, reportInOptions } from "./advice.js";
 import { Channel } from "./channel.js";
+import { checkOptions } from "./check-options.js";
 import { featuresFormat, featuresId } from "./features-format.js";
 import { type CallOptions, copyOf } from "./host.js";
 import { type Input, placeInput } from "./inputs.js";
@@ -94,6 +95,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
   const spool = new Spool();
   try {
     return await inLibraryWords(async () => {
+      checkOptions("open", options, ["registry", "signal", "onProgress", "onReject"]);
       const { from } = options;
       const { registry, signal } = host;
       const { address, name } = await placeInput(input, { spool, registry, signal, from });
