@@ -49,6 +49,7 @@ function twoAxes(a: Angle | null, b: Angle | null): readonly [Angle, Angle] | nu
  * of unknown meaning. L is the east of Portuguese (leste).
  */
 export function parseAngle(text: string, letterO: LetterO): Angle | null {
+  if (text.length > 128) return null;
   // The east of Swedish, Danish and Norwegian.
   const trimmed = text
     .trim()
