@@ -1,6 +1,7 @@
 import type { Geometry } from "../../src/model/geometry.js";
-import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
+import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { WkbReader } from "../shared/wkb.js";
+import { notANumber } from "../shared/wkb-cursor.js";
 import { GeometryTextError, WktReader } from "../shared/wkt.js";
 
 /** Nesting of the arrays of `coordinates` by geometry type (RFC 7946, 3.1). */
@@ -13,24 +14,29 @@ const depths: Readonly<Record<string, number>> = {
   MultiPolygon: 3,
 };
 
-function isPosition(value: unknown): boolean {
-  return Array.isArray(value) && value.length >= 2 && value.every((n) => typeof n === "number" && Number.isFinite(n));
+const isPosition = (value: readonly unknown[]): boolean =>
+  value.length >= 2 && value.every((n) => typeof n === "number" && Number.isFinite(n));
+
+/** Whether these are coordinates; what stands in place of a position becomes one of NaN, for which there is a reason. */
+function isNested(value: unknown, depth: number, flaws: Set<string>): boolean {
+  if (!Array.isArray(value)) return false;
+  if (depth > 0) return value.every((item) => isNested(item, depth - 1, flaws));
+  if (isPosition(value)) return true;
+  if (value.some((item) => typeof item === "object" && item !== null)) return false;
+  flaws.add("its coordinates are not an array of numbers");
+  value.splice(0, value.length, Number.NaN, Number.NaN);
+  return true;
 }
 
-function isNested(value: unknown, depth: number): boolean {
-  if (depth === 0) return isPosition(value);
-  return Array.isArray(value) && value.every((item) => isNested(item, depth - 1));
-}
-
-function isGeometry(value: unknown, nesting = 0): value is Geometry {
+function isGeometry(value: unknown, flaws: Set<string>, nesting = 0): value is Geometry {
   if (typeof value !== "object" || value === null || nesting > 64) return false;
   const { type, coordinates, geometries } = value as { type?: unknown; coordinates?: unknown; geometries?: unknown };
   if (type === "GeometryCollection") {
-    return Array.isArray(geometries) && geometries.every((member) => isGeometry(member, nesting + 1));
+    return Array.isArray(geometries) && geometries.every((member) => isGeometry(member, flaws, nesting + 1));
   }
   if (typeof type !== "string" || !Object.hasOwn(depths, type)) return false;
   if (type === "Point" && Array.isArray(coordinates) && coordinates.length === 0) return true;
-  return isNested(coordinates, depths[type]!);
+  return isNested(coordinates, depths[type]!, flaws);
 }
 
 const isHex = (byte: number) => (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 102);
@@ -66,6 +72,20 @@ export class GeometryCells {
     return this.wkt.shortened;
   }
 
+  /** Cells of which a part of the geometry cannot be read. */
+  get unreadable(): number {
+    return this.wkt.unreadable + this.wkb.unreadable + this.partlyRead;
+  }
+
+  /** Why the first of them cannot. */
+  get reason(): string {
+    if (this.wkt.unreadable > 0) return this.wkt.reason;
+    return this.wkb.unreadable > 0 ? notANumber : this.jsonReason;
+  }
+
+  private partlyRead = 0;
+  private jsonReason = "";
+
   /** Adds one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     let start = from;
@@ -95,8 +115,19 @@ export class GeometryCells {
       typeof value === "object" && value !== null && "geometry" in value && "type" in value && value.type === "Feature"
         ? value.geometry
         : value;
-    if (geometry !== null && !isGeometry(geometry)) throw new GeometryTextError("no GeoJSON geometry", from);
+    const flaws = new Set<string>();
+    if (geometry !== null && !isGeometry(geometry, flaws)) throw new GeometryTextError("no GeoJSON geometry", from);
+    for (const flaw of flaws) this.keepParts(flaw, geometry, from);
     builder.geojson(geometry);
+  }
+
+  /** @throws GeometryTextError where no part can be read */
+  private keepParts(flaw: string, geometry: Geometry | null, from: number): void {
+    const trial = new GeometryBuilder();
+    trial.geojson(geometry);
+    if (!trial.hasReadablePart(0)) throw new GeometryTextError(flaw, from);
+    this.partlyRead++;
+    this.jsonReason = flaw;
   }
 }
 

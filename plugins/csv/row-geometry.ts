@@ -71,7 +71,8 @@ export class RowGeometry {
 
   finish(): void {
     if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
-    const { closedRings, curves, shortened } = this.cells;
+    const { closedRings, curves, shortened, unreadable, reason } = this.cells;
+    if (unreadable > 0) this.context.notice("part-unreadable", undefined, reason, unreadable);
     if (curves > 0) {
       this.context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
     }

@@ -52,6 +52,8 @@ export interface LayerFacts {
 export interface GeometryTally {
   readonly curves: number;
   readonly closedRings: number;
+  /** Geometries of which a part could not be read. */
+  readonly unreadable: number;
 }
 
 /** A feature whose geometry, null in its batch, could not be read; `record` counts from 1. */

@@ -137,12 +137,13 @@ export class Reading {
       if (batch) batches.push(batch);
       done = this.ended;
     }
-    const { curves, closedRings } = this.wkb;
+    const { curves, closedRings, unreadable: partly } = this.wkb;
     this.wkb.curves = 0;
     this.wkb.closedRings = 0;
+    this.wkb.unreadable = 0;
     const rounded = this.cells.reduce((sum, cells) => sum + cells.rounded, 0);
     for (const cells of this.cells) cells.rounded = 0;
-    return { kind: "rows", batches, unreadable, tally: { curves, closedRings }, rounded, done };
+    return { kind: "rows", batches, unreadable, tally: { curves, closedRings, unreadable: partly }, rounded, done };
   }
 
   private ended = false;

@@ -36,6 +36,8 @@ export class Coordinates {
   private length3 = 0;
   /** Why these are no coordinates, or null. */
   problem: string | null = null;
+  /** Why a position, which is of NaN then, could not be read; null where all could. */
+  flaw: string | null = null;
   /** Positions with more than three numbers. */
   surplus = 0;
   /** Polygon rings that had to be closed, and arrays without positions left out, in the last `write`. */
@@ -56,7 +58,7 @@ export class Coordinates {
   forget(): void {
     this.count = this.positionLevel = this.deepest = this.length2 = this.length3 = this.surplus = 0;
     this.hasZ = false;
-    this.problem = null;
+    this.problem = this.flaw = null;
   }
 
   /** False where something else than arrays and numbers is met. */
@@ -109,15 +111,41 @@ export class Coordinates {
       this.xy = grow(this.xy);
       this.z = grow(this.z);
     }
-    const numbers = this.pair(cursor) ? 2 : this.numbers(cursor);
-    if (numbers === 0) return false;
+    const { at } = cursor;
+    let numbers = this.pair(cursor) ? 2 : this.numbers(cursor);
+    if (numbers === 0) {
+      cursor.at = at;
+      if (!this.pass(cursor)) return false;
+      numbers = 2;
+    }
     cursor.at++;
-    if (numbers < 2) this.problem ??= "a position has fewer than two numbers";
+    if (numbers < 2) this.spoil("a position has fewer than two numbers");
     if (numbers > 3) this.surplus++;
     if (this.hasZ && numbers < 3) this.z[count] = Number.NaN;
     if (this.positionLevel === 0) this.positionLevel = level;
     else if (this.positionLevel !== level) this.problem ??= "its positions are nested unevenly";
     this.count = count + 1;
+    return true;
+  }
+
+  /** The position under way cannot be read. */
+  private spoil(reason: string): void {
+    this.flaw ??= reason;
+    this.xy[2 * this.count] = this.xy[2 * this.count + 1] = Number.NaN;
+  }
+
+  /** Passes over a position that has something else than numbers, up to its bracket. @returns false for an array or object in it */
+  private pass(cursor: JsonCursor): boolean {
+    for (;;) {
+      const byte = cursor.space();
+      if (byte === 93) break;
+      if (byte === 91 || byte === 123) return false;
+      cursor.value();
+      const separator = cursor.space();
+      if (separator === 44) cursor.at++;
+      else if (separator !== 93) cursor.fail("',' or ']'");
+    }
+    this.spoil("its coordinates are not an array of numbers");
     return true;
   }
 
@@ -138,6 +166,7 @@ export class Coordinates {
     const { bytes } = cursor;
     const { count } = this;
     let numbers = 0;
+    let beyond = false;
     for (;;) {
       const first = bytes[cursor.at]!;
       if (!((first >= 48 && first <= 57) || first === 45)) return 0;
@@ -150,18 +179,20 @@ export class Coordinates {
       }
       numbers++;
       const value = into[slot]!;
-      if (!(value - value === 0)) this.problem ??= "a coordinate is beyond the range of numbers";
+      if (!(value - value === 0)) beyond = true;
       let separator = bytes[cursor.at]!;
       if (separator !== 44 && separator !== 93) separator = cursor.space();
-      if (separator === 93) return numbers;
+      if (separator === 93) break;
       if (separator !== 44) cursor.fail("',' or ']'");
       cursor.at++;
       if (bytes[cursor.at]! <= 32) cursor.space();
       if (bytes[cursor.at] === 93) {
         cursor.surplusCommas++;
-        return numbers;
+        break;
       }
     }
+    if (beyond) this.spoil("a coordinate is beyond the range of numbers");
+    return numbers;
   }
 
   /** Puts the number at the cursor where it belongs; what is no plain decimal is left to `parseNumber`. */
@@ -184,7 +215,7 @@ export class Coordinates {
 
   /** Whether they are those of a single point. */
   get isPosition(): boolean {
-    return this.problem === null && this.count === 1 && this.positionLevel === 1;
+    return this.problem === null && this.flaw === null && this.count === 1 && this.positionLevel === 1;
   }
 
   /** Makes a box (least x, least y, greatest x, greatest y) as large as the first position needs it. */
@@ -197,7 +228,10 @@ export class Coordinates {
     if (y > box[3]) box[3] = y;
   }
 
-  /** Writes them as a geometry of this kind; gives the reason where they are none, having written nothing whole. */
+  /**
+   * Writes them as a geometry of this kind, positions that could not be read among them; gives the reason where they are none,
+   * having written nothing whole.
+   */
   write(builder: GeometryBuilder, kind: number): string | null {
     this.closed = this.dropped = 0;
     if (this.problem) return this.problem;
@@ -256,7 +290,12 @@ export class Coordinates {
     builder.ring();
     if (hasZ) for (let k = from; k < to; k++) builder.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
     else for (let k = from; k < to; k++) builder.position(xy[2 * k]!, xy[2 * k + 1]!);
-    if (!closed || (xy[2 * from] === xy[2 * to - 2] && xy[2 * from + 1] === xy[2 * to - 1])) return;
+    if (
+      !closed ||
+      Number.isNaN(xy[2 * from]) ||
+      (xy[2 * from] === xy[2 * to - 2] && xy[2 * from + 1] === xy[2 * to - 1])
+    )
+      return;
     this.closed++;
     if (hasZ) builder.positionZM(xy[2 * from]!, xy[2 * from + 1]!, z[from]!, Number.NaN);
     else builder.position(xy[2 * from]!, xy[2 * from + 1]!);

@@ -419,8 +419,9 @@ export class FeatureParser {
     say("ring-closed", shapes.closed, "the ring of a polygon did not end where it began and was closed");
     say("empty-part", shapes.dropped, "a part of a geometry without positions was left out");
     say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
+    say("part-unreadable", shapes.unreadable, shapes.reason);
     say("comma-surplus", this.cursor.surplusCommas, surplusComma);
     this.cursor.surplusCommas = 0;
-    shapes.surplus = shapes.closed = shapes.dropped = this.untyped = 0;
+    shapes.surplus = shapes.closed = shapes.dropped = shapes.unreadable = this.untyped = 0;
   }
 }

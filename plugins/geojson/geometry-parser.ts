@@ -11,6 +11,11 @@ export class GeometryParser {
   readonly coordinates = new Coordinates();
   /** Why the geometry under way is none; its reader takes it back. */
   problem: string | null = null;
+  /** Why a part of the geometry under way could not be read; it is NaN in the builder, others may stay. */
+  private flaw: string | null = null;
+  /** Geometries of which a part could not be read, and why the first could not. */
+  unreadable = 0;
+  reason = "";
   /** Positions with more than three numbers, rings closed, parts left out. */
   surplus = 0;
   closed = 0;
@@ -19,7 +24,22 @@ export class GeometryParser {
   constructor(private readonly cursor: JsonCursor) {}
 
   /** Reads the geometry object at the cursor into the builder, but for its `end`. */
-  read(builder: GeometryBuilder, depth = 0): void {
+  read(builder: GeometryBuilder): void {
+    this.object(builder, 0);
+    this.settle(builder);
+  }
+
+  /** A geometry of which no part can be read is none. */
+  private settle(builder: GeometryBuilder): void {
+    const { flaw } = this;
+    if (flaw === null) return;
+    this.flaw = null;
+    if (this.problem !== null) return;
+    if (!builder.hasReadablePart()) this.problem = flaw;
+    else if (this.unreadable++ === 0) this.reason = flaw;
+  }
+
+  private object(builder: GeometryBuilder, depth: number): void {
     const { cursor } = this;
     let kind = 0;
     let written = 0;
@@ -57,14 +77,20 @@ export class GeometryParser {
     } else if (kind === Kind.GeometryCollection) {
       if (written === 0) this.membersAt(builder, depth, geometriesAt);
     } else if (coordinatesAt < 0) this.problem ??= "its geometry has no coordinates";
-    else this.write(builder, kind);
+    else this.writeCoordinates(builder, kind);
   }
 
   /** Writes the coordinates read last as a geometry of this kind, but for its `end`. */
   write(builder: GeometryBuilder, kind: number): void {
+    this.writeCoordinates(builder, kind);
+    this.settle(builder);
+  }
+
+  private writeCoordinates(builder: GeometryBuilder, kind: number): void {
     const { coordinates } = this;
     const problem = coordinates.write(builder, kind);
     if (problem !== null) this.problem ??= problem;
+    this.flaw ??= coordinates.flaw;
     this.surplus += coordinates.surplus;
     this.closed += coordinates.closed;
     this.dropped += coordinates.dropped;
@@ -111,9 +137,20 @@ export class GeometryParser {
 
   private member(inner: GeometryBuilder, depth: number, byte: number): void {
     if (byte === 123) {
-      this.read(inner, depth + 1);
+      const { problem } = this;
+      this.problem = null;
+      this.object(inner, depth + 1);
       if (this.problem === null) inner.end();
-    } else if (this.cursor.value() !== Token.null) this.problem ??= "a member of its GeometryCollection is no geometry";
+      else this.gap(inner, this.problem);
+      this.problem = problem;
+    } else if (this.cursor.value() !== Token.null) this.gap(inner, "a member of its GeometryCollection is no geometry");
     else this.dropped++;
+  }
+
+  /** A member that cannot be read. */
+  private gap(inner: GeometryBuilder, reason: string): void {
+    this.flaw ??= reason;
+    inner.cancel();
+    inner.point(Number.NaN, Number.NaN);
   }
 }

@@ -139,5 +139,6 @@ export class GeometryCells {
     tellRepairs(wkb, context);
     wkb.closedRings = 0;
     wkb.curves = 0;
+    wkb.unreadable = 0;
   }
 }

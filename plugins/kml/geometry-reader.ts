@@ -145,7 +145,7 @@ export class GeometryReader {
   }
 
   private openMember(code: number, parent: number): void {
-    if (!isMulti(parent)) this.record.shapes.problem ??= "a geometry inside of another that has no place for it";
+    if (!isMulti(parent)) this.record.shapes.fail("a geometry inside of another that has no place for it");
     this.begin(code);
   }
 
@@ -155,7 +155,7 @@ export class GeometryReader {
     if (isHolder(parent)) return true;
     if (parent === Tag.MultiLineString) shapes.begin(Shape.line);
     else if (parent !== Tag.MultiPoint && !isBoundary(parent)) {
-      if (shapes.isOpen) shapes.problem ??= "coordinates in an element that has none of its own";
+      if (shapes.isOpen) shapes.fail("coordinates in an element that has none of its own");
       return false;
     }
     return true;
@@ -207,13 +207,14 @@ export class GeometryReader {
     const { shapes } = this.record;
     if (code === Tag.coord) {
       const found = parseTrackPosition(content.bytes, 0, length, shapes.positions);
-      if (typeof found === "string") shapes.problem ??= found;
+      if (typeof found === "string") shapes.spoil(shapes.positions.count, found);
       this.tracks.position(found === true);
       return;
     }
-    shapes.problem ??= this.coordinates.parse(content.bytes, 0, length);
-    if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
-    else if (!isHolder(parent)) this.endCoordinates(parent);
+    const problem = this.coordinates.parse(content.bytes, 0, length);
+    if (problem !== null) shapes.spoil(this.lineFrom, problem);
+    else if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
+    if (!isHolder(parent)) this.endCoordinates(parent);
   }
 
   /** Ends coordinates that stand right in a multi-geometry or a polygon, which KML does not have and files do. */
@@ -273,7 +274,7 @@ export class GeometryReader {
   private endBox(): void {
     const { shapes } = this.record;
     const rings = boxRings(this.box);
-    if (rings === null) shapes.problem ??= "a LatLonBox that lacks a side";
+    if (rings === null) shapes.fail("a LatLonBox that lacks a side");
     const several = rings !== null && rings.length > 1;
     if (several) shapes.begin(Shape.multi);
     for (const ring of rings ?? []) {
@@ -312,7 +313,8 @@ export class GeometryReader {
 
   private report(): void {
     const { repairs, context } = this;
-    const { closed, singles } = this.record.shapes;
+    const { closed, singles, flaw, problem } = this.record.shapes;
+    if (flaw !== null && problem === null) context.notice("part-unreadable", undefined, flaw);
     const tell = (code: string, example: string, count: number) => {
       if (count > 0) context.notice(code, undefined, example, count);
     };

@@ -1,4 +1,4 @@
-import { type GeometryBuilder, Kind } from "../../src/model/index.js";
+import { GeometryBuilder, Kind } from "../../src/model/index.js";
 import { Positions } from "./coordinates.js";
 
 /** What a node of a feature's geometry is. Points, lines and polygons have the numbers of `Kind`. */
@@ -32,8 +32,10 @@ const noMembers: Node[] = [];
  */
 export class Shapes {
   readonly positions = new Positions();
-  /** What is wrong with the feature's geometry, in words. */
-  problem: string | null = null;
+  /** Why a part of the feature's geometry cannot be read, in words; null where all can. It is of NaN then. */
+  flaw: string | null = null;
+  /** What is wrong with the geometry as a whole. */
+  private fault: string | null = null;
   /** Rings that were closed. */
   closed = 0;
   /** Lines of one position, which are points. */
@@ -43,12 +45,35 @@ export class Shapes {
 
   reset(): void {
     this.positions.clear();
-    this.problem = null;
+    this.flaw = null;
+    this.fault = null;
     this.closed = 0;
     this.singles = 0;
     // Setting the length of an array, even to what it is, takes longer than all else here.
     while (this.roots.length > 0) this.roots.pop();
     while (this.open.length > 0) this.open.pop();
+  }
+
+  /** The geometry as a whole cannot be read. */
+  fail(reason: string): void {
+    this.fault ??= reason;
+  }
+
+  /** Puts positions of NaN in place of those since `from`, which cannot be read: for the part that they belong to. */
+  spoil(from: number, reason: string): void {
+    const { positions } = this;
+    this.flaw ??= reason;
+    positions.count = from;
+    // A line has two.
+    for (let n = 0; n < 2; n++) positions.add(Number.NaN, Number.NaN, Number.NaN);
+  }
+
+  /** Why nothing of the feature's geometry can be read, in words. */
+  get problem(): string | null {
+    if (this.fault !== null || this.flaw === null) return this.fault;
+    const trial = new GeometryBuilder();
+    this.put(trial);
+    return trial.hasReadablePart(0) ? null : this.flaw;
   }
 
   begin(shape: number): void {
@@ -70,9 +95,11 @@ export class Shapes {
       node.shape = Shape.point;
       this.singles++;
     }
-    if (node.shape === Shape.polygon && node.rings.length > 0 && node.shells === 0) {
-      this.problem ??= "a polygon that has holes and no outer boundary";
-    }
+    if (node.shape !== Shape.polygon || node.shells === 1 || node.rings.length === 0) return;
+    const has = node.shells === 0 ? "that has holes and no outer boundary" : "with several outer boundaries";
+    this.spoil(node.from, `a polygon ${has}`);
+    node.rings = [node.from, this.positions.count];
+    node.to = this.positions.count;
   }
 
   get isOpen(): boolean {
@@ -97,7 +124,7 @@ export class Shapes {
     const { positions } = this;
     if (positions.count === from) return;
     this.close(from);
-    if (isShell && node.shells++ > 0) this.problem ??= "a polygon with several outer boundaries";
+    if (isShell) node.shells++;
     if (node.rings === none) node.rings = [];
     const at = isShell ? 0 : node.rings.length;
     node.rings.splice(at, 0, from, positions.count);
@@ -108,6 +135,7 @@ export class Shapes {
     const { xy, count } = positions;
     const first = from * 2;
     const last = (count - 1) * 2;
+    if (Number.isNaN(xy[first])) return;
     if (xy[first] === xy[last] && xy[first + 1] === xy[last + 1]) return;
     positions.add(xy[first]!, xy[first + 1]!, positions.heightOf(from));
     this.closed++;
@@ -122,10 +150,11 @@ export class Shapes {
 
   /** Adds the feature's geometry to the builder; null where there is a problem with it. */
   write(builder: GeometryBuilder): void {
-    if (this.problem !== null) {
-      builder.none();
-      return;
-    }
+    if (this.problem === null) this.put(builder);
+    else builder.none();
+  }
+
+  private put(builder: GeometryBuilder): void {
     // A feature has one geometry; where it has several, those without a position are left out.
     const roots = this.roots.length > 1 ? this.roots.filter((node) => node.to > node.from) : this.roots;
     const [only] = roots;

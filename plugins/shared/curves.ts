@@ -85,7 +85,7 @@ export function join(line: CurvePoints, segment: CurvePoints): void {
 /** Whether a ring was open and has been closed by repeating its first position. */
 export function close(ring: CurvePoints): boolean {
   const last = ring.length - 4;
-  if (last < 4 || (ring[0] === ring[last] && ring[1] === ring[last + 1])) return false;
+  if (last < 4 || Number.isNaN(ring[0]) || (ring[0] === ring[last] && ring[1] === ring[last + 1])) return false;
   ring.push(ring[0]!, ring[1]!, ring[2]!, ring[3]!);
   return true;
 }

@@ -15,6 +15,9 @@ export const Surface = { polyhedral: 15, tin: 16, triangle: 17 } as const;
 /** The kind that a WKB type is read as, by its number; 0 where there is no such type, or none that has instances. */
 export const kindOfType: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 2, 2, 3, 5, 6, 0, 0, 6, 6, 3];
 
+/** Why a position cannot be read. */
+export const notANumber = "a position is not a number";
+
 /** The flags of EWKB; the first is also that of OGC's old 2.5D types. */
 const Flag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as const;
 const typeBits = 0x1fffffff;
@@ -32,6 +35,8 @@ export abstract class WkbCursor {
   protected hasM = false;
   /** Of the blob read last (EWKB); null where it names none. */
   srid: number | null = null;
+  /** Why a position of the blob read last, which is NaN in the builder, cannot be read; null where all can. */
+  protected flaw: GeometryTextError | null = null;
 
   /** `accepts` may refuse an SRID. */
   constructor(private readonly accepts: (srid: number) => boolean = () => true) {}
@@ -120,7 +125,7 @@ export abstract class WkbCursor {
       const at = this.at;
       const x = view.getFloat64(at, little);
       const y = view.getFloat64(at + 8, little);
-      if (Number.isNaN(x + y)) throw this.error("a position is not a number");
+      if (Number.isNaN(x + y)) this.flaw ??= this.error(notANumber);
       points.push(
         x,
         y,

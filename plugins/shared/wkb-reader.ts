@@ -2,7 +2,7 @@ import { Kind } from "../../src/model/geometry.js";
 import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { addPoints, type CurvePoints, close, isArcString, join, linearise } from "./curves.js";
 import { GeometryTextError } from "./geometry-text-error.js";
-import { Curve, kindOfType, Surface } from "./wkb-cursor.js";
+import { Curve, kindOfType, notANumber, Surface } from "./wkb-cursor.js";
 import { leastGeometry, WkbHeads } from "./wkb-heads.js";
 
 /** Deeper nesting than any data has; it guards the stack. */
@@ -19,6 +19,8 @@ export class WkbReader extends WkbHeads {
   closedRings = 0;
   /** Curves that became lines, over all blobs. */
   curves = 0;
+  /** Blobs of which a part cannot be read: it is of NaN in the builder. */
+  unreadable = 0;
 
   /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
@@ -36,15 +38,23 @@ export class WkbReader extends WkbHeads {
     this.at = from;
     this.end = to;
     this.srid = null;
+    this.flaw = null;
     builder.begin(Kind.none);
     try {
       this.geometry(builder, 0);
       if (isLast && this.at < this.end) throw this.error("more bytes follow the geometry");
+      if (this.flaw !== null) this.keepParts(this.flaw, builder);
     } catch (error) {
       builder.cancel();
       throw error;
     }
     builder.end();
+  }
+
+  /** @throws GeometryTextError where no part can be read */
+  private keepParts(flaw: GeometryTextError, builder: GeometryBuilder): void {
+    if (!builder.hasReadablePart()) throw flaw;
+    this.unreadable++;
   }
 
   /** The same for hexadecimal text. */
@@ -117,8 +127,7 @@ export class WkbReader extends WkbHeads {
   private positions(builder: GeometryBuilder, count: number): void {
     const { view, little, hasZ, hasM } = this;
     let { at } = this;
-    if (little && !hasZ && !hasM) {
-      if (!builder.positionsFrom(view, at, count)) throw this.error("a position is not a number");
+    if (little && !hasZ && !hasM && builder.positionsFrom(view, at, count)) {
       this.at += 16 * count;
       return;
     }
@@ -126,7 +135,7 @@ export class WkbReader extends WkbHeads {
       const x = view.getFloat64(at, little);
       const y = view.getFloat64(at + 8, little);
       at += 16;
-      if (Number.isNaN(x + y)) throw this.error("a position is not a number");
+      if (Number.isNaN(x + y)) this.flaw ??= this.error(notANumber);
       if (!hasZ && !hasM) {
         builder.position(x, y);
         continue;

@@ -1,12 +1,18 @@
 import type { Context } from "../../src/plugin/index.js";
+import { notANumber } from "./wkb-cursor.js";
 
 /** What reading WKB had to change, counted (`WkbReader`). */
 export interface WkbRepairs {
   readonly closedRings: number;
   readonly curves: number;
+  readonly unreadable: number;
 }
 
-export function tellRepairs({ closedRings, curves }: WkbRepairs, context: Pick<Context, "lose" | "notice">): void {
+export function tellRepairs(
+  { closedRings, curves, unreadable }: WkbRepairs,
+  context: Pick<Context, "lose" | "notice">,
+): void {
+  if (unreadable > 0) context.notice("part-unreadable", undefined, notANumber, unreadable);
   if (closedRings > 0) context.notice("ring-closed", undefined, "a ring did not end where it began", closedRings);
   if (curves > 0)
     context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);

@@ -1,5 +1,6 @@
 import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { CurvePoints } from "./curves.js";
+import { GeometryTextError } from "./geometry-text-error.js";
 import { comma, open, shut, WktTokens } from "./wkt-tokens.js";
 
 /**
@@ -11,6 +12,9 @@ export abstract class WktPositions extends WktTokens {
   closedRings = 0;
   /** Positions with numbers that the first of their geometry does not have, over all texts. */
   shortened = 0;
+
+  /** Why a position of the text read last, which is NaN in the builder, could not be read; null where all could. */
+  protected flaw: GeometryTextError | null = null;
 
   /** The dimensions that the next positions have by their tag, "" where it does not say. */
   protected dimensions = "";
@@ -39,7 +43,7 @@ export abstract class WktPositions extends WktTokens {
     const { x, y, z, m } = this;
     const isOne = !more;
     while (more) more = this.nextPosition(builder);
-    if (isOne || (this.x === x && this.y === y)) return;
+    if (isOne || Number.isNaN(x) || (this.x === x && this.y === y)) return;
     builder.positionZM(x, y, z, m);
     this.closedRings++;
   }
@@ -78,9 +82,34 @@ export abstract class WktPositions extends WktTokens {
   }
 
   protected position(builder: GeometryBuilder): void {
-    this.numbers();
+    this.skipSpace();
+    const { at } = this;
+    try {
+      this.numbers();
+      this.checkEnd();
+    } catch (error) {
+      if (!(error instanceof GeometryTextError)) throw error;
+      this.passPosition(error, at);
+    }
     if (Number.isNaN(this.z) && Number.isNaN(this.m)) builder.position(this.x, this.y);
     else builder.positionZM(this.x, this.y, this.z, this.m);
+  }
+
+  /** A number more than positions have. */
+  private checkEnd(): void {
+    const next = this.peek();
+    if (next !== comma && next !== shut) throw this.error('"," or ")" is missing');
+  }
+
+  /** Passes over a position that cannot be read, up to the sign behind it. @throws the error where there is none */
+  private passPosition(error: GeometryTextError, from: number): void {
+    const { bytes, end } = this;
+    let at = from;
+    while (at < end && bytes[at] !== comma && bytes[at] !== shut && bytes[at] !== open) at++;
+    if (at === from || at === end || bytes[at] === open) throw error;
+    this.at = at;
+    this.flaw ??= error;
+    this.x = this.y = this.z = this.m = Number.NaN;
   }
 
   protected x = 0;

@@ -1,6 +1,7 @@
 import { Kind } from "../../src/model/geometry.js";
 import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import { addPoints, type CurvePoints, close, isArcString, join, linearise } from "./curves.js";
+import type { GeometryTextError } from "./geometry-text-error.js";
 import { WktPositions } from "./wkt-positions.js";
 import { isLetter, open, shut } from "./wkt-tokens.js";
 
@@ -36,6 +37,9 @@ export class WktReader extends WktPositions {
 
   /** Curves that became lines, over all texts. */
   curves = 0;
+  /** Texts of which a part cannot be read, it is of NaN in the builder; and why that of the first cannot. */
+  unreadable = 0;
+  reason = "";
 
   /** `accepts` may refuse an SRID. */
   constructor(private readonly accepts: (srid: number) => boolean = () => true) {
@@ -48,16 +52,24 @@ export class WktReader extends WktPositions {
     this.at = from;
     this.end = to;
     this.srid = null;
+    this.flaw = null;
     try {
       this.readSrid();
       this.geometry(builder, 0);
       this.skipSpace();
       if (this.at < this.end) throw this.error("more text follows the geometry");
+      if (this.flaw !== null) this.keepParts(this.flaw, builder);
     } catch (error) {
       builder.cancel();
       throw error;
     }
     builder.end();
+  }
+
+  /** @throws GeometryTextError where no part can be read */
+  private keepParts(flaw: GeometryTextError, builder: GeometryBuilder): void {
+    if (!builder.hasReadablePart()) throw flaw;
+    if (this.unreadable++ === 0) this.reason = flaw.message;
   }
 
   private readSrid(): void {

@@ -103,7 +103,7 @@ export class SoundCopy {
     if (kind === Kind.GeometryCollection) left = this.members(column, i, builder);
     else if (isPolygonal(kind)) left = this.polygons(column, i, builder);
     else if (isLineal(kind)) left = this.lines(column, i, builder);
-    else if (kind === Kind.MultiPoint && this.needs.finite) left = this.points(column, i, builder);
+    else if (this.needs.finite) left = this.points(column, i, builder);
     else for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) builder.copyPart(column, p);
     if (left || this.dropped === dropped) {
       builder.end();

@@ -204,6 +204,39 @@ export class GeometryBuilder {
     if (this.memberBuilder) this.memberBuilder.truncate(this.memberOffsets[this.length]!);
   }
 
+  /**
+   * Whether something is left of a feature, by default the one begun last, without the parts that have a position of
+   * NaN. A reader writes such a position in place of one that it cannot read; the check of coordinates leaves out its
+   * line, polygon, hole or member.
+   */
+  hasReadablePart(feature = this.length): boolean {
+    const isOpen = feature === this.length;
+    const kind = this.kinds[feature]!;
+    if (kind === Kind.GeometryCollection) {
+      const members = this.memberBuilder;
+      const to = !members ? 0 : isOpen ? members.length : this.memberOffsets[feature + 1]!;
+      for (let k = this.memberOffsets[feature]!; k < to; k++) if (members!.hasReadablePart(k)) return true;
+      return false;
+    }
+    const polygonal = kind === Kind.Polygon || kind === Kind.MultiPolygon;
+    const to = isOpen ? this.partCount : this.parts[feature + 1]!;
+    for (let p = this.parts[feature]!; p < to; p++) {
+      const from = this.rings[p]!;
+      const end = polygonal ? Math.min(from + 1, this.rings[p + 1]!) : this.rings[p + 1]!;
+      for (let r = from; r < end; r++) if (this.isReadableRing(r, kind === Kind.MultiPoint)) return true;
+    }
+    return false;
+  }
+
+  /** Whether all positions of a ring are numbers; for points, whether one is. */
+  private isReadableRing(r: number, one: boolean): boolean {
+    const { xy, positions } = this;
+    for (let k = positions[r]!; k < positions[r + 1]!; k++) {
+      if (Number.isNaN(xy[2 * k]! + xy[2 * k + 1]!) !== one) return one;
+    }
+    return !one;
+  }
+
   private truncate(length: number): void {
     this.length = length;
     this.cancel();
