@@ -169,7 +169,7 @@ describe("WKT", () => {
     "POLYGON (EMPTY, (0 0, 1 0, 1 1, 0 0))",
     "CIRCULARSTRING (0 0, 1 1)",
     "CIRCULARSTRING (0 0, 1 1, 2 0, 3 3)",
-    "GEOMETRYCOLLECTION (POINT (1 2), POINT (1))",
+    "GEOMETRYCOLLECTION (POINT (1))",
     `${"GEOMETRYCOLLECTION (".repeat(5000)}`,
     "SRID=4326",
   ])("refuses %j and takes nothing in", (text) => {
