@@ -171,6 +171,7 @@ export class GpxEncoder {
     }
     if (!linked) for (const link of links!) this.link(link);
     for (const column of plan.others[as]!) this.extension(plan, column, row);
+    for (const column of plan.plainVendors) this.extension(plan, column, row);
     for (const element of plan.vendors) this.vendor(plan, element, row);
     for (const column of misfits) this.extension(plan, column, row);
     if (!links && plan.links) this.extension(plan, plan.linksIndex, row);

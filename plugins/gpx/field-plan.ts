@@ -2,7 +2,7 @@ import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js
 import { type Tags, tagsOf } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
-import { columnsOf, type VendorElement, vendorElements } from "./vendor-elements.js";
+import { columnsOf, plainTags, type VendorElement, vendorElements } from "./vendor-elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
 export interface StandardColumn extends Tags {
@@ -19,7 +19,9 @@ export interface FieldPlan {
   /** For wpt, rte and trk: columns for the elements of the schema, in its order, and those for extensions. */
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
-  /** Fields that come from elements of other namespaces in a GPX: they are written as these again. */
+  /** Fields that come from elements of other namespaces in a GPX, and are alone in them: `tags` has their tags. */
+  readonly plainVendors: readonly number[];
+  /** Other elements of other namespaces: they are written as these again. */
   readonly vendors: readonly VendorElement[];
   /** The tags of each field in extensions. */
   readonly tags: readonly Tags[];
@@ -69,15 +71,35 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
       return [{ name, column, ...tagsOf(name), afterLinks: index > lastBeforeLinks }];
     }),
   );
-  const vendors = vendorElements(fields);
-  const vendorColumns = vendors.flatMap(columnsOf);
+  const allVendors = vendorElements(fields);
+  const vendorColumns = allVendors.flatMap(columnsOf);
   const others = standards.map((list) => {
     const taken = new Set([...list.map(({ column }) => column), ...vendorColumns]);
     return fields.flatMap((_, index) => (taken.has(index) || special.has(index) ? [] : [index]));
   });
   const tags = fields.map(({ name }) => tagsOf(`geoferry:${elementName(name)}`));
+  const plainVendors: number[] = [];
+  const vendors = allVendors.filter((element) => {
+    const own = plainTags(element, fields);
+    if (own) tags[element.column] = own;
+    if (own) plainVendors.push(element.column);
+    return !own;
+  });
   const type = columns[typeIndex] ?? null;
   const links = json(linksIndex);
   const coordinates = json(coordinatesIndex);
-  return { fields, columns, standards, others, vendors, tags, type, links, linksIndex, coordinates, coordinatesIndex };
+  return {
+    fields,
+    columns,
+    standards,
+    others,
+    plainVendors,
+    vendors,
+    tags,
+    type,
+    links,
+    linksIndex,
+    coordinates,
+    coordinatesIndex,
+  };
 }

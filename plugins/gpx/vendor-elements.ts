@@ -1,5 +1,6 @@
 /** Elements of other namespaces in GPX's extensions (Garmin's gpxx, opencpn …), made of the fields that they were read as. */
 import { type Column, type ElementStep, type Field, Presence, valueAt } from "../../src/model/index.js";
+import { Literal, type Tags } from "../shared/literal.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { textOf } from "./values.js";
 
@@ -33,6 +34,18 @@ export function vendorElements(fields: readonly Field[]): VendorElement[] {
     if (last) last.column = column;
   }
   return roots;
+}
+
+/** Types whose values are written the same way whether in an element of their own or in one of ours. */
+const plainTypes: ReadonlySet<string> = new Set(["text", "date", "time", "datetime", "int32"]);
+
+/** The tags of an element that has nothing but a text; null of one that needs more work. */
+export function plainTags(
+  { name, namespace, column, attributes, children }: VendorElement,
+  fields: readonly Field[],
+): Tags | null {
+  if (column < 0 || attributes.length > 0 || children.length > 0 || !plainTypes.has(fields[column]!.type)) return null;
+  return { open: new Literal(`<${name}${declarationOf({ name, namespace })}>`), close: new Literal(`</${name}>`) };
 }
 
 /** The columns that an element and those in it are made of. */
