@@ -375,10 +375,10 @@ export const registry = {
     "guard",
     (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,
   ),
-  "guard-rejects": entry<{ rejected: number; limit: string }>(
+  "guard-rejects": entry<{ rejected: number; limit: string; advice: readonly string[] }>(
     "guard",
     (e) =>
-      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input`,
+      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input${e.advice.map((line) => `; ${line}`).join("")}`,
   ),
   "guard-losses": entry<{ count: number; limit: string; examples: readonly string[] }>(
     "guard",

@@ -61,6 +61,25 @@ export function sizeOf(area: Area): number {
   );
 }
 
+const widthOf = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
+
+/** The narrowest area around several, which crosses the antimeridian where that is narrower; all round where none is. */
+export function areaAroundAll(areas: readonly Area[]): Area {
+  const south = Math.min(...areas.map((area) => area[1]));
+  const north = Math.max(...areas.map((area) => area[3]));
+  let best: Area = [-180, south, 180, north];
+  for (const [west] of areas) {
+    // How far east of this longitude each of them ends.
+    const ends = areas.map((area) => ({
+      east: area[2],
+      span: ((((area[0] - west) % 360) + 360) % 360) + widthOf(area),
+    }));
+    const { east, span } = ends.reduce((p, q) => (q.span > p.span ? q : p));
+    if (span < widthOf(best)) best = [west, south, east, north];
+  }
+  return best;
+}
+
 /** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
 export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
   const width = area[2] - area[0] + (area[2] < area[0] ? 360 : 0);

@@ -1,17 +1,18 @@
-import type { Area } from "./area.js";
+import { type Area, areaAroundAll } from "./area.js";
 
 /** A longitude and latitude in radians stand at `2 * i` and after it. */
 type Positions = Float64Array;
 
-/** Numbers of one entry: how many positions, and the box around them in radians. */
+/** Numbers of one entry in radians: how many positions, and the two boxes around those west and east of Greenwich. */
 const count = 0;
-const west = 1;
-const south = 2;
-const east = 3;
-const north = 4;
-const numbers = 5;
+const south = 1;
+const north = 2;
+const westOf = 3;
+const eastOf = 5;
+const numbers = 7;
 
-const empty = [0, Infinity, Infinity, -Infinity, -Infinity] as const;
+const none = [Infinity, -Infinity] as const;
+const empty = [0, ...none, ...none, ...none] as const;
 
 /**
  * Counts positions by the route that they went by, with the box around them. It stands in the loop over all positions:
@@ -34,8 +35,9 @@ export class PositionTally {
     const x = positions[2 * i]!;
     const y = positions[2 * i + 1]!;
     entries[at]!++;
-    if (x < entries[at + west]!) entries[at + west] = x;
-    if (x > entries[at + east]!) entries[at + east] = x;
+    const side = x < 0 ? at + westOf : at + eastOf;
+    if (x < entries[side]!) entries[side] = x;
+    if (x > entries[side + 1]!) entries[side + 1] = x;
     if (y < entries[at + south]!) entries[at + south] = y;
     if (y > entries[at + north]!) entries[at + north] = y;
   }
@@ -50,11 +52,14 @@ export class PositionTally {
     return this.entries[(route ?? this.routes) * numbers + count]!;
   }
 
-  /** Around the positions, in degrees. */
+  /** Around the positions, in degrees; across the antimeridian where that is narrower. */
   box(route: number | null): Area {
     const at = (route ?? this.routes) * numbers;
     const degrees = (index: number) => (this.entries[at + index]! * 180) / Math.PI;
-    return [degrees(west), degrees(south), degrees(east), degrees(north)];
+    const halves = [westOf, eastOf].filter((side) => this.entries[at + side]! <= this.entries[at + side + 1]!);
+    return areaAroundAll(
+      halves.map((side): Area => [degrees(side), degrees(south), degrees(side + 1), degrees(north)]),
+    );
   }
 
   clear(): void {

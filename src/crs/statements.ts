@@ -1,4 +1,4 @@
-import type { Area } from "./area.js";
+import { type Area, areaAroundAll } from "./area.js";
 import { areaAround, enoughAccuracy, reachOf } from "./enough-accuracy.js";
 import type { Operation } from "./identity.js";
 import { type BetterOperation, betterWithin, remedies } from "./lacking.js";
@@ -88,15 +88,8 @@ const isPoor = ({ accuracy }: Route): boolean => accuracy === null || accuracy >
 /** The operations that lack a grid and would be better for these positions. */
 function betterFor({ better }: Operation, used: readonly Route[], uses: readonly RouteUse[]) {
   const boxes = uses.filter(({ route }) => route !== null).map(({ box }) => box);
-  return boxes.length === 0 ? better : betterWithin(better, used, areaAround(unionOf(boxes)));
+  return boxes.length === 0 ? better : betterWithin(better, used, areaAround(areaAroundAll(boxes)));
 }
-
-const unionOf = (boxes: readonly Area[]): Area => [
-  Math.min(...boxes.map(([west]) => west)),
-  Math.min(...boxes.map(([, south]) => south)),
-  Math.max(...boxes.map(([, , east]) => east)),
-  Math.max(...boxes.map(([, , , north]) => north)),
-];
 
 function poor(operation: Operation, uses: readonly RouteUse[]): Statement[] {
   const { routes, everywhere } = operation;

@@ -17,7 +17,15 @@ import { guardLimits, parseLimit } from "./limits.js";
 import { chooseWriter, outputName, planOutputs } from "./outputs.js";
 import { type Claims, PathPlan, replaces } from "./paths.js";
 import { keepsRows, RejectsFile } from "./rejects.js";
-import { type ConvertReport, describeGap, describeKept, describeLoss, Gathered, nothingToDo } from "./report.js";
+import {
+  adviceOf,
+  type ConvertReport,
+  describeGap,
+  describeKept,
+  describeLoss,
+  Gathered,
+  nothingToDo,
+} from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
 import { openUpdate, updatesInPlace } from "./update.js";
@@ -98,14 +106,16 @@ async function convertWhole(
   const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
-  const rejects = new RejectsFile(paths.rejects, parseLimit("--max-rejects", request.maxRejects), outputs);
+  const rejects = new RejectsFile(paths.rejects, parseLimit("--max-rejects", request.maxRejects), outputs, async () =>
+    adviceOf(await gathered.allNotices()),
+  );
   const target = await outputCrs(request, existing);
   const meter = new Meter(host.onProgress);
   const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });
   try {
     for (const file of await run.plan(files)) await run.write(file);
     await gathered.checkServed();
-    rejects.check(gathered.read);
+    await rejects.check(gathered.read);
     checkGeometryFound(inputs.layers, gathered.located, request);
     const losses = gathered.losses.list();
     const { gaps } = gathered;

@@ -43,6 +43,8 @@ export class RejectsFile {
     private readonly path: string | null,
     private readonly limit: Limit | null,
     private readonly outputs: OutputSet,
+    /** What would have served the features that were rejected so far. */
+    private readonly advice: () => Promise<readonly string[]>,
   ) {}
 
   /** @throws guard-rejects */
@@ -50,7 +52,7 @@ export class RejectsFile {
     if (rejects.length === 0) return;
     this.count += rejects.length;
     this.kept += rejects.length - leftOut(rejects);
-    if (this.limit && this.count > this.limit.count) this.stop();
+    if (this.limit && this.count > this.limit.count) await this.stop();
     if (this.path === null) return;
     if (!this.file) {
       const sink = await this.outputs.create(this.path, { overwrite: true });
@@ -65,12 +67,16 @@ export class RejectsFile {
   }
 
   /** @throws guard-rejects where the share of rejects is over the limit */
-  check(read: number): void {
-    if (this.limit && this.count > this.limit.share * read) this.stop();
+  async check(read: number): Promise<void> {
+    if (this.limit && this.count > this.limit.share * read) await this.stop();
   }
 
-  private stop(): never {
-    throw fault("guard-rejects", { rejected: this.count, limit: this.limit?.text ?? "" });
+  private async stop(): Promise<never> {
+    throw fault("guard-rejects", {
+      rejected: this.count,
+      limit: this.limit?.text ?? "",
+      advice: await this.advice(),
+    });
   }
 
   /** The path of the file, or null where there is none; then that of an earlier run goes. */

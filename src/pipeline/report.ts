@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { counted } from "../counted.js";
+import { areaAroundAll } from "../crs/area.js";
 import type { Operation } from "../crs/index.js";
 import { refusalAfter, settledBy, statementsOf, strictLimit, usualLimit } from "../crs/index.js";
 import { describePlace, fault } from "../errors.js";
@@ -110,10 +111,12 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
 
 function together(use: OperationUse, known: OperationUse | undefined): OperationUse {
   if (known === undefined) return use;
-  const [a, b] = [use.box, known.box];
-  const box = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])] as const;
-  return { ...use, positions: use.positions + known.positions, box };
+  return { ...use, positions: use.positions + known.positions, box: areaAroundAll([use.box, known.box]) };
 }
+
+/** What would serve the positions that no operation served, of the notices of a report. */
+export const adviceOf = (notices: readonly Loss[]): string[] =>
+  notices.flatMap(({ code, example }) => (code === "crs-unreached" ? [example] : []));
 
 /** Gathers what every thread found. */
 export class Gathered {

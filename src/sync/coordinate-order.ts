@@ -5,6 +5,7 @@ import type { Extent } from "../model/geometry.js";
 import { GeometryExtent, joinExtents } from "../model/geometry-extent.js";
 import type { Loss } from "../model/report.js";
 import { askedCrs } from "../pipeline/asked-crs.js";
+import { adviceOf } from "../pipeline/report.js";
 import { suspectSwap } from "../stages/swapped-order.js";
 import type { SyncRequest } from "./request.js";
 import type { ReadSource } from "./source.js";
@@ -30,7 +31,7 @@ export async function checkOrder(request: SyncRequest, source: ReadSource, held:
     const suspected = swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, held });
     if (suspected === "suspected") notices.push(suspicion(request, source, held));
   }
-  source.rejects.checkLimit(source.read);
+  source.rejects.checkLimit(source.read, adviceOf(source.notices));
   return notices;
 }
 

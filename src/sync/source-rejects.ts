@@ -89,11 +89,15 @@ export class SourceRejects {
     }
   }
 
-  /** @param read features read, good and bad @throws guard-rejects where `--max-rejects` allows fewer */
-  checkLimit(read: number): void {
+  /**
+   * @param read features read, good and bad
+   * @param advice what would serve the features that are rejects
+   * @throws guard-rejects where `--max-rejects` allows fewer
+   */
+  checkLimit(read: number, advice: readonly string[]): void {
     const { limit, count } = this;
     if (limit && (count > limit.count || count > limit.share * read))
-      throw fault("guard-rejects", { rejected: count, limit: limit.text });
+      throw fault("guard-rejects", { rejected: count, limit: limit.text, advice });
   }
 
   /** Writes the file. @returns its path, or null where there are no rejects @throws output-failed, output-exists */

@@ -79,7 +79,7 @@ const homeward = ({ from, there, back }, mine, retraced) =>
   });
 
 const around = (degrees) => Math.abs(((((degrees + 180) % 360) + 360) % 360) - 180);
-const onGlobe = (degrees) => (a, b) =>
+export const onGlobe = (degrees) => (a, b) =>
   Math.hypot(around((a[0] - b[0]) * degrees) * Math.cos((b[1] * degrees * Math.PI) / 180), (a[1] - b[1]) * degrees) *
   metresInDegree;
 const onMap = (metres) => (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) * metres;
