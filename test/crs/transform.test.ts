@@ -291,6 +291,21 @@ describe("published values", () => {
     expect(y).toBeCloseTo(153034.13, 1);
   });
 
+  it("Belge Lambert 72 and Belgian Lambert 72, which EPSG calls equivalent, to the digits of its parameters", async () => {
+    for (const place of [
+      [2.6, 51.1],
+      [4.35, 50.85],
+      [6.3, 50.3],
+      [5.8, 49.55],
+    ] as const) {
+      const [turned, plain] = [
+        await through("EPSG:4313", "EPSG:31300", place),
+        await through("EPSG:4313", "EPSG:31370", place),
+      ];
+      expect(farthest(turned, plain)).toBeLessThan(0.06);
+    }
+  });
+
   it("British National Grid (guidance note 7-2, 3.2.2)", async () => {
     const [x, y] = await through("EPSG:4277", "EPSG:27700", [0.5, 50.5]);
     expect(x).toBeCloseTo(577274.99, 1);
