@@ -171,7 +171,6 @@ export class GpxEncoder {
     }
     if (!linked) for (const link of links!) this.link(link);
     for (const column of plan.others[as]!) this.extension(plan, column, row);
-    for (const column of plan.plainVendors) this.extension(plan, column, row);
     for (const element of plan.vendors) this.vendor(plan, element, row);
     for (const column of misfits) this.extension(plan, column, row);
     if (!links && plan.links) this.extension(plan, plan.linksIndex, row);
@@ -229,6 +228,10 @@ export class GpxEncoder {
 
   /** What was an element of another namespace is one again. */
   private vendor(plan: FieldPlan, element: VendorElement, row: number): void {
+    if (plan.plain.has(element)) {
+      this.extension(plan, element.column, row);
+      return;
+    }
     if (!this.settings.extensions) {
       for (const column of columnsOf(element)) this.extension(plan, column, row);
       return;

@@ -19,10 +19,10 @@ export interface FieldPlan {
   /** For wpt, rte and trk: columns for the elements of the schema, in its order, and those for extensions. */
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
-  /** Fields that come from elements of other namespaces in a GPX, and are alone in them: `tags` has their tags. */
-  readonly plainVendors: readonly number[];
-  /** Other elements of other namespaces: they are written as these again. */
+  /** Fields that come from elements of other namespaces in a GPX: they are written as these again. */
   readonly vendors: readonly VendorElement[];
+  /** Those of them that have nothing but a text: `tags` has their tags. */
+  readonly plain: ReadonlySet<VendorElement>;
   /** The tags of each field in extensions. */
   readonly tags: readonly Tags[];
   readonly type: Column | null;
@@ -71,20 +71,20 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
       return [{ name, column, ...tagsOf(name), afterLinks: index > lastBeforeLinks }];
     }),
   );
-  const allVendors = vendorElements(fields);
-  const vendorColumns = allVendors.flatMap(columnsOf);
+  const vendors = vendorElements(fields);
+  const vendorColumns = vendors.flatMap(columnsOf);
   const others = standards.map((list) => {
     const taken = new Set([...list.map(({ column }) => column), ...vendorColumns]);
     return fields.flatMap((_, index) => (taken.has(index) || special.has(index) ? [] : [index]));
   });
   const tags = fields.map(({ name }) => tagsOf(`geoferry:${elementName(name)}`));
-  const plainVendors: number[] = [];
-  const vendors = allVendors.filter((element) => {
+  const plain = new Set<VendorElement>();
+  for (const element of vendors) {
     const own = plainTags(element, fields);
-    if (own) tags[element.column] = own;
-    if (own) plainVendors.push(element.column);
-    return !own;
-  });
+    if (!own) continue;
+    tags[element.column] = own;
+    plain.add(element);
+  }
   const type = columns[typeIndex] ?? null;
   const links = json(linksIndex);
   const coordinates = json(coordinatesIndex);
@@ -93,7 +93,7 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
     columns,
     standards,
     others,
-    plainVendors,
+    plain,
     vendors,
     tags,
     type,
