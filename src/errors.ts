@@ -136,8 +136,10 @@ export const registry = {
       reason: string | null;
     }
   >("input", (e) => {
-    if (e.reason !== null)
-      return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; is ${e.option} right?`;
+    if (e.reason !== null) {
+      const remedy = e.option === "--swap-xy" ? "leave --swap-xy away" : `is ${e.option} right? Another system may fit`;
+      return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; ${remedy}`;
+    }
     const pairs = e.candidates.map(([x, y]) => `"${x}" and "${y}" look like coordinates: ${coordinateOptions(x, y)}`);
     const listed = e.fields.slice(0, mostNames).map(quoted).join(", ");
     const more = e.fields.length > mostNames ? ` and ${e.fields.length - mostNames} more` : "";

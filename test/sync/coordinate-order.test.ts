@@ -105,8 +105,9 @@ describe("latitude before longitude", () => {
   });
 
   test("is told to be --swap-xy's own doing where it is", async () => {
-    const reading = await side.read(places("plain.geojson", swap(australia)), { source: { swapXy: true } });
-    expect((await refusal(() => reading.order())).message).toContain("leave --swap-xy away");
+    const path = places("plain.geojson", swap(australia));
+    const refused = await refusal(async () => (await side.read(path, { source: { swapXy: true } })).order());
+    expect(refused.message).toContain("leave --swap-xy away");
   });
 });
 
