@@ -197,7 +197,7 @@ describe("a password at a terminal", { skip: !has("python3") }, () => {
     const line = [process.execPath, main, "admin", "user", "add", "ada@example.org", "--data", data];
     const typed = spawnSync("python3", ["-c", typist, answers, ...line], {
       encoding: "utf8",
-      env: plainEnvironment,
+      env: { ...plainEnvironment, NO_COLOR: "1" },
       timeout: 30_000,
     });
     const seen = typed.stdout.split(/\r?\n/);
