@@ -124,7 +124,7 @@ export function describeKeys(open: Opening): void {
 
     test("that is twice in a request fails in all copies, and protects what it names", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { ref: "c" });
-      for (const kind of ["upsert", "update", "delete", "synchronise"] as const) {
+      for (const kind of ["upsert", "update", "synchronise"] as const) {
         const outcome = await by("ref", kind, kept({ ref: "a", n: 1 }), kept({ ref: "b" }), kept({ ref: "a", n: 2 }));
         expect(outcome.failed.map(({ index, id, path }) => [index, id, path])).toEqual([
           [0, ids[0], "properties.ref"],
@@ -133,6 +133,13 @@ export function describeKeys(open: Opening): void {
       }
       const stored = (await scan(store, map)).map(({ properties }) => properties);
       expect(stored).toEqual([{ ref: "a" }, { ref: "b" }]);
+    });
+
+    test("that is twice in a DELETE is one key", async () => {
+      const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
+      const { success, failed } = await by("ref", "delete", kept({ ref: "a" }), kept({ ref: "a" }));
+      expect([success.map(({ id }) => id), failed]).toEqual([[ids[0]], []]);
+      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
     });
 
     test("that is twice on the map: PUT updates the oldest and removes the rest", async () => {
