@@ -71,6 +71,12 @@ const traps: Readonly<Record<string, Trap>> = {
   "rejects that nobody can name": {
     code: "guard-sync",
     held: places(0, 20),
+    source: [...places(1, 21), { type: "Feature", geometry: null, properties: [] }],
+    request: full,
+  },
+  "a kept row without a key": {
+    code: "key-unfit",
+    held: places(0, 20),
     source: [...places(1, 21), { ...place("x"), geometry: { type: "Nothing" }, properties: {} }],
     request: full,
   },

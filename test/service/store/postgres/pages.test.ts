@@ -43,7 +43,8 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
       await carriedOut(store, { ...writing(map, "update", []), ...change });
       await carriedOut(store, writing(map, "delete", [{ id: ids[7]! }, { id: ids[8]! }]));
       const pages = [1, 2, 5, 9].map(async (page) => {
-        const { text, ...rest } = (await store.page({ map, size: 13, page }))!;
+        const { text, version, ...rest } = (await store.page({ map, size: 13, page }))!;
+        expect(version).toMatch(new RegExp(`^${rest.revision}-`));
         return [Buffer.from(text).toString("latin1"), Object.entries(rest).sort()];
       });
       return JSON.stringify(await Promise.all(pages));
