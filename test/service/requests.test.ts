@@ -150,7 +150,7 @@ describe("requests", () => {
       expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
     });
 
-    test("4 are found with a slash at the end of their address, too", async () => {
+    test("are found with a slash at the end of their address, too", async () => {
       const [id] = await service().create(point({ a: 1 }));
       const { path, ann } = service();
       expect((await service().send("GET", `${path}/?per_page=1`)).json.features).toHaveLength(1);
