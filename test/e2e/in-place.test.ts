@@ -61,6 +61,6 @@ describe.runIf(has("ogrinfo"))("a GeoPackage", () => {
       `map${number}.gpkg`,
     ]);
     expect(run(input, "--append").status).toBe(5);
-    expect(layersOf(output)).toBe(`capitals ${195 + 19_999}`);
+    expect(layersOf(output)).toBe(`capitals ${195 + 20_000}`);
   });
 });
