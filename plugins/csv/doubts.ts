@@ -41,3 +41,7 @@ export function doubtNotices(
     return [code, undefined, `${someNames(columns)}: ${sentences[doubt]}`] as const;
   });
 }
+
+/** What is said of records with a quote within a cell that is not doubled. */
+export const strayNotice = (where: string): string =>
+  `${where}, quotes within quoted cells are not doubled; such cells are kept as they stand, with all their quotes`;

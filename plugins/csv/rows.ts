@@ -5,6 +5,7 @@ import type { Field } from "../../src/model/field.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { CellColumn, CellNumbers } from "./columns.js";
+import { strayNotice } from "./doubts.js";
 import type { NumberForm } from "./number-form.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
 import { RowGeometry } from "./row-geometry.js";
@@ -31,6 +32,8 @@ export class Rows {
   private rows = 0;
   private short = 0;
   private shortExample = "";
+  /** Records with a quote within a cell that is not doubled, where the survey has not counted them. */
+  private strays = 0;
   /** The record of each row, once rows are missing between them. */
   private records: number[] = [];
   /** Records met, rejected ones included; headings are none. */
@@ -94,6 +97,7 @@ export class Rows {
         continue;
       }
       const { next, lines } = scanner;
+      if (scanner.hasStray && !this.plan.splits) this.strays++;
       if (isHeader && !scanner.isBlank(bytes)) isHeader = false;
       else if (!scanner.isBlank(bytes)) {
         this.passedRecords++;
@@ -126,6 +130,10 @@ export class Rows {
   /** Tells what was repaired, once behind the last split. */
   finish(): void {
     if (this.short > 0) this.context.notice("record-short", undefined, this.shortExample, this.short);
+    if (this.strays > 0) {
+      const where = this.strays === 1 ? "in one record" : "in some records";
+      this.context.notice("quote-stray", undefined, strayNotice(where), this.strays);
+    }
     this.geometry.finish();
     this.context.passed(this.passedRecords, this.passedLines);
   }

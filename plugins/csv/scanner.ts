@@ -8,7 +8,7 @@ export const Mark = {
   quoted: 1,
   /** Between quotes, with doubled quotes inside. */
   doubled: 2,
-  /** Quoted text with more text behind the closing quote; `starts` and `ends` take in all of it. */
+  /** Quoted text with more text behind the closing quote: kept as it stands, quotes included; `starts` and `ends` take in all of it. */
   stray: 4,
 } as const;
 
@@ -93,6 +93,8 @@ export class Scanner {
   openLine = 0;
   /** Where the line after that quote begins. */
   recovery = 0;
+  /** Whether a cell of the record is marked as stray. */
+  hasStray = false;
   private readonly delimiter: number;
   /** Line ends in quoted cells. */
   private readonly breaks = new LineBreaks();
@@ -129,6 +131,7 @@ export class Scanner {
     let i = from;
     let cells = 0;
     let lines = 0;
+    this.hasStray = false;
     for (;;) {
       if (cells === this.starts.length) this.grow();
       let start = i;
@@ -161,6 +164,7 @@ export class Scanner {
         if (i < to && ending[bytes[i]!] === 0) {
           while (i < to && ending[bytes[i]!] === 0) i++;
           mark |= Mark.stray;
+          this.hasStray = true;
           start = open;
           end = i;
         }
@@ -240,19 +244,16 @@ export class CellText {
   unquote(source: Uint8Array, from: number, to: number, mark: number): void {
     if (this.bytes.length < to - from) this.bytes = new Uint8Array(2 * (to - from));
     const { bytes } = this;
+    // Where the quotes are not those of RFC 4180, no rule says which belong to the text: all stay.
+    if ((mark & Mark.stray) !== 0) {
+      bytes.set(source.subarray(from, to));
+      this.length = to - from;
+      return;
+    }
     let at = 0;
-    // In a stray cell, the opening quote is still there, and what follows the closing one is as it stands.
-    let quoted = true;
-    let i = (mark & Mark.stray) !== 0 ? from + 1 : from;
-    for (; i < to; i++) {
+    for (let i = from; i < to; i++) {
       const byte = source[i]!;
-      if (quoted && byte === quote) {
-        if (i + 1 < to && source[i + 1] === quote) i++;
-        else {
-          quoted = false;
-          continue;
-        }
-      }
+      if (byte === quote && i + 1 < to && source[i + 1] === quote) i++;
       bytes[at++] = byte;
     }
     this.length = at;

@@ -26,6 +26,14 @@ export interface SurveyState {
   readonly plainNames: boolean;
   readonly isUtf8: boolean;
   readonly geometry: GeometryState | null;
+  readonly strays: Strays;
+}
+
+/** Records with a quote within a cell that is neither doubled nor at its end. */
+export interface Strays {
+  count: number;
+  /** The line of the first one, among those looked at, from 1. */
+  line: number;
 }
 
 /** What all rows say together. */
@@ -54,6 +62,7 @@ export class Survey {
   isDamaged = false;
   /** What looks at the geometries, where something does. */
   geometry: GeometrySurvey | null = null;
+  readonly strays: Strays = { count: 0, line: 0 };
   /** Whether a column of anything but text has values without quotes, once that was asked. */
   private plainNumbers: boolean | null = null;
 
@@ -73,8 +82,9 @@ export class Survey {
   }
 
   get state(): SurveyState {
-    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry } = this;
-    return { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, geometry: geometry?.state ?? null };
+    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
+    const found = { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
+    return { ...found, geometry: geometry?.state ?? null };
   }
 
   /** Takes in what another survey found in the records behind those seen so far. */
@@ -85,6 +95,7 @@ export class Survey {
     }
     this.sizes.add(behind.sizes);
     this.rows += behind.rows;
+    if (behind.strays.count > 0) this.stray(behind.strays.count, behind.strays.line);
     this.lines += behind.lines;
     this.headerPassed = true;
     this.plainNames ||= behind.plainNames;
@@ -119,7 +130,7 @@ export class Survey {
       const unterminated = (from: number, line: number) => {
         if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
       };
-      const record = () => this.record(block.bytes, scanner);
+      const record = (_from: number, line: number) => this.record(block.bytes, scanner, line);
       const passed = eachRecord(block.bytes, blockEnd, scanner, record, unterminated);
       this.lines += passed.lines;
       this.verify(block, position, passed.end, verify);
@@ -156,15 +167,23 @@ export class Survey {
     else this.isDamaged = true;
   }
 
-  private record(bytes: Uint8Array, scanner: Scanner): void {
+  private stray(count: number, line: number): void {
+    if (this.strays.count === 0) this.strays.line = this.lines + line;
+    this.strays.count += count;
+  }
+
+  /** @param line in the block, from 1 */
+  private record(bytes: Uint8Array, scanner: Scanner, line: number): void {
     const { starts, ends, marks } = scanner;
     if (!this.headerPassed) {
+      if (scanner.hasStray) this.stray(1, line);
       this.headerPassed = true;
       this.plainNames = quotesWhereNeeded(bytes, scanner);
       return;
     }
     if (this.hasStopped) return;
     if (scanner.cells > this.columns && isTooLong(bytes, scanner, this.columns)) return;
+    if (scanner.hasStray) this.stray(1, line);
     this.rows++;
     if (this.rows >= this.rowsWanted) this.hasStopped = true;
     this.geometry?.look(bytes, scanner);

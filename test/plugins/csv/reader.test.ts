@@ -249,6 +249,36 @@ describe("types", () => {
   });
 });
 
+describe("quotes within cells", () => {
+  const table = 'id,name\n1,12" pipe\n2,"5"" tube"\n3,"abc "def" ghi"\n4,"x" y\n';
+  const expected = [
+    { id: 1, name: '12" pipe' },
+    { id: 2, name: '5" tube' },
+    { id: 3, name: '"abc "def" ghi"' },
+    { id: 4, name: '"x" y' },
+  ];
+
+  test.each([
+    ["all rows were looked at", {}, "from line 4 on"],
+    ["few were", { sample: "1" }, "in some records"],
+  ])("stay, and records that double none are counted where %s", async (_, options, where) => {
+    const result = await read(table, options);
+    expect(properties(result)).toEqual(expected);
+    expect(result.recording.notices).toMatchObject([{ code: "quote-stray", count: 2 }]);
+    expect(result.recording.notices[0]!.example).toContain(where);
+  });
+
+  test("stay in names of columns", async () => {
+    const result = await read('"the "id"",name\n1,x\n');
+    expect(properties(result)).toEqual([{ '"the "id""': 1, name: "x" }]);
+    expect(result.recording.notices).toMatchObject([{ code: "quote-stray", count: 1 }]);
+  });
+
+  test("are no word where they are doubled", async () => {
+    expect((await read('a,b\n"x ""y""",\n"""z""",5"\n')).recording.notices).toEqual([]);
+  });
+});
+
 describe("records", () => {
   test("missing cells at the end are null, and told once", async () => {
     const { features, recording } = await read("a,b,c\n1\n2,3\n4,5,6\n");
