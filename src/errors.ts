@@ -12,6 +12,7 @@ import { remoteErrors } from "./errors/remote.js";
 import { syncErrors } from "./errors/sync.js";
 import { nearestName } from "./nearest-name.js";
 import { coordinateOptions } from "./option-text.js";
+import { printableValues } from "./printable.js";
 
 export type { ErrorKind };
 
@@ -417,9 +418,12 @@ export class GeoferryError extends Error {
   }
 }
 
-/** Makes an error of the registry: `throw fault("input-missing", { source })`. */
+/**
+ * Makes an error of the registry: `throw fault("input-missing", { source })`. Control characters in the details are
+ * escaped in the message, which is one line and safe to print.
+ */
 export function fault<C extends ErrorCode>(code: C, details: Details<C>, cause?: unknown): GeoferryError {
-  const message = (registry[code].message as (details: Details<C>) => string)(details);
+  const message = (registry[code].message as (details: Details<C>) => string)(printableValues(details));
   return new GeoferryError(code, message, details, cause);
 }
 

@@ -1,5 +1,6 @@
 /** An error in words for people and as a record for programs. */
 import type { GeoferryError } from "../errors.js";
+import { printable } from "../printable.js";
 import { exitStatus } from "./exit.js";
 import { paintFor } from "./terminal.js";
 
@@ -14,11 +15,11 @@ export function errorRecord(error: GeoferryError, of: object = {}): Record<strin
  * @param named the input, which stands before a message that does not name it
  */
 export function errorText(error: GeoferryError, verbose = false, named?: string): string {
-  const name = named === undefined || error.message.includes(named) ? "" : `${named}: `;
+  const name = named === undefined || error.message.includes(named) ? "" : `${printable(named)}: `;
   const lines = [`${paintFor(process.stderr)("red", "geoferry:")} ${name}${error.message}`];
   if (verbose) {
     for (const { sentence } of listed(error.details).better ?? []) lines.push(`  better: ${sentence}`);
-    lines.push((error.cause as Error | undefined)?.stack ?? error.stack ?? "");
+    lines.push(...((error.cause as Error | undefined)?.stack ?? error.stack ?? "").split("\n").map(printable));
   }
   return `${lines.join("\n")}\n`;
 }

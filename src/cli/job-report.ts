@@ -3,6 +3,7 @@ import { counted, grouped } from "../counted.js";
 import type { Change, Finding, FindingLists } from "../jobs/findings.js";
 import type { HandedProgress } from "../jobs/queue/hand-out.js";
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../jobs/run-report.js";
+import { printable } from "../printable.js";
 import type { CommonArguments } from "./command.js";
 
 /** "read 20, written 19, rejected 1" */
@@ -54,7 +55,7 @@ const kindWords = [
 export function describeFinding(word: string, { code, field, fields, count, example }: Finding): string {
   const of = field !== undefined ? ` of ${field}` : fields ? ` of ${counted(fields, "field")}` : "";
   const times = count > 1 ? ` (${grouped(count)} times)` : "";
-  return `${word} ${code}${of}${times}: ${example}`;
+  return printable(`${word} ${code}${of}${times}: ${example}`);
 }
 
 /** All that was found, a line for each kind. */
@@ -74,7 +75,7 @@ export function describeChange({ what, code, field, before, now }: Change): stri
     const order = before !== null && now < before ? "fewer" : "more";
     return `${order} than the last time: ${countWords[what] ?? what} ${grouped(now)}, ${grouped(before ?? 0)} before`;
   }
-  const kind = `${word} ${code}${field === undefined ? "" : ` of ${field}`}`;
+  const kind = `${word} ${code}${field === undefined ? "" : ` of ${printable(field)}`}`;
   if (before === null) return `new since the last time: ${kind}${now > 1 ? ` (${grouped(now)} times)` : ""}`;
   return `more than the last time: ${kind} ${counted(now, "time")}, ${grouped(before)} before`;
 }

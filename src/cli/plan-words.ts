@@ -1,5 +1,6 @@
 /** What a plan does to a feature, in words: for the table of the command line and for the page. */
 import { counted } from "../counted.js";
+import { printable } from "../printable.js";
 import { placeText } from "../service/pages/feature-text.js";
 import type { PlanAction, PlanCounts, PlanHeader, PlannedFeature } from "../sync/plan.js";
 
@@ -44,12 +45,9 @@ export function shownValue(value: unknown): string | null {
   return plainText(JSON.stringify(value));
 }
 
-/** Control characters, those that change the direction of text among them, as JSON would escape them. */
+/** A printable text of at most 60 characters. */
 export function plainText(text: string): string {
-  const escaped = text.replace(
-    /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  const escaped = printable(text);
   const characters = [...escaped];
   return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : escaped;
 }

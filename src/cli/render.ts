@@ -5,6 +5,7 @@ import type { Gap, Loss } from "../model/report.js";
 import type { Outcome } from "../pipeline/convert-many.js";
 import { type ConvertReport, describeGap } from "../pipeline/report.js";
 import type { ConvertRequest } from "../pipeline/request.js";
+import { printable } from "../printable.js";
 import type { CommonArguments } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus, worst } from "./exit.js";
@@ -14,9 +15,9 @@ import { paintFor } from "./terminal.js";
 const colors = { note: "yellow", lost: "red" } as const;
 
 function lossLine(word: keyof typeof colors, loss: Loss): string {
-  const field = loss.field === undefined ? "" : ` of ${loss.field}`;
+  const field = loss.field === undefined ? "" : ` of ${printable(loss.field)}`;
   const times = loss.count > 1 ? ` (${grouped(loss.count)} times)` : "";
-  return `  ${paintFor(process.stderr)(colors[word], word)} ${loss.code}${field}${times}: ${loss.example}\n`;
+  return `  ${paintFor(process.stderr)(colors[word], word)} ${loss.code}${field}${times}: ${printable(loss.example)}\n`;
 }
 
 /** What is said of several layers in the same words is said once, with how often. */
@@ -30,7 +31,7 @@ function together(list: readonly Loss[]): Loss[] {
   return [...merged.values()];
 }
 
-const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${describeGap(gap)}\n`).join("");
+const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${printable(describeGap(gap))}\n`).join("");
 
 const gapRecords = (gaps: readonly Gap[]): object[] =>
   gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
@@ -44,7 +45,7 @@ function describe(report: ConvertReport, output: string): string {
   for (const output of report.outputs) {
     const several = report.outputs.filter(({ path }) => path === output.path).length > 1;
     const name = output.path === "-" ? "stdout" : output.path;
-    text += `${paintFor(process.stderr)("bold", name)}${several ? `, layer ${output.layer}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
+    text += `${paintFor(process.stderr)("bold", printable(name))}${several ? `, layer ${printable(output.layer)}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   for (const notice of together(report.notices)) text += lossLine("note", notice);
@@ -140,7 +141,7 @@ export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments)
   }
   if (args.quiet) return;
   const more = failed.length - mostNames;
-  const names = failed.slice(0, mostNames).map(({ input }) => input);
+  const names = failed.slice(0, mostNames).map(({ input }) => printable(input));
   const parts = [
     `${grouped(converted)} of ${grouped(all)} converted`,
     ...(upToDate > 0 ? [`${grouped(upToDate)} up to date`] : []),
@@ -184,7 +185,7 @@ export function renderInterruption(outcomes: readonly Outcome[], args: CommonArg
   if (args.json) process.stdout.write(lines([{ type: "interrupted", done, failed, notDone }]));
   const listed = (word: string, names: readonly string[]) => {
     const more = names.length - mostNames;
-    const shown = names.slice(0, mostNames).map((name) => `  ${word}: ${name}\n`);
+    const shown = names.slice(0, mostNames).map((name) => `  ${word}: ${printable(name)}\n`);
     return shown.join("") + (more > 0 ? `  ${word}: ${grouped(more)} more (--json names them all)\n` : "");
   };
   const counts = `${done.length} of ${counted(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;

@@ -1,18 +1,16 @@
 /** Texts of a service, as they are shown to people. */
+import { printable } from "../printable.js";
 
 const longest = 300;
 
 /**
- * One line of at most 300 characters, without what terminals take for commands and without secrets: a service may
+ * One printable line of at most 300 characters, without secrets: a service may
  * repeat what it was sent.
  */
 export function told(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "…");
-  line = line
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+  line = printable(line.replace(/\s+/g, " ").trim());
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
 }
 

@@ -1,6 +1,7 @@
 import { describePlace } from "../../errors.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
 import type { Held } from "../../pipeline/suspicions.js";
+import { printable } from "../../printable.js";
 import type { Command } from "../command.js";
 import { exitStatus } from "../exit.js";
 import { ProgressDisplay } from "../progress.js";
@@ -41,7 +42,8 @@ function describe(layer: LayerReport): string {
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
   const known = crs.map(([word, sentence]) => `  ${word}: ${sentence}`);
-  return `${[`${layer.input}: ${layer.layer}: ${verdict}`, ...known, ...suspicious, ...lines].join("\n")}\n`;
+  const all = [`${layer.input}: ${layer.layer}: ${verdict}`, ...known, ...suspicious, ...lines];
+  return `${all.map(printable).join("\n")}\n`;
 }
 
 function records(layer: LayerReport): string {

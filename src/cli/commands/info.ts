@@ -3,6 +3,7 @@ import { asGeoferryError, fault } from "../../errors.js";
 import { expandInputs } from "../../pipeline/expand.js";
 import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
 import type { Held } from "../../pipeline/suspicions.js";
+import { printable } from "../../printable.js";
 import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
 import { exitStatus, worst } from "../exit.js";
@@ -117,7 +118,9 @@ export function describeLayer(layer: LayerReport): string {
     ...layer.fields.map((field) => describeField(field, width)),
     ...layer.suspicious.map((sentence) => `  look at   ${sentence}`),
     "",
-  ].join("\n");
+  ]
+    .map(printable)
+    .join("\n");
 }
 
 export const infoCommand: Command<InfoArguments> = {
