@@ -6,7 +6,7 @@ import type { Database } from "better-sqlite3";
 import { fault, GeoferryError } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import { systemReason } from "../io/source.js";
-import { ownFolder } from "../sync/state-folder.js";
+import { ownFolder, privateFile } from "../sync/state-folder.js";
 import type { Findings } from "./findings.js";
 import type { Mark } from "./fingerprint.js";
 import { nothingFound, type RunReport } from "./run-report.js";
@@ -72,7 +72,7 @@ export class JobState implements Disposable {
     let database: Database | undefined;
     try {
       const { default: Sqlite } = await import("better-sqlite3");
-      database = new Sqlite(path);
+      database = new Sqlite(privateFile(path));
       const version = database.pragma("user_version", { simple: true }) as number;
       if (version > schemaVersion) throw fault("job-state-newer", { path });
       database.pragma("synchronous = FULL");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
+import { privateFile } from "./state-folder.js";
 
 /** Who has the lock: told to those who come second. */
 interface Holder {
@@ -35,7 +36,7 @@ export class FolderLock implements Disposable {
     const holderPath = join(folder, "lock.json");
     let database: Database | undefined;
     try {
-      database = new Sqlite(join(folder, "lock.db"), { timeout: patience });
+      database = new Sqlite(privateFile(join(folder, "lock.db")), { timeout: patience });
       database.exec("BEGIN EXCLUSIVE");
       const holder: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
       writeFileSync(holderPath, JSON.stringify(holder), { mode: 0o600 });

@@ -1,6 +1,17 @@
 /** Where what is known of a map lies from one run to the next: its state, lock, journal and backups. */
 import { createHash, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fault } from "../errors.js";
@@ -61,6 +72,21 @@ export function ownFolder(folder: string): string {
     throw fault("output-failed", { output: folder, reason: `${systemReason(error)} (--state names another)` }, error);
   }
   return folder;
+}
+
+/**
+ * Creates a file, where it is missing, that only its user may read and write; an existing one gets those rights. SQLite
+ * gives the journals of a database the same (https://www.sqlite.org/tempfiles.html, 2). @returns the path
+ */
+export function privateFile(path: string): string {
+  try {
+    // An existing file is not opened: closing it would end the locks that this process holds on it (POSIX fcntl).
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    chmodSync(path, 0o600);
+  }
+  return path;
 }
 
 /** The folder of one map. @throws output-failed */

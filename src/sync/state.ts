@@ -10,6 +10,7 @@ import { fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { journalSuffixes } from "../io/target.js";
 import { canonicalValue } from "../remote/canonical.js";
+import { privateFile } from "./state-folder.js";
 
 /** A feature on which both sides agreed. */
 export interface Agreed {
@@ -128,11 +129,11 @@ export class MapState implements KnownState {
     const path = join(folder, "state.db");
     try {
       const { default: Sqlite } = await import("better-sqlite3");
-      const found = opened(new Sqlite(path));
+      const found = opened(new Sqlite(privateFile(path)));
       if (typeof found !== "string") return { state: new MapState(found), notice: null };
       const aside = `${path}.set-aside`;
       setAside(path, aside);
-      const anew = opened(new Sqlite(path));
+      const anew = opened(new Sqlite(privateFile(path)));
       if (typeof anew === "string") throw new Error(anew);
       const notice = `${path}: ${found}; it was set aside as ${aside}, and everything is compared anew`;
       return { state: new MapState(anew), notice };

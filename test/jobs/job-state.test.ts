@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -70,3 +70,16 @@ test("what a try changed on a map before it failed counts, whatever the next fin
   ]);
   expect(mergedItems([item("done", { written: 4 })], [item("unchanged", {})])).toEqual([item("done", { written: 4 })]);
 });
+
+test.skipIf(process.platform === "win32")(
+  "only its user may read the database, and one of before gets that too",
+  async () => {
+    const path = join(folder, "job.db");
+    const rights = () => statSync(path).mode & 0o777;
+    (await JobState.open(folder))[Symbol.dispose]();
+    expect(rights()).toBe(0o600);
+    chmodSync(path, 0o644);
+    (await JobState.open(folder))[Symbol.dispose]();
+    expect(rights()).toBe(0o600);
+  },
+);
