@@ -38,6 +38,7 @@ const left = [
   "src/model",
   "src/plugin",
   "src/option-text.ts",
+  "src/printable.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
 
@@ -47,9 +48,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/nearest-name.ts": [],
   "src/counted.ts": [],
   "src/option-text.ts": [],
+  "src/printable.ts": [],
   "src/tracing": ["src/version.ts"],
   "src/errors": ["src/counted.ts"],
-  "src/errors.ts": ["src/counted.ts", "src/nearest-name.ts", "src/option-text.ts", "src/errors"],
+  "src/errors.ts": ["src/counted.ts", "src/nearest-name.ts", "src/option-text.ts", "src/printable.ts", "src/errors"],
   "src/model": ["src/errors.ts"],
   "src/plugin": ["src/errors.ts", "src/model"],
   "src/io": left,
