@@ -73,6 +73,7 @@ export const standardFields: readonly StandardField[] = [
 export const gpxTypeField = "_gpxType";
 export const linksField = "links";
 export const coordinateField = "coordinateProperties";
+export const segmentField = "segmentProperties";
 
 /** All names with their codes. */
 export const vocabulary: Readonly<Record<string, number>> = {

@@ -6,10 +6,11 @@ import { TextBuffer } from "../shared/text-buffer.js";
 import { attributeText, elementText, writeText } from "../shared/xml-text.js";
 import { coordinateField, Gpx, gpxTypes } from "./elements.js";
 import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";
-import { linksOf, type PointLists, pointLists } from "./point-elements.js";
-import { PointText } from "./point-text.js";
+import { linksOf, type PointList, type PointLists, pointLists } from "./point-elements.js";
+import { type PointOrigins, PointText, writeSegmentEnd } from "./point-text.js";
 import { fitsElement, inUtc, isShifted, takesAnyText, textOf, writeValue } from "./values.js";
 import { columnsOf, type VendorElement, vendorText } from "./vendor-elements.js";
+import { declarationsOf, type Namespaces, prefixesOf, type VendorSteps } from "./vendor-points.js";
 import type { Link } from "./visitor.js";
 
 /** The features of a batch, sorted as the schema has them, and the fields they had. */
@@ -26,6 +27,17 @@ export interface GpxSettings {
   readonly zPrecision: number;
   readonly extensions: boolean;
 }
+
+/** Where what a line's points and segments say stood, and the prefixes that its element declares. */
+interface Origins {
+  readonly declared: Namespaces;
+  readonly points: PointOrigins;
+  readonly segments: PointOrigins;
+}
+
+const noSteps: VendorSteps = {};
+const none: PointOrigins = { steps: noSteps, declared: new Map() };
+const noOrigins: Origins = { declared: none.declared, points: none, segments: none };
 
 const lineKinds = new Map<number, string>([
   [Kind.LineString, "LineString"],
@@ -125,7 +137,7 @@ export class GpxEncoder {
       this.points.open(this.out, "wpt", geometry, k);
       this.out.byte(62);
       this.points.height(this.out, geometry, k);
-      this.attributes(plan, Gpx.wpt, row, "", false);
+      this.attributes(plan, Gpx.wpt, row, "", { points: false, segments: false });
       this.out.literal(closed[Gpx.wpt]!);
     }
   }
@@ -134,16 +146,23 @@ export class GpxEncoder {
     const kind = geometry.kinds[row]!;
     const rings = ringsOf(geometry, row);
     const wanted = this.wanted(plan, row);
-    const isSingle = rings.length === 1 && kind !== Kind.MultiLineString;
+    // One without positions has no line, and may be a route all the same.
+    const isNone = rings.length === 0 && (wanted === Gpx.rte || kind === Kind.LineString);
+    const isSingle = (rings.length === 1 || isNone) && kind !== Kind.MultiLineString;
     const isRoute = isSingle && (wanted === Gpx.rte || (wanted < Gpx.rte && this.settings.lines === Gpx.rte));
     const as = isRoute ? Gpx.rte : Gpx.trk;
     const lists = this.listsOf(plan, geometry, row, rings);
+    const segments = isRoute ? null : segmentLists(plan, row, rings.length);
+    const origins = this.originsOf(plan, lists, segments);
     this.out = this.outs[as]!;
-    this.out.literal(opened[as]!);
-    this.attributes(plan, as, row, formerType(geometry, row, rings), lists !== null);
+    if (origins.declared.size === 0) this.out.literal(opened[as]!);
+    else this.out.utf8(`<${gpxTypes[as]}${declarationsOf(origins.declared)}>`);
+    const former = isNone && isRoute ? "" : formerType(geometry, row, rings);
+    this.attributes(plan, as, row, former, { points: lists !== null, segments: segments !== null });
     for (const [line, ring] of rings.entries()) {
       if (!isRoute) this.out.ascii("<trkseg>\n");
-      this.points.line(this.out, isRoute ? "rtept" : "trkpt", geometry, ring, lists?.[line] ?? []);
+      this.points.line(this.out, isRoute ? "rtept" : "trkpt", geometry, ring, lists?.[line] ?? [], origins.points);
+      if (segments) writeSegmentEnd(this.out, segments, line, origins.segments);
       if (!isRoute) this.out.ascii("</trkseg>\n");
     }
     this.out.literal(closed[as]!);
@@ -156,8 +175,26 @@ export class GpxEncoder {
     return pointLists(value, lengths, geometry.kinds[row] === Kind.MultiLineString);
   }
 
-  /** Writes what stands before the points, in the order of the schema. */
-  private attributes(plan: FieldPlan, as: number, row: number, former: string, hasLists: boolean): void {
+  /** Where the values of points and segments stood, and the prefixes that the feature's element declares for these. */
+  private originsOf(plan: FieldPlan, lists: PointLists | null, segments: readonly PointList[] | null): Origins {
+    const points = (lists && plan.fields[plan.coordinatesIndex]?.members) ?? noSteps;
+    const ofSegments = (segments && plan.fields[plan.segmentsIndex]?.members) ?? noSteps;
+    if (points === noSteps && ofSegments === noSteps) return noOrigins;
+    const declared = prefixesOf(segments ?? [], ofSegments);
+    for (const [prefix, namespace] of prefixesOf(lists?.flat() ?? [], points)) {
+      if (!declared.has(prefix)) declared.set(prefix, namespace);
+    }
+    return { declared, points: { steps: points, declared }, segments: { steps: ofSegments, declared } };
+  }
+
+  /** Writes what stands before the points, in the order of the schema. `held` is what points and segments say. */
+  private attributes(
+    plan: FieldPlan,
+    as: number,
+    row: number,
+    former: string,
+    held: { readonly points: boolean; readonly segments: boolean },
+  ): void {
     this.hasExtensions = false;
     const misfits: number[] = [];
     const links = linksOf(jsonAt(plan.links, row));
@@ -174,7 +211,8 @@ export class GpxEncoder {
     for (const element of plan.vendors) this.vendor(plan, element, row);
     for (const column of misfits) this.extension(plan, column, row);
     if (!links && plan.links) this.extension(plan, plan.linksIndex, row);
-    if (!hasLists && plan.coordinates) this.extension(plan, plan.coordinatesIndex, row);
+    if (!held.segments && plan.segments) this.extension(plan, plan.segmentsIndex, row);
+    if (!held.points && plan.coordinates) this.extension(plan, plan.coordinatesIndex, row);
     if (former !== "") {
       this.openExtensions();
       this.out.ascii(`<gf:geometry>${former}</gf:geometry>`);
@@ -250,6 +288,12 @@ export class GpxEncoder {
   private drop(field: string, characters: number): void {
     if (characters > 0) this.dropped.set(field, (this.dropped.get(field) ?? 0) + 1);
   }
+}
+
+/** What is said of each segment; null where it is not one array a name with a value for each. */
+function segmentLists(plan: FieldPlan, row: number, count: number): readonly PointList[] | null {
+  const value = jsonAt(plan.segments, row);
+  return value === undefined || count === 0 ? null : (pointLists(value, [count], false)?.[0] ?? null);
 }
 
 /** The rings of a feature, of all its parts: the lines of one kind, the shells and holes of the other. */

@@ -1,8 +1,9 @@
-import { Batch, GeometryBuilder, Kind } from "../../src/model/index.js";
+import { Batch, type Field, GeometryBuilder, Kind } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { TextBuffer } from "../shared/text-buffer.js";
 import type { XmlReader } from "../shared/xml.js";
-import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
+import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "./elements.js";
+import { Members } from "./members.js";
 import type { Path } from "./paths.js";
 import { PointValues } from "./point-values.js";
 import { Rows } from "./rows.js";
@@ -21,6 +22,7 @@ const losses = {
   "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
   "degenerate-part": "a track segment of one point beside others was left out; only GPX has a place for it",
   "height-invalid": "an ele that is no number was left out",
+  "extension-left-out": "extensions of a track segment that became none were left out",
   "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
 } as const;
 
@@ -67,6 +69,13 @@ export class FeatureBuilder implements Visitor {
   private readonly typeColumn: number;
   private readonly linksColumn: number;
   private readonly coordinateColumn: number;
+  private readonly segmentColumn: number;
+  /** Of the segments of the feature at hand. */
+  private readonly segmentValues = new PointValues();
+  /** Where the values of points and segments stood, by their names. */
+  private readonly pointMembers = new Members();
+  private readonly segmentMembers = new Members();
+  private fields: readonly Field[];
   private readonly pathColumns: number[] = [];
   private readonly pathKeys: string[] = [];
   private readonly notices = new Map<keyof typeof notes, number>();
@@ -88,6 +97,8 @@ export class FeatureBuilder implements Visitor {
     this.typeColumn = rows.find(gpxTypeField);
     this.linksColumn = rows.find(linksField);
     this.coordinateColumn = rows.find(coordinateField);
+    this.segmentColumn = rows.find(segmentField);
+    this.fields = rows.fields;
   }
 
   get full(): boolean {
@@ -108,6 +119,7 @@ export class FeatureBuilder implements Visitor {
     this.lines = this.segments = this.linePoints = this.lones = 0;
     if (this.links.length > 0) this.links.length = 0;
     this.values.clear();
+    this.segmentValues.clear();
     this.reader.content.clear();
     if (kind !== Gpx.wpt) this.geometry.begin(Kind.LineString);
     return true;
@@ -145,13 +157,46 @@ export class FeatureBuilder implements Visitor {
     return true;
   }
 
+  segmentExtension(path: Path, bytes: Buffer, from: number, to: number): void {
+    if (!this.keepsSegmentValue(path)) return;
+    const fits = path.own
+      ? this.segmentValues.own(path.name, bytes, from, to)
+      : this.segmentValues.value(path.name, bytes, from, to);
+    if (!fits) this.leaveOut(path.name);
+  }
+
+  segmentAttribute(path: Path, value: string): void {
+    if (!this.keepsSegmentValue(path)) return;
+    const bytes = Buffer.from(value);
+    if (!this.segmentValues.value(path.name, bytes, 0, bytes.length)) this.leaveOut(path.name);
+  }
+
+  segmentExtended(): void {}
+
+  /** Whether the segment at hand becomes a line, and the layer has a field for its values. */
+  private keepsSegmentValue(path: Path): boolean {
+    const isLine = this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
+    if (!isLine || this.segmentColumn < 0) {
+      this.lose("extension-left-out");
+      return false;
+    }
+    this.segmentMembers.add(path.name, path);
+    return true;
+  }
+
+  /** Whether a line of one point stays one. */
+  private get keepsShort(): boolean {
+    return this.shortLines || this.former === "LineString" || this.former === "MultiLineString";
+  }
+
   /** A line has ended, or is about to be the only one of a route. */
   private endLine(): void {
     const { linePoints, lone, first } = this;
     this.linePoints = 0;
+    if (linePoints > 1 || (linePoints === 1 && this.keepsShort)) this.segmentValues.endPoint();
     if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
     if (linePoints !== 1) return;
-    if (this.shortLines || this.former === "LineString" || this.former === "MultiLineString") this.openLine();
+    if (this.keepsShort) this.openLine();
     else if (this.lones++ === 0 && this.lines === 0) {
       Object.assign(lone, first);
       const { values } = this;
@@ -209,8 +254,12 @@ export class FeatureBuilder implements Visitor {
   }
 
   private keyOf(path: Path): string {
-    this.pathKeys[path.index] ??= path.own ? path.name : pluralOf(path.name);
-    return this.pathKeys[path.index]!;
+    const known = this.pathKeys[path.index];
+    if (known !== undefined) return known;
+    const key = path.own ? path.name : pluralOf(path.name);
+    this.pathKeys[path.index] = key;
+    this.pointMembers.add(key, path);
+    return key;
   }
 
   private leaveOut(name: string): void {
@@ -304,6 +353,10 @@ export class FeatureBuilder implements Visitor {
       json.utf8(JSON.stringify(this.links.map(plainLink)));
       rows.keepBytes(this.linksColumn, json.finish());
     }
+    if (!this.segmentValues.isEmpty) {
+      this.segmentValues.write(json, false);
+      rows.keepBytes(this.segmentColumn, json.finish());
+    }
     if (this.values.isEmpty) return;
     this.values.write(json, this.lines > 0 && this.kindOfLines() === Kind.MultiLineString);
     rows.keepBytes(this.coordinateColumn, json.finish());
@@ -338,12 +391,28 @@ export class FeatureBuilder implements Visitor {
     return new Batch({
       length,
       ids: null,
-      fields: rows.fields,
+      fields: this.fieldsOfBatch(),
       columns: rows.finish(),
       geometry,
       records: gapless ? null : this.rowRecords.slice(0, length),
       firstRecord: gapless ? firstRecord : 0,
     });
+  }
+
+  /** The fields, with the elements that the values of points and segments stood in. */
+  private fieldsOfBatch(): readonly Field[] {
+    const { pointMembers, segmentMembers } = this;
+    const areNew = [pointMembers.change(), segmentMembers.change()];
+    if (!areNew.includes(true)) return this.fields;
+    const of = new Map([
+      [coordinateField, pointMembers],
+      [segmentField, segmentMembers],
+    ]);
+    this.fields = this.rows.fields.map((field) => {
+      const members = of.get(field.name)?.steps;
+      return members ? { ...field, members } : field;
+    });
+    return this.fields;
   }
 
   /** Says at the end of a split what was odd in it. */

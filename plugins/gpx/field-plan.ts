@@ -1,7 +1,7 @@
 import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js";
 import { type Tags, tagsOf } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
-import { coordinateField, gpxTypeField, gpxTypes, linksField, standardFields } from "./elements.js";
+import { coordinateField, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "./elements.js";
 import { columnsOf, plainTags, type VendorElement, vendorElements } from "./vendor-elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
@@ -30,6 +30,8 @@ export interface FieldPlan {
   readonly linksIndex: number;
   readonly coordinates: BytesColumn | null;
   readonly coordinatesIndex: number;
+  readonly segments: BytesColumn | null;
+  readonly segmentsIndex: number;
 }
 
 /** Elements of GPX that show a field of another name, where there is none of theirs. */
@@ -61,7 +63,9 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
   const typeIndex = find(gpxTypeField);
   const linksIndex = find(linksField);
   const coordinatesIndex = find(coordinateField);
+  const segmentsIndex = find(segmentField);
   const special = new Set([typeIndex]);
+  if (json(segmentsIndex)) special.add(segmentsIndex);
   if (json(linksIndex)) special.add(linksIndex);
   if (json(coordinatesIndex)) special.add(coordinatesIndex);
   const standards = gpxTypes.map((_, kind) =>
@@ -101,5 +105,7 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
     linksIndex,
     coordinates,
     coordinatesIndex,
+    segments: json(segmentsIndex),
+    segmentsIndex,
   };
 }

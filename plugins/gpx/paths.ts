@@ -18,7 +18,7 @@ export interface Path {
   /** It is written by us: its type is declared at the end of the file, and white space in it counts. */
   readonly own: boolean;
   /** The elements around it and itself, where all are of namespaces other than GPX's and ours; else null. */
-  readonly steps: readonly ElementStep[] | null;
+  steps: readonly ElementStep[] | null;
   readonly children: Map<string, Path>;
   readonly attributes: Map<string, Path>;
 }
@@ -46,9 +46,10 @@ export class PathTree {
     return this.owns.get(name.text) ?? this.make(this.owns, name, field, name.prefix, true, null);
   }
 
-  /** That of an element whose name is taken as it is given. */
-  named(name: XmlName, as: string): Path | null {
-    return this.renamed.get(name.text) ?? this.make(this.renamed, name, as, name.prefix, false, null);
+  /** That of an element whose name is taken as it is given, within another one. */
+  named(name: XmlName, namespace: string | null, as: string, within: readonly ElementStep[] | null): Path | null {
+    const known = this.renamed.get(name.text);
+    return known ?? this.make(this.renamed, name, as, name.prefix, false, stepsOf(within, name, namespace));
   }
 
   child(parent: Path, name: XmlName, namespace: string | null): Path | null {
@@ -83,11 +84,18 @@ export class PathTree {
       path = { index, name, prefix, own, steps, children: new Map(), attributes: new Map() };
       this.byName.set(name, path);
       this.paths.push(path);
+    } else if (JSON.stringify(path.steps) !== JSON.stringify(steps)) {
+      // Values of several elements under one name: which of them each came from is not known any more.
+      path.steps = null;
     }
     into.set(key.text, path);
     return path;
   }
 }
+
+/** The steps to an element right in the extensions. */
+export const topSteps = (name: XmlName, namespace: string | null): readonly ElementStep[] | null =>
+  stepsOf([], name, namespace);
 
 /** The steps to an element or attribute; null where its namespace is GPX's or not known, as within such an element. */
 function stepsOf(

@@ -4,8 +4,16 @@ import type { TextBuffer } from "../shared/text-buffer.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { linksField, standardFields } from "./elements.js";
-import { garminElements, linksOf, ownText, type PointList, standardKeys } from "./point-elements.js";
+import { garminElements, garminNamespace, linksOf, ownText, type PointList, standardKeys } from "./point-elements.js";
 import { fitsElement, inUtc, isShifted } from "./values.js";
+import {
+  isPlain,
+  type Namespaces,
+  type VendorLists,
+  type VendorSteps,
+  vendorListsOf,
+  vendorTextAt,
+} from "./vendor-points.js";
 
 interface Digits {
   readonly precision: number;
@@ -26,6 +34,15 @@ interface Sorted {
   readonly after: readonly (readonly [element: string, list: PointList])[];
   readonly garmin: readonly (readonly [element: string, list: PointList])[];
   readonly own: readonly PointList[];
+  /** Lists of values that stood in elements of other namespaces. */
+  readonly vendor: VendorLists;
+  readonly declared: Namespaces;
+}
+
+/** What is known of the values of points: where each stood, and which prefixes are declared around the points. */
+export interface PointOrigins {
+  readonly steps: VendorSteps;
+  readonly declared: Namespaces;
 }
 
 type PointTag = "wpt" | "rtept" | "trkpt";
@@ -78,8 +95,15 @@ export class PointText {
   }
 
   /** Writes the positions of a ring, each on a line. */
-  line(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, ring: number, lists: readonly PointList[]): void {
-    const sorted = lists.length > 0 ? sortLists(lists) : null;
+  line(
+    out: TextBuffer,
+    tag: PointTag,
+    geometry: GeometryColumn,
+    ring: number,
+    lists: readonly PointList[],
+    origins: PointOrigins,
+  ): void {
+    const sorted = lists.length > 0 ? sortLists(lists, origins) : null;
     const from = geometry.positionOffsets[ring]!;
     const to = geometry.positionOffsets[ring + 1]!;
     const end = endings[tag];
@@ -98,17 +122,27 @@ export class PointText {
   }
 }
 
-function sortLists(lists: readonly PointList[]): Sorted {
+/** Writes what a segment says of itself, at its end. */
+export function writeSegmentEnd(out: TextBuffer, lists: readonly PointList[], at: number, origins: PointOrigins): void {
+  const sorted = sortLists(lists, origins, false);
+  writeExtensions(out, sorted, at, ownValues(sorted, at));
+}
+
+function sortLists(lists: readonly PointList[], { steps, declared }: PointOrigins, ofPoints = true): Sorted {
   const linksAt = standardKeys.findIndex(([, element]) => element === "src");
   const standard: { element: string; index: number; list: PointList }[] = [];
   const garmin: { element: string; list: PointList }[] = [];
   const own: PointList[] = [];
+  const vendor: PointList[] = [];
   let links: PointList | undefined;
+  // The prefix that geoferry has for Garmin's extension may be that of another version of it here.
+  const hasGarmin = ofPoints && (declared.get("gpxtpx") ?? garminNamespace) === garminNamespace;
   for (const list of lists) {
-    const known = standardKeySet.get(list.key);
-    const element = garminKeys.get(list.key);
-    if (known && known.element !== "number") standard.push({ ...known, list });
-    else if (list.key === linksField) links = list;
+    const known = ofPoints ? standardKeySet.get(list.key) : undefined;
+    const element = hasGarmin ? garminKeys.get(list.key) : undefined;
+    if (!(known && known.element !== "number") && Object.hasOwn(steps, list.key)) vendor.push(list);
+    else if (known && known.element !== "number") standard.push({ ...known, list });
+    else if (ofPoints && list.key === linksField) links = list;
     else if (element !== undefined) garmin.push({ element, list });
     else own.push(list);
   }
@@ -122,12 +156,28 @@ function sortLists(lists: readonly PointList[]): Sorted {
     after: standard.filter(({ index }) => index > linksAt).map(pair),
     garmin: garmin.map(pair),
     own,
+    vendor: vendorListsOf(vendor, steps),
+    declared,
   };
+}
+
+/** Values that have no element but ours. */
+function ownValues({ own, vendor }: Sorted, point: number): [string, unknown][] {
+  const found: [string, unknown][] = [];
+  for (const { key, values } of own) {
+    const value = values[point];
+    if (value !== null && value !== undefined) found.push([key, value]);
+  }
+  for (const { key, values } of vendor.lists) {
+    const value = values[point];
+    if (value !== null && value !== undefined && !isPlain(value)) found.push([key, value]);
+  }
+  return found;
 }
 
 /** @returns how many times it brought to UTC */
 function writePoint(out: TextBuffer, sorted: Sorted, point: number): number {
-  const own: [string, unknown][] = [];
+  const own = ownValues(sorted, point);
   let shifted = 0;
   for (const [element, list] of sorted.before) shifted += writeStandard(out, element, list, point, own);
   if (sorted.links) {
@@ -143,10 +193,12 @@ function writePoint(out: TextBuffer, sorted: Sorted, point: number): number {
     } else if (value !== null && value !== undefined) own.push([sorted.links.key, value]);
   }
   for (const [element, list] of sorted.after) writeStandard(out, element, list, point, own);
-  for (const list of sorted.own) {
-    const value = list.values[point];
-    if (value !== null && value !== undefined) own.push([list.key, value]);
-  }
+  writeExtensions(out, sorted, point, own);
+  return shifted;
+}
+
+function writeExtensions(out: TextBuffer, sorted: Sorted, point: number, own: [string, unknown][]): void {
+  const vendor = vendorTextAt(sorted.vendor, point, sorted.declared);
   const garmin: string[] = [];
   for (const [element, list] of sorted.garmin) {
     const value = list.values[point];
@@ -154,15 +206,15 @@ function writePoint(out: TextBuffer, sorted: Sorted, point: number): number {
       garmin.push(`<gpxtpx:${element}>${value}</gpxtpx:${element}>`);
     else if (value !== null && value !== undefined) own.push([list.key, value]);
   }
-  if (own.length === 0 && garmin.length === 0) return shifted;
+  if (own.length === 0 && garmin.length === 0 && vendor === "") return;
   out.ascii("<extensions>");
+  out.utf8(vendor);
   if (garmin.length > 0) out.ascii(`<gpxtpx:TrackPointExtension>${garmin.join("")}</gpxtpx:TrackPointExtension>`);
   for (const [key, value] of own) {
     const name = `geoferry:${elementName(key)}`;
     out.utf8(`<${name}>${elementText(ownText(value))}</${name}>`);
   }
   out.ascii("</extensions>");
-  return shifted;
 }
 
 /**
@@ -180,8 +232,8 @@ function writeStandard(
   if (value === null || value === undefined) return 0;
   const wanted = numeric.has(element) ? "number" : "string";
   const text = String(value);
-  const isPlain = typeof value === wanted && text.trim() !== "";
-  if (!isPlain || !fitsElement(element, text)) {
+  const isUsual = typeof value === wanted && text.trim() !== "";
+  if (!isUsual || !fitsElement(element, text)) {
     own.push([list.key, value]);
     return 0;
   }

@@ -9,7 +9,15 @@ import {
 } from "../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { Token, type XmlName, XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
-import { coordinateField, Gpx, gpxTypeField, linksField, standardFields, vocabulary } from "./elements.js";
+import {
+  coordinateField,
+  Gpx,
+  gpxTypeField,
+  linksField,
+  segmentField,
+  standardFields,
+  vocabulary,
+} from "./elements.js";
 import { findFeature } from "./find-feature.js";
 import { type MetadataElement, metadataOf } from "./metadata.js";
 import type { Path } from "./paths.js";
@@ -141,6 +149,7 @@ class Surveyor implements Visitor {
   private readonly standards: (Facts | undefined)[][] = [[], [], []];
   private readonly links = [false, false, false];
   private readonly pointValues = [false, false, false];
+  private segmentValues = false;
   private readonly declared = new Map<string, FieldType>();
   /** Elements of GPX whose fields have other names, by these. */
   private readonly standardOf = new Map<string, string>();
@@ -282,6 +291,18 @@ class Surveyor implements Visitor {
     return this.readsAll || !this.pointValues[Gpx.trk];
   }
 
+  segmentExtension(): void {
+    this.segmentValues = true;
+  }
+
+  segmentAttribute(): void {
+    this.segmentValues = true;
+  }
+
+  segmentExtended(): void {
+    this.segmentValues = true;
+  }
+
   beginPoint(): boolean {
     return !this.pointValues[this.kind];
   }
@@ -373,9 +394,11 @@ class Surveyor implements Visitor {
     }
     if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
     for (const [name, { forms, repeated }] of facts) {
-      if (name !== coordinateField && !renamed.has(name)) add(name, repeated ? "json" : guessedType(forms), repeated);
+      if (name !== coordinateField && name !== segmentField && !renamed.has(name))
+        add(name, repeated ? "json" : guessedType(forms), repeated);
     }
     if (facts.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
+    if (facts.has(segmentField) || (this.segmentValues && kinds.includes(Gpx.trk))) add(segmentField, "json");
     return [...fields.values()];
   }
 

@@ -92,7 +92,10 @@ export function vendorText(element: VendorElement, columns: readonly Column[], r
   }).join("");
 }
 
-function declarationOf({ name, namespace }: ElementStep): string {
+/** The prefix of a name, empty where it has none. */
+export const prefixOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
+
+export function declarationOf({ name, namespace }: ElementStep): string {
   const colon = name.indexOf(":");
   const prefix = colon < 0 ? "xmlns" : `xmlns:${name.slice(0, colon)}`;
   return ` ${prefix}="${attributeText(namespace)}"`;

@@ -25,6 +25,12 @@ export interface Visitor {
   geometryType(): void;
   /** A segment begins; false where its points are of no interest. */
   segment(): boolean;
+  /** An element in the extensions of a segment. */
+  segmentExtension(path: Path, bytes: Buffer, from: number, to: number): void;
+  /** An attribute of an element there. */
+  segmentAttribute(path: Path, value: string): void;
+  /** A segment that was passed over has extensions. */
+  segmentExtended(): void;
   /** Whether places of points are wanted; where not, any may be given. */
   readonly wantsPlaces: boolean;
   /** A point of a line begins; false where its values are of no interest. */

@@ -1,3 +1,4 @@
+import type { ElementStep } from "../../src/model/index.js";
 import { Token, type XmlReader } from "../shared/xml.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
@@ -11,7 +12,7 @@ import {
   structureNamespace,
 } from "./elements.js";
 import type { MetadataElement } from "./metadata.js";
-import { type Path, PathTree } from "./paths.js";
+import { type Path, PathTree, topSteps } from "./paths.js";
 import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
@@ -21,10 +22,14 @@ const holdsText: readonly boolean[] = Object.values(Scope).map(
   (scope) => scope === Scope.field || scope === Scope.extension || scope === Scope.described,
 );
 
+/** An end tag and the white space behind it are at most so long, for all that is looked for. */
+const longestEnd = 128;
+
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
   readonly featurePaths = new PathTree("_");
   readonly pointPaths = new PathTree(":");
+  readonly segmentPaths = new PathTree(":");
   /** Extensions that were passed over, there being too many different ones. */
   surplus = 0;
   private readonly scopes = new Uint8Array(1024);
@@ -38,12 +43,18 @@ export class GpxWalker {
   private kind = 0;
   /** Within a point of a line. */
   private inPoint = false;
+  /** Within the extensions of a segment. */
+  private inSegment = false;
+  /** The steps to Garmin's extension of points that is open. */
+  private garminSteps: readonly ElementStep[] | null = null;
   private longitude = Number.NaN;
   private latitude = Number.NaN;
   private height = Number.NaN;
   private openLink: Link | null = null;
   /** The depth of the element that was opened last, where nothing was closed since. */
   private leafDepth = -1;
+  /** A segment that is passed over is open. */
+  private passesSegment = false;
   private readonly waypoints: PointStencil;
   private readonly routePoints: PointStencil;
   private readonly trackPoints: PointStencil;
@@ -146,7 +157,7 @@ export class GpxWalker {
         scopes[depth] = this.openInFeature(depth);
         break;
       case Scope.segment:
-        scopes[depth] = this.isOwn(Code.trkpt) ? this.openPoint() : Scope.skip;
+        scopes[depth] = this.openInSegment();
         break;
       case Scope.point:
         scopes[depth] = this.openInPoint(depth);
@@ -245,7 +256,7 @@ export class GpxWalker {
   private openFeature(kind: number): number {
     if (!this.visitor.begin(kind)) return Scope.skip;
     this.kind = kind;
-    this.inPoint = false;
+    this.inPoint = this.inSegment = false;
     this.openLink = null;
     this.draft = null;
     if (kind === Gpx.wpt) {
@@ -271,6 +282,7 @@ export class GpxWalker {
       if (code === Code.trkseg && kind === Gpx.trk) {
         if (this.visitor.segment()) return Scope.segment;
         this.reader.passOver();
+        this.passesSegment = true;
         return Scope.skip;
       }
       if (code === Code.rtept && kind === Gpx.rte) return this.openPoint();
@@ -280,6 +292,16 @@ export class GpxWalker {
     }
     // What GPX 1.0 has beside its own elements, and what a later version may have.
     return this.openExtension(depth);
+  }
+
+  private openInSegment(): number {
+    if (this.isOwn(Code.trkpt)) return this.openPoint();
+    if (!this.isOwn(Code.extensions)) {
+      this.surplus++;
+      return Scope.skip;
+    }
+    this.inSegment = true;
+    return Scope.extensions;
   }
 
   private openPoint(): number {
@@ -348,14 +370,14 @@ export class GpxWalker {
 
   private openExtension(depth: number): number {
     const { reader, inPoint, paths, visitor } = this;
-    const tree = inPoint ? this.pointPaths : this.featurePaths;
+    const tree = inPoint ? this.pointPaths : this.inSegment ? this.segmentPaths : this.featurePaths;
     const within = this.scopes[depth - 1] === Scope.extension;
     const parent = within ? paths[depth - 1]! : null;
     if (within) this.flush(depth - 1);
     if (!parent && reader.namespace() === structureNamespace) {
       return reader.name.local === "geometry" ? this.field(depth, Use.geometry) : Scope.skip;
     }
-    if (!parent && inPoint && reader.name.code === Code.TrackPointExtension) return Scope.garmin;
+    if (!parent && inPoint && reader.name.code === Code.TrackPointExtension) return this.openGarmin();
     const path = parent ? tree.child(parent, reader.name, reader.namespace()) : this.topPath(tree);
     if (!path) {
       this.surplus++;
@@ -370,6 +392,7 @@ export class GpxWalker {
       const place = tree.attribute(path, name);
       if (!place) this.surplus++;
       else if (inPoint) visitor.pointAttribute(place, reader.attributes.value(a));
+      else if (this.inSegment) visitor.segmentAttribute(place, reader.attributes.value(a));
       else visitor.attribute(place, reader.attributes.value(a));
     }
     this.uses[depth] = reader.attributes.count > 0 ? Use.none : Use.extension;
@@ -377,11 +400,19 @@ export class GpxWalker {
     return Scope.extension;
   }
 
+  private openGarmin(): number {
+    const { name, attributes } = this.reader;
+    this.garminSteps = topSteps(name, this.reader.namespace());
+    for (let a = 0; a < attributes.count; a++) if (!attributes.names[a]!.isDeclaration) this.surplus++;
+    return Scope.garmin;
+  }
+
   private topPath(tree: PathTree): Path | null {
     const { name } = this.reader;
-    if (this.reader.namespace() === fieldsNamespace) return tree.own(name, fieldName(name.local));
+    const namespace = this.reader.namespace();
+    if (namespace === fieldsNamespace) return tree.own(name, fieldName(name.local));
     const isGarmins = this.scopes[this.reader.depth - 1] === Scope.garmin;
-    return isGarmins ? tree.named(name, name.local) : tree.top(name, this.reader.namespace());
+    return isGarmins ? tree.named(name, namespace, name.local, this.garminSteps) : tree.top(name, namespace);
   }
 
   /** Gives the text of an element in extensions that has elements in it, too. */
@@ -399,6 +430,7 @@ export class GpxWalker {
     const path = this.paths[depth]!;
     const { bytes, start, end } = this.reader.content;
     if (this.inPoint) this.visitor.pointExtension(path, bytes, start, end);
+    else if (this.inSegment) this.visitor.segmentExtension(path, bytes, start, end);
     else this.visitor.extension(path, bytes, start, end);
   }
 
@@ -442,12 +474,24 @@ export class GpxWalker {
         if (this.kind === Gpx.wpt) this.waypoints.end();
         this.draft = null;
         return true;
+      case Scope.extensions:
+        this.inSegment = false;
+        break;
       case Scope.skip:
+        if (this.passesSegment) this.endPassedSegment();
         if (this.draft && this.uses[depth] === Use.unwanted) this.take(deedOf(Does.unwanted, this.indices[depth]!));
         break;
       default:
     }
     return false;
+  }
+
+  /** Segments end with their extensions (GPX 1.1, trksegType), so that the tag before their own tells of these. */
+  private endPassedSegment(): void {
+    this.passesSegment = false;
+    const { bytes, tokenFrom } = this.reader;
+    const before = bytes.toString("latin1", Math.max(0, tokenFrom - longestEnd), tokenFrom);
+    if (/<\/([\w.-]+:)?extensions\s*>\s*$/.test(before)) this.visitor.segmentExtended();
   }
 
   /** Takes down what the text of the element that was closed last does. */

@@ -44,6 +44,8 @@ export interface Field {
   readonly decimals?: number;
   /** Where an XML source has it, of another namespace than the format's: from the outermost element to the innermost. */
   readonly element?: readonly ElementStep[];
+  /** The same of the members of a `json` field's objects, by their names. Only the fields of a batch say it. */
+  readonly members?: Readonly<Record<string, readonly ElementStep[]>>;
 }
 
 const numbers: readonly FieldType[] = ["int32", "int64", "double"];

@@ -233,7 +233,11 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     if (!column) return absentColumn(field.type, batch.length);
     return castTo(column, field.source ?? field.name, field.type, context);
   });
-  return batch.with({ ...dropped, fields: plan.fields.map(({ source: _, ...field }) => field), columns });
+  const fields = plan.fields.map(({ source, ...field }) => {
+    const members = source === field.name ? batch.fields[byName.get(source) ?? -1]?.members : undefined;
+    return members ? { ...field, members } : field;
+  });
+  return batch.with({ ...dropped, fields, columns });
 }
 
 /** Changes of type that lose nothing: a wider number, text that a scan found to be dates, and json, which keeps types. */

@@ -1,0 +1,28 @@
+import type { ElementStep } from "../../src/model/index.js";
+import type { Path } from "./paths.js";
+
+/** Which elements the values of points or segments came from, by the names of the values (`Field.members`). */
+export class Members {
+  /** Null for a name that values of several elements have. */
+  private readonly paths = new Map<string, Path | null>();
+  private known = 0;
+
+  add(name: string, path: Path): void {
+    const other = this.paths.get(name);
+    this.paths.set(name, other === undefined || other === path ? path : null);
+  }
+
+  /** Whether something was added, or one element became several, since the last call. */
+  change(): boolean {
+    const now = [...this.paths.values()].reduce((sum, path) => sum + (path ? (path.steps ? 2 : 3) : 5), 0);
+    const isNew = now !== this.known;
+    this.known = now;
+    return isNew;
+  }
+
+  /** The elements by name; undefined where no value comes from an element of another namespace. */
+  get steps(): Readonly<Record<string, readonly ElementStep[]>> | undefined {
+    const entries = [...this.paths].flatMap(([name, path]) => (path?.steps ? [[name, path.steps] as const] : []));
+    return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+  }
+}

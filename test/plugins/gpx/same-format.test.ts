@@ -1,0 +1,140 @@
+/** What GPX says of routes, segments and points stays what it was from GPX to GPX (GPX 1.1, rteType, trksegType, wptType). */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { Scratch } from "../../../src/testing/index.js";
+import { converted } from "../../support/host.js";
+import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { featuresIn, inGpx } from "./reading.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+const isTestable = canValidate("gpx-1.1.xsd");
+let count = 0;
+
+/** What a document becomes when it is converted to a format, and the codes of what is lost. */
+async function rewritten(document: string, extension = "gpx"): Promise<{ text: string; losses: string[] }> {
+  const folder = scratch.path(`s${count++}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/in.gpx`, document);
+  const { losses } = await converted(`${folder}/in.gpx`, `${folder}/out.${extension}`);
+  const text = readFileSync(`${folder}/out.${extension}`, "utf8");
+  if (extension === "gpx" && isTestable) expect(schemaErrors(text, "gpx-1.1.xsd")).toBe("");
+  return { text, losses: losses.map(({ code }) => code) };
+}
+
+const v1 = "http://www.garmin.com/xmlschemas/TrackPointExtension/v1";
+const gpxx = "http://www.garmin.com/xmlschemas/GpxExtensions/v3";
+const attributes = `xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="${v1}" xmlns:gpxx="${gpxx}" xmlns:opencpn="http://www.opencpn.org"`;
+/** The elements of a namespace's prefix, in their order, with what is in them. */
+const elementsOf = (text: string, name: string): string[] =>
+  [...text.matchAll(new RegExp(`<(${name})[ >].*?</\\1>`, "gs"))].map(([element]) =>
+    element.replace(/ xmlns:\w+="[^"]*"/g, ""),
+  );
+
+test("a route without points stays a route", async () => {
+  const { text, losses } = await rewritten(inGpx("<rte><name>r</name></rte><trk><name>t</name></trk>"));
+  expect(text.match(/<(rte|trk)>/g)).toEqual(["<rte>", "<trk>"]);
+  expect(losses).toEqual([]);
+  expect((await featuresIn(text)).map(({ properties }) => properties)).toMatchObject([
+    { _gpxType: "rte", name: "r" },
+    { _gpxType: "trk", name: "t" },
+  ]);
+});
+
+describe("elements of other namespaces in points keep their place, prefix and namespace", () => {
+  const point = (extensions: string, n: number) =>
+    `<trkpt lat="${n}" lon="2"><ele>5</ele><extensions>${extensions}</extensions></trkpt>`;
+  const track = (...extensions: string[]) =>
+    inGpx(`<trk><trkseg>${extensions.map(point).join("")}</trkseg></trk>`, attributes);
+  const tpx = (inner: string) => `<gpxtpx:TrackPointExtension>${inner}</gpxtpx:TrackPointExtension>`;
+
+  test("heart rate, cadence and temperature", async () => {
+    const points = [
+      tpx("<gpxtpx:hr>120</gpxtpx:hr>"),
+      tpx("<gpxtpx:atemp>21.5</gpxtpx:atemp><gpxtpx:hr>121</gpxtpx:hr><gpxtpx:cad>80</gpxtpx:cad>"),
+    ];
+    const document = track(...points);
+    const { text, losses } = await rewritten(document);
+    expect(losses).toEqual([]);
+    expect(elementsOf(text, "gpxtpx:TrackPointExtension")).toEqual(points);
+    expect(text).toMatch(new RegExp(`<trk[^>]* xmlns:gpxtpx="${v1}"`));
+    expect(text).not.toContain("<geoferry:");
+    expect(await featuresIn(text)).toEqual(await featuresIn(document));
+    expect((await rewritten(text)).text).toBe(text);
+  });
+
+  test("nested, with attributes, and of a default namespace", async () => {
+    const points = [
+      '<gpxx:RoutePointExtension><gpxx:Subclass>ab</gpxx:Subclass><gpxx:rpt lat="1.5" lon="2.5"></gpxx:rpt></gpxx:RoutePointExtension><opencpn:guid>a &amp; b</opencpn:guid>',
+      '<opencpn:guid>c</opencpn:guid><speed xmlns="urn:s">3</speed>',
+    ];
+    const rtept = (extensions: string, n: number) => point(extensions, n).replaceAll("trkpt", "rtept");
+    const document = inGpx(`<rte>${points.map(rtept).join("")}</rte>`, attributes);
+    const { text, losses } = await rewritten(document);
+    expect(losses).toEqual([]);
+    for (const inner of points) {
+      expect(text.replace(/ xmlns:\w+="[^"]*"/g, "")).toContain(`<extensions>${inner}</extensions>`);
+    }
+    expect(await featuresIn(text)).toEqual(await featuresIn(document));
+  });
+
+  test("values of another origin are Garmin's or geoferry's, as before", async () => {
+    const folder = scratch.path("other");
+    mkdirSync(folder, { recursive: true });
+    const coordinateProperties = { heart: [100, 101], mood: ["good", "bad"] };
+    const geometry = { type: "LineString", coordinates: [[1, 2], [3, 4]] }; // biome-ignore format: pairs
+    writeFileSync(
+      `${folder}/in.geojson`,
+      JSON.stringify({ type: "Feature", properties: { coordinateProperties }, geometry }),
+    );
+    await converted(`${folder}/in.geojson`, `${folder}/out.gpx`);
+    const text = readFileSync(`${folder}/out.gpx`, "utf8");
+    expect(elementsOf(text, "gpxtpx:hr")).toEqual(["<gpxtpx:hr>100</gpxtpx:hr>", "<gpxtpx:hr>101</gpxtpx:hr>"]);
+    expect(text).toContain("<geoferry:mood>good</geoferry:mood>");
+  });
+});
+
+describe("extensions of segments", () => {
+  const trkpt = (n: number) => `<trkpt lat="${n}" lon="2"/>`;
+  const segment = (n: number, extensions = "") =>
+    `<trkseg>${trkpt(n)}${trkpt(n + 1)}${extensions && `<extensions>${extensions}</extensions>`}</trkseg>`;
+  const first = '<opencpn:viz use="1">yes</opencpn:viz><gpxx:Ext><gpxx:Color>Red</gpxx:Color></gpxx:Ext>';
+  const second = "<opencpn:viz>no</opencpn:viz>";
+  const document = inGpx(`<trk>${segment(1, first)}${segment(3)}${segment(5, second)}</trk>`, attributes);
+
+  test("stay where they were", async () => {
+    const { text, losses } = await rewritten(document);
+    expect(losses).toEqual([]);
+    const plain = text.replace(/ xmlns:\w+="[^"]*"/g, "");
+    expect(
+      plain.match(/<extensions>.*?<\/extensions>\n?<\/trkseg>|<\/trkseg>/gs)!.map((end) => end.replaceAll("\n", "")),
+    ).toEqual([
+      `<extensions>${first}</extensions></trkseg>`,
+      "</trkseg>",
+      `<extensions>${second}</extensions></trkseg>`,
+    ]);
+    expect(await featuresIn(text)).toEqual(await featuresIn(document));
+  });
+
+  test("are an attribute elsewhere, with a value for each segment", async () => {
+    const { text, losses } = await rewritten(document, "geojson");
+    expect(losses).toEqual([]);
+    expect(JSON.parse(text).features[0].properties.segmentProperties).toEqual({
+      "opencpn:viz_use": ["1", null, null].map((each) => each && Number(each)),
+      "opencpn:viz": ["yes", null, "no"],
+      "gpxx:Ext_Color": ["Red", null, null],
+    });
+  });
+
+  test("are found behind points with values as well", async () => {
+    const timed = document.replaceAll('lon="2"/>', 'lon="2"><time>2024-01-01T00:00:00Z</time></trkpt>');
+    const [feature] = await featuresIn(timed);
+    expect(feature!.properties.segmentProperties).toMatchObject({ "opencpn:viz": ["yes", null, "no"] });
+  });
+
+  test("of segments that are left out are a loss", async () => {
+    const empty = "<trkseg><extensions><opencpn:viz>1</opencpn:viz></extensions></trkseg>";
+    const { losses } = await rewritten(inGpx(`<trk>${empty}${segment(1)}</trk>`, attributes));
+    expect(losses).toEqual(["extension-left-out"]);
+  });
+});
