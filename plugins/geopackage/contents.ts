@@ -1,16 +1,19 @@
-import type { Crs, FieldType } from "../../src/model/index.js";
+import type { Crs, FieldType, LeftOut } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
 import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import { type DeclaredTable, parseCreateTable } from "./create-table.js";
 import { type Database, plainTable, type SchemaEntry } from "./database.js";
+import { type MetadataRecords, metadataOf } from "./layer-metadata.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
+import { leftOutOf } from "./left-out.js";
 import { timeConstraint } from "./schema-sql.js";
 import type { SqliteValue } from "./sqlite-values.js";
 import { crsOf } from "./srs.js";
+import { systemNames } from "./system-tables.js";
 import { rowidRange, surveyTypes } from "./table-survey.js";
 import type { Views } from "./view-layer.js";
 
-type Records = Map<string, SqliteValue>[];
+type Records = readonly ReadonlyMap<string, SqliteValue>[];
 
 /** A layer as the tables about tables name it. */
 interface Listed {
@@ -22,16 +25,15 @@ interface Listed {
 const textOf = (value: SqliteValue | undefined): string => (typeof value === "string" ? value : "");
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Names of tables that a GeoPackage, SQLite or SpatiaLite keeps for itself. */
-const systemNames =
-  /^(gpkg_|sqlite_|rtree_|idx_|st_|spatial_ref_sys|geometry_columns|views_geometry|virts_geometry|spatialite_history|ogr_empty_table|vector_layers|.*_fts(_|$))/i;
-
 /** Reads a table about tables, each row by the lower-case names of its columns; none where there is no such table. */
 type ReadRecords = (name: string) => Promise<Records>;
 
 /** The layers that gpkg_contents lists, in its order. Its own counts and extents are often wrong, and are left alone. */
-async function listedLayers(schema: ReadonlyMap<string, SchemaEntry>, records: ReadRecords): Promise<Listed[]> {
-  const contents = await records("gpkg_contents");
+async function listedLayers(
+  schema: ReadonlyMap<string, SchemaEntry>,
+  contents: Records,
+  records: ReadRecords,
+): Promise<Listed[]> {
   const columns = await records("gpkg_geometry_columns");
   const registered = contents
     .filter((row) => ["features", "attributes", "aspatial"].includes(textOf(row.get("data_type")).toLowerCase()))
@@ -62,15 +64,19 @@ function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: Records): 
     .map(({ name }) => ({ table: name, geometryColumn: null, srsId: null }));
 }
 
+export interface Contents {
+  readonly layers: readonly LayerPlan[];
+  readonly leftOut: readonly LeftOut[];
+}
+
 /** What there is to read in a GeoPackage. Reads no rows but those of the tables about tables. @throws unsupported */
-export async function survey(database: Database, views: Views, context: ReadContext): Promise<LayerPlan[]> {
+export async function survey(database: Database, views: Views, context: ReadContext): Promise<Contents> {
   const schema = await database.schema();
   const records: ReadRecords = async (name) => {
     const entry = schema.get(name);
     return entry ? ((await database.records(entry)) ?? (await views.records(entry.name))) : [];
   };
   const systems = await records("gpkg_spatial_ref_sys");
-  const kinds = await textKinds(records);
   const known = new Map<number, Promise<Crs | null>>();
   const crs = (id: number | null): Promise<Crs | null> => {
     if (id === null) return Promise.resolve(null);
@@ -78,8 +84,16 @@ export async function survey(database: Database, views: Views, context: ReadCont
     if (!known.has(id)) known.set(id, crsOf(row, id, context));
     return known.get(id)!;
   };
+  const said: MetadataRecords = {
+    contents: await records("gpkg_contents"),
+    dataColumns: await records("gpkg_data_columns"),
+    constraints: await records("gpkg_data_column_constraints"),
+    metadata: await records("gpkg_metadata"),
+    references: await records("gpkg_metadata_reference"),
+  };
+  const kinds = textKinds(said);
   const layers: LayerPlan[] = [];
-  for (const listed of await listedLayers(schema, records)) {
+  for (const listed of await listedLayers(schema, said.contents, records)) {
     const entry = schema.get(listed.table.toLowerCase());
     if (!entry || systemNames.test(listed.table)) {
       const reason = entry ? "is a table of the database itself" : "is not there";
@@ -87,16 +101,15 @@ export async function survey(database: Database, views: Views, context: ReadCont
       continue;
     }
     const plan = await planOf(database, entry, listed, await crs(listed.srsId), kinds);
-    if (plan) layers.push(plan);
+    const metadata = plan && metadataOf(listed.table, layers.length === 0, said);
+    if (plan) layers.push(metadata ? { ...plan, metadata } : plan);
     else context.notice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
   }
-  return layers;
+  return { layers, leftOut: await leftOutOf(database, schema, layers, said, records) };
 }
 
 /** What gpkg_data_columns says of text columns, by `table.column` in lower case: that they hold JSON, or times. */
-async function textKinds(records: ReadRecords): Promise<Map<string, "json" | "time">> {
-  const columns = await records("gpkg_data_columns");
-  const constraints = await records("gpkg_data_column_constraints");
+function textKinds({ dataColumns: columns, constraints }: MetadataRecords): Map<string, "json" | "time"> {
   const ofTimes = new Set(
     constraints
       .filter(

@@ -15,6 +15,8 @@ export interface DeclaredTable {
   /** Index of the column that stands for the rowid, or -1. */
   readonly rowid: number;
   readonly withoutRowid: boolean;
+  /** Rules beside types and the key of integers: `NOT NULL`, `UNIQUE`, `CHECK` … */
+  readonly rules: readonly string[];
 }
 
 interface Token {
@@ -137,7 +139,22 @@ function literal(tokens: readonly Token[], at: number, type: string): DeclaredCo
   }
 }
 
+/** The rules that a column or a table declares, by their words; those in parentheses are part of them. */
+function rulesIn(tokens: readonly Token[]): string[] {
+  const rules: string[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at]!;
+    if (isMark(token, "(")) at = listAt(tokens, at).end - 1;
+    else if (isWord(token, "NOT") && isWord(tokens[at + 1], "NULL")) rules.push("NOT NULL");
+    else if (isWord(token, "PRIMARY") && isWord(tokens[at + 1], "KEY")) rules.push("PRIMARY KEY");
+    else if (isWord(token, "REFERENCES")) rules.push("FOREIGN KEY");
+    else if (isWord(token, "UNIQUE", "CHECK", "DEFAULT", "COLLATE")) rules.push(token.text.toUpperCase());
+  }
+  return rules;
+}
+
 interface ParsedColumn extends DeclaredColumn {
+  readonly rules: readonly string[];
   readonly isKey: boolean;
   readonly isDescending: boolean;
 }
@@ -173,7 +190,16 @@ function columnOf(tokens: readonly Token[]): ParsedColumn {
     }
     at++;
   }
-  return { name: nameOf(tokens[0]!), type: words.join(" "), length, initial, generated, isKey, isDescending };
+  return {
+    name: nameOf(tokens[0]!),
+    type: words.join(" "),
+    length,
+    initial,
+    generated,
+    isKey,
+    isDescending,
+    rules: rulesIn(tokens.slice(1)),
+  };
 }
 
 /** The only column of a table's own PRIMARY KEY. */
@@ -192,11 +218,14 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
   if (open < 0 || !isWord(head[0], "CREATE") || head.some((token) => isWord(token, "VIRTUAL"))) return null;
   const { items, end } = listAt(tokens, open);
   const columns: ParsedColumn[] = [];
+  const ofTable: string[] = [];
   let key: string | null = null;
   for (const item of items) {
     if (item.length === 0) continue;
-    if (isWord(item[0], ...tableConstraints)) key ??= keyOf(item);
-    else columns.push(columnOf(item));
+    if (isWord(item[0], ...tableConstraints)) {
+      key ??= keyOf(item);
+      ofTable.push(...rulesIn(item));
+    } else columns.push(columnOf(item));
   }
   const withoutRowid = tokens.slice(end).some((token) => isWord(token, "WITHOUT"));
   const isAlias = (column: ParsedColumn) => column.type.toUpperCase() === "INTEGER" && column.length === null;
@@ -206,10 +235,13 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
       isAlias(column) &&
       ((column.isKey && !column.isDescending) || (key !== null && column.name.toLowerCase() === key.toLowerCase())),
   );
+  const ofColumns = columns.flatMap((column, c) => (c === rowid ? [] : column.rules));
+  const ofOthers = rowid < 0 ? ofTable : ofTable.filter((rule) => rule !== "PRIMARY KEY");
   return {
-    columns: columns.map(({ isKey: _, isDescending: __, ...column }) => column),
+    columns: columns.map(({ isKey: _, isDescending: __, rules: ___, ...column }) => column),
     rowid: withoutRowid ? -1 : rowid,
     withoutRowid,
+    rules: [...new Set([...ofColumns, ...ofOthers])],
   };
 }
 

@@ -167,6 +167,24 @@ export class Database {
     return entries;
   }
 
+  /** The indexes and triggers that SQL made, with the tables that they are of. */
+  async attached(): Promise<{ readonly type: string; readonly name: string; readonly table: string }[]> {
+    const found = [];
+    for await (const { values } of this.rows(schemaRoot)) {
+      const [type, name, table, , sql] = values;
+      const isAttached = (type === "index" || type === "trigger") && typeof sql === "string";
+      if (isAttached) found.push({ type, name: String(name), table: String(table) });
+    }
+    return found;
+  }
+
+  /** Whether a table has a row, as far as can be told: damage of a table that is not read is no matter. */
+  async mayHaveRows(entry: SchemaEntry): Promise<boolean> {
+    if (!plainTable(entry)) return true;
+    for await (const _ of this.rows(entry.root, () => {})) return true;
+    return false;
+  }
+
   /** A table about tables, each row by the lower-case names of its columns; null where it is no plain table. */
   async records(entry: SchemaEntry): Promise<Map<string, SqliteValue>[] | null> {
     const table = plainTable(entry);

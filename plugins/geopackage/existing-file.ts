@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { type LayerMetadata, type MetadataTerm, metadataTerms } from "../../src/model/index.js";
 import {
   type Assembler,
   fault,
@@ -127,17 +128,32 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
 
   private prepare(design: LayerDesign, system: System | null, mode: InPlace["mode"], target: TargetLayer): OpenLayer {
     const existing = this.find(design.table);
-    if (existing && mode === "append") return this.add(design, existing);
+    if (existing && mode === "append") {
+      this.tellKept(existing.table, target.metadata ?? {});
+      return this.add(design, existing);
+    }
     const kept = existing ? this.keep(existing.table) : [];
     if (existing) this.registrar.removeLayer(existing.table, existing.geometryColumn);
     const named = existing ? { ...design, table: existing.table } : design;
     const srsId = system ? this.registrar.idOf(system) : design.srsId;
-    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, target.metadata?.description);
+    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, target.metadata);
     if (this.options.index) this.registrar.addIndex(named);
     const { table, fid, geometry, fields } = named;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
     const rtree = geometry && this.options.index ? rtreeName({ table, column: geometry.column }) : null;
     return this.opened(named.table, columns, rtree, geometry ? srsId : null, named, kept);
+  }
+
+  /** A layer that rows are added to goes on saying of itself what it says. */
+  private tellKept(table: string, added: LayerMetadata): void {
+    const there = this.registrar.metadataOf(table);
+    const differ = (Object.keys(added) as MetadataTerm[]).filter(
+      (term) => JSON.stringify(added[term]) !== JSON.stringify(there[term]),
+    );
+    if (differ.length === 0) return;
+    const words = differ.map((term) => metadataTerms[term]).join(", ");
+    const example = `"${table}" keeps what it says of itself, and the input says otherwise: ${words}`;
+    this.context.lose("metadata-left-out", undefined, example);
   }
 
   private opened(

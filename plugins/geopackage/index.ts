@@ -27,8 +27,14 @@ export const readOptions = {
 
 export const writeOptions = {
   version: { type: "choice", choices: ["1.4", "1.2"], default: "1.4", help: "Version of the standard to write by" },
-  fid: { type: "text", default: "fid", help: "Name of the column with the feature ids, unless a field has it" },
-  geometry: { type: "text", default: "geom", help: "Name of the column with the geometry, unless a field has it" },
+  fid: {
+    type: "text",
+    help: "Name of the column with the feature ids, unless a field has it; else as in the input, or fid",
+  },
+  geometry: {
+    type: "text",
+    help: "Name of the column with the geometry, unless a field has it; else as in the input, or geom",
+  },
   index: { type: "boolean", default: true, help: "Make a spatial index (R-tree) of every layer with geometry" },
 } as const;
 
@@ -59,7 +65,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "many",
-      metadata: ["description"],
+      metadata: ["title", "description", "documents", "columns"],
       layerName: tableNameOf,
       geometryTypes: everyGeometryType,
       nullGeometry: true,

@@ -41,14 +41,17 @@ export function designOf(layer: TargetLayer, options: WriteOptions): LayerDesign
     throw fault("unsupported", { source: layer.name, reason });
   }
   const taken = new Set(fields.map((field) => field.name.toLowerCase()));
-  const fid = freeName(options.fid, taken);
+  const names = layer.columnNames ?? {};
+  const fid = freeName(options.fid ?? names.id ?? "fid", taken);
   taken.add(fid.toLowerCase());
   const types = typesIn(summary);
   const isTable = types.length === 0 && (summary.kinds[Kind.none]!.count > 0 || crs === null);
   return {
     table: tableNameOf(layer.name),
     fid,
-    geometry: isTable ? null : { column: freeName(options.geometry, taken), type: geometryTypeOf(types) },
+    geometry: isTable
+      ? null
+      : { column: freeName(options.geometry ?? names.geometry ?? "geom", taken), type: geometryTypeOf(types) },
     fields,
     srsId: srsIdOf(crs, summary.extent),
     crs,

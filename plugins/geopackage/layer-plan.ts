@@ -1,4 +1,4 @@
-import type { Crs, FieldType, LayerInfo } from "../../src/model/index.js";
+import type { ColumnNames, Crs, FieldType, Layer, LayerMetadata } from "../../src/model/index.js";
 import type { DeclaredColumn } from "./create-table.js";
 import type { SqliteHeader } from "./sqlite-header.js";
 
@@ -24,6 +24,7 @@ export interface LayerPlan {
   readonly srsId: number | null;
   /** The column with the geometry; null where there is none. */
   readonly geometryColumn: string | null;
+  readonly metadata?: LayerMetadata;
 }
 
 /** What opening a GeoPackage found out. */
@@ -36,11 +37,18 @@ export const fieldsOf = (plan: LayerPlan) =>
   plan.columns.flatMap(({ name, role }) => (role === "geometry" || role === "rowid" ? [] : [{ name, type: role }]));
 
 /** What is known of a layer before it is read: what the tables about tables say beyond it, other programs let go stale. */
-export const infoOf = (plan: LayerPlan): LayerInfo => ({
+export const infoOf = (plan: LayerPlan): Omit<Layer, "bytes" | "batches"> => ({
   name: plan.name,
   crs: plan.crs,
   fields: fieldsOf(plan),
   geometryTypes: plan.geometryColumn === null ? [] : null,
   featureCount: null,
   extent: null,
+  columnNames: columnNamesOf(plan),
+  ...(plan.metadata && { metadata: plan.metadata }),
 });
+
+function columnNamesOf({ columns, geometryColumn }: LayerPlan): ColumnNames {
+  const key = columns.find(({ role }) => role === "rowid");
+  return { ...(key && { id: key.name }), ...(geometryColumn !== null && { geometry: geometryColumn }) };
+}

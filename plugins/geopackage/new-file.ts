@@ -104,7 +104,7 @@ export class NewFile implements Assembler<GeoPackageChunk> {
     registrar.initialise(wgs84);
     for (const system of systems.values()) registrar.addSystem(system);
     this.layers.forEach(({ design }, index) => {
-      registrar.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata?.description);
+      registrar.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
       if (this.options.index) registrar.addIndex(design);
     });
     database.exec("COMMIT");

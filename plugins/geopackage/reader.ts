@@ -61,7 +61,8 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
   const database = await Database.open(source, context, known?.header ?? null);
   try {
     const views = new Views(source, database, options, context);
-    const layers = known?.layers ?? (await withViews(await survey(database, views, context), views, context));
+    const found = known ? null : await survey(database, views, context);
+    const layers = known?.layers ?? (await withViews(found!.layers, views, context));
     if (layers.length === 0 && database.damage) throw database.damage;
     if (layers.length === 0) {
       const reason = "there is no table of features or attributes in it";
@@ -72,6 +73,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     return {
       layers: layers.map((plan) => (isTable(plan) ? tableLayer(database, plan, share, context) : views.layer(plan))),
       blueprint,
+      ...(found && { leftOut: found.leftOut }),
       [Symbol.asyncDispose]: () => database.close(),
     };
   } catch (error) {

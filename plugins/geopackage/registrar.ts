@@ -1,6 +1,9 @@
 import type { Database } from "better-sqlite3";
+import type { LayerMetadata } from "../../src/model/index.js";
 import { quoted } from "../shared/sql-names.js";
 import type { LayerDesign } from "./layer-design.js";
+import { metadataOf } from "./layer-metadata.js";
+import { putColumn, putDocument } from "./metadata-tables.js";
 import { createRtreeSql, createTriggersSql } from "./rtree-sql.js";
 import {
   coreTables,
@@ -11,6 +14,7 @@ import {
   type Version,
   versions,
 } from "./schema-sql.js";
+import type { SqliteValue } from "./sqlite-values.js";
 import { type System, undefinedSystems } from "./systems.js";
 
 const applicationId = 0x47504b47;
@@ -131,9 +135,10 @@ export class Registrar {
   }
 
   /** Creates a layer's table and everything that says so. */
-  addLayer(design: LayerDesign, srsId: number, identifier: string, description = ""): void {
+  addLayer(design: LayerDesign, srsId: number, name: string, metadata: LayerMetadata = {}): void {
     const { database } = this;
     const { table, geometry } = design;
+    const { title = name, description = "" } = metadata;
     database.exec(createLayerSql(design));
     database
       .prepare(
@@ -142,7 +147,7 @@ export class Registrar {
       .run(
         table,
         geometry ? "features" : "attributes",
-        this.freeIdentifier(identifier),
+        this.freeIdentifier(title),
         description,
         this.now.toISOString(),
         geometry ? srsId : 0,
@@ -154,6 +159,41 @@ export class Registrar {
         .run(table, geometry.column, geometry.type, srsId);
     }
     for (const { name, type } of design.fields) this.describe(table, name, type);
+    this.addMetadata(design, metadata);
+  }
+
+  /** What the file says of a layer so far. */
+  metadataOf(table: string): LayerMetadata {
+    const records = (name: string) => {
+      const rows = this.has(name)
+        ? this.database.prepare<[], Record<string, SqliteValue>>(`SELECT * FROM ${name}`).all()
+        : [];
+      return rows.map((row) => new Map(Object.entries(row).map(([column, value]) => [column.toLowerCase(), value])));
+    };
+    const said = {
+      contents: records("gpkg_contents"),
+      dataColumns: records("gpkg_data_columns"),
+      constraints: records("gpkg_data_column_constraints"),
+      metadata: records("gpkg_metadata"),
+      references: records("gpkg_metadata_reference"),
+    };
+    return metadataOf(table, true, said) ?? {};
+  }
+
+  /** Says what the source says of a layer and of its columns. */
+  private addMetadata({ table, fid, geometry, fields }: LayerDesign, { documents = [], columns = [] }: LayerMetadata) {
+    const { database } = this;
+    const names = new Set([fid, geometry?.column, ...fields.map((field) => field.name)]);
+    const described = columns.filter(({ column }) => names.has(column));
+    if (described.length > 0) this.ensureSchema();
+    for (const each of described) putColumn(database, table, each);
+    const placed = documents.filter(({ column }) => column === undefined || names.has(column));
+    if (placed.length === 0) return;
+    for (const name of ["gpkg_metadata", "gpkg_metadata_reference"] as const) {
+      this.ensure(name);
+      this.extension(name, null, "gpkg_metadata", "metadata", "read-write");
+    }
+    for (const each of placed) putDocument(database, table, each, this.now);
   }
 
   private freeIdentifier(wanted: string): string {
@@ -164,15 +204,18 @@ export class Registrar {
     }
   }
 
+  private ensureSchema(): void {
+    for (const name of ["gpkg_data_columns", "gpkg_data_column_constraints"] as const) {
+      this.ensure(name);
+      this.extension(name, null, "gpkg_schema", "schema", "read-write");
+    }
+  }
+
   /** Says of a text column that it holds JSON, or times. */
   describe(table: string, column: string, type: string): void {
     if (type !== "json" && type !== "time") return;
     const { database } = this;
-    this.ensure("gpkg_data_columns");
-    this.ensure("gpkg_data_column_constraints");
-    for (const name of ["gpkg_data_columns", "gpkg_data_column_constraints"]) {
-      this.extension(name, null, "gpkg_schema", "schema", "read-write");
-    }
+    this.ensureSchema();
     if (type === "time") {
       database
         .prepare(

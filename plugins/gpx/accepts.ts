@@ -1,4 +1,4 @@
-import { fieldTypes, type GeometryType, metadataTerms } from "../../src/model/index.js";
+import { fieldTypes, type GeometryType } from "../../src/model/index.js";
 import type { Accepts } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import type { writeOptions } from "./options.js";
@@ -13,7 +13,7 @@ export function acceptsOf(options: OptionValues<typeof writeOptions>): Accepts {
     // GPX 1.1, latitudeType and longitudeType
     degreesOnly: true,
     layers: "one",
-    metadata: metadataTerms,
+    metadata: ["description", "author", "copyright", "links", "time", "keywords"],
     geometryTypes,
     shortLines: true,
     nullGeometry: false,

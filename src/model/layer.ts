@@ -66,6 +66,7 @@ export interface Layer extends LayerInfo {
   readonly bytes: number;
   /** What the file says of itself; of several layers of a file, the first has it. */
   readonly metadata?: LayerMetadata;
+  readonly columnNames?: ColumnNames;
   /**
    * Pairs of fields that look like x and y, although no geometry was taken from them, the likeliest first: the options
    * `x` and `y` of the reader take a pair.
@@ -96,8 +97,26 @@ export interface Layer extends LayerInfo {
   fetch?(split: Split): Promise<unknown>;
 }
 
+/** What the columns of a table are called that are no fields: a writer of tables uses them where nothing else is asked. */
+export interface ColumnNames {
+  readonly id?: string;
+  readonly geometry?: string;
+}
+
+/** Something of a source that no layer has. Plain data. */
+export interface LeftOut {
+  readonly kind: "loss" | "note";
+  readonly code: string;
+  /** The layer that it belongs to; absent where it is of the file: of no interest where layers are chosen by name. */
+  readonly layer?: string;
+  readonly count: number;
+  readonly example: string;
+}
+
 export interface Dataset extends AsyncDisposable {
   readonly layers: readonly Layer[];
+  /** What a conversion of the layers does not carry. */
+  readonly leftOut?: readonly LeftOut[];
   /**
    * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as
    * `context.blueprint`.

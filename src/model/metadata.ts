@@ -7,8 +7,51 @@ export interface MetadataLink {
   readonly type?: string;
 }
 
+/** A document of metadata, such as an ISO 19139 record: a row of a GeoPackage's gpkg_metadata. */
+export interface MetadataDocument {
+  /** The kind of thing that it describes: `dataset`, `attribute` … (OGC 12-128r19, Table 15). */
+  readonly scope: string;
+  /** The URI of the standard that it follows. */
+  readonly standard: string;
+  readonly mediaType: string;
+  readonly text: string;
+  /** What it describes: the column of this name; all of the file where `isOfFile`; else the layer. */
+  readonly column?: string;
+  readonly isOfFile?: boolean;
+  /** When the reference was made, as the source writes it. */
+  readonly time?: string;
+  /** The document above it in a hierarchy. */
+  readonly parent?: Pick<MetadataDocument, "scope" | "standard" | "mediaType" | "text">;
+}
+
+/** A rule for the values of a column, by OGC 12-128r19, Annex F.9: an enum has several rows. */
+export interface ColumnConstraint {
+  readonly name: string;
+  readonly rows: readonly {
+    readonly type: string;
+    readonly value: string | null;
+    readonly min: number | string | null;
+    readonly minInclusive: boolean | null;
+    readonly max: number | string | null;
+    readonly maxInclusive: boolean | null;
+    readonly description: string | null;
+  }[];
+}
+
+/** What is said of a column beside its name and type: a row of a GeoPackage's gpkg_data_columns. */
+export interface ColumnMetadata {
+  readonly column: string;
+  readonly name?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mediaType?: string;
+  readonly constraint?: ColumnConstraint;
+}
+
 /** Plain data. */
 export interface LayerMetadata {
+  /** A name for people, where it is not that of the layer. */
+  readonly title?: string;
   readonly description?: string;
   readonly author?: { readonly name?: string; readonly email?: string; readonly link?: MetadataLink };
   readonly copyright?: { readonly author?: string; readonly year?: string; readonly license?: string };
@@ -17,16 +60,21 @@ export interface LayerMetadata {
   readonly keywords?: string;
   /** When the file was made, as the source writes it (XML Schema's dateTime). */
   readonly time?: string;
+  readonly documents?: readonly MetadataDocument[];
+  readonly columns?: readonly ColumnMetadata[];
 }
 
 export type MetadataTerm = keyof LayerMetadata;
 
-/** All terms, in the order of GPX 1.1 (metadataType). */
-export const metadataTerms: readonly MetadataTerm[] = [
-  "description",
-  "author",
-  "copyright",
-  "links",
-  "time",
-  "keywords",
-];
+/** All terms and what messages call them: from `description` to `keywords` those of GPX 1.1 (metadataType), in its order. */
+export const metadataTerms: Readonly<Record<MetadataTerm, string>> = {
+  title: "title",
+  description: "description",
+  author: "author",
+  copyright: "copyright",
+  links: "links",
+  time: "time",
+  keywords: "keywords",
+  documents: "metadata documents",
+  columns: "descriptions of columns",
+};

@@ -2,7 +2,7 @@ import { fault } from "../errors.js";
 import { openInput } from "../io/input.js";
 import { AddressSource, type HostSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
-import type { Dataset, Layer } from "../model/layer.js";
+import type { Dataset, Layer, LeftOut } from "../model/layer.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
@@ -118,6 +118,7 @@ export async function openInputs(
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
     findings.push(context.take(0));
+    if (!existing) findings.push(leftOutOf(dataset, source.name, request.layers));
     dataset.layers.forEach((layer, index) => {
       layers.push({
         address,
@@ -204,6 +205,18 @@ function passedOverIn(source: string, names: readonly string[]): Findings {
   const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
   const notice = { code: "entries-passed-over", layer: source, count: names.length, example };
   return { losses: [], notices: [notice], rejects: [], gaps: [], records: 0, lines: 0 };
+}
+
+/** What a dataset has beside its layers, as far as it belongs to those that are asked for. */
+function leftOutOf({ leftOut = [] }: Dataset, source: string, wanted: readonly string[] | undefined): Findings {
+  const names = wanted && wanted.length > 0 ? new Set(wanted.flatMap((text) => [text, ...splitList(text)])) : null;
+  const told = leftOut.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
+  const of = (kind: LeftOut["kind"]) =>
+    told.flatMap((each) => {
+      const { code, layer = source, count, example } = each;
+      return each.kind === kind ? [{ code, layer, count, example }] : [];
+    });
+  return { losses: of("loss"), notices: of("note"), rejects: [], gaps: [], records: 0, lines: 0 };
 }
 
 function chooseLayers(

@@ -1,28 +1,78 @@
 /** What the files say of themselves goes with the layer where the target has a place for it, and is a loss elsewhere. */
-import { type LayerMetadata, type MetadataTerm, metadataTerms } from "../model/metadata.js";
+import type { ColumnNames } from "../model/layer.js";
+import { type ColumnMetadata, type LayerMetadata, type MetadataTerm, metadataTerms } from "../model/metadata.js";
+import type { FitPlan } from "../stages/fit.js";
 import type { Conversion } from "./conversion.js";
 import type { OutputLayer } from "./outputs.js";
 
 /** The metadata of an output layer; what its inputs do not have alike, or the target has no place for, is lost. */
-export function metadataFor({ gathered, writer }: Conversion, { name, inputs }: OutputLayer): LayerMetadata | null {
-  const sources = inputs.filter(({ existing }) => !existing).map(({ layer }) => layer.metadata ?? {});
+export function metadataFor(
+  { gathered, writer, request }: Conversion,
+  { name, inputs }: OutputLayer,
+  fit: Pick<FitPlan, "fields">,
+): LayerMetadata | null {
+  const sources = inputs
+    .filter(({ existing }) => !existing)
+    .map(({ layer }) => layer.metadata && renamed(layer.metadata, columnNames(request, fit, layer.columnNames)));
   const held = writer.accepts.metadata ?? [];
   const kept: [MetadataTerm, unknown][] = [];
   const homeless: MetadataTerm[] = [];
   const different: MetadataTerm[] = [];
-  for (const term of metadataTerms) {
-    const [value, ...others] = [...new Set(sources.map((each) => JSON.stringify(each[term]) as string | undefined))];
+  for (const term of Object.keys(metadataTerms) as MetadataTerm[]) {
+    const [value, ...others] = [...new Set(sources.map((each) => JSON.stringify(each?.[term]) as string | undefined))];
     if (value === undefined && others.length === 0) continue;
     if (!held.includes(term)) homeless.push(term);
     else if (value === undefined || others.length > 0) different.push(term);
     else kept.push([term, JSON.parse(value)]);
   }
-  const lose = (example: string) => gathered.losses.add("metadata-left-out", name, undefined, 1, example);
-  if (homeless.length > 0) {
-    lose(`${writer.format.label} has no place for what the file says of itself: ${homeless.join(", ")}`);
-  }
-  if (different.length > 0) {
-    lose(`the inputs of the layer do not say the same of themselves: ${different.join(", ")}`);
-  }
+  const lose = (what: string, terms: readonly MetadataTerm[]) => {
+    const words = terms.map((term) => metadataTerms[term]).join(", ");
+    gathered.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${words}`);
+  };
+  if (homeless.length > 0) lose(`${writer.format.label} has no place for what the file says of itself`, homeless);
+  if (different.length > 0) lose("the inputs of the layer do not say the same of themselves", different);
   return kept.length > 0 ? (Object.fromEntries(kept) as LayerMetadata) : null;
+}
+
+/** What the inputs of a layer call the columns of ids and geometries; null where they do not say the same. */
+export function columnNamesFor({ inputs }: OutputLayer): ColumnNames | null {
+  const names = inputs.filter(({ existing }) => !existing).map(({ layer }) => layer.columnNames ?? null);
+  const [first = null, ...others] = [...new Set(names.map((each) => JSON.stringify(each)))];
+  return first === null || others.length > 0 ? null : (JSON.parse(first) as ColumnNames | null);
+}
+
+/** The name that a column of an input has in the output; null where it is not in it. */
+type NameOf = (column: string) => string | null;
+
+function columnNames(
+  { rename, select }: Conversion["request"],
+  { fields }: Pick<FitPlan, "fields">,
+  { id, geometry }: ColumnNames = {},
+): NameOf {
+  const fitted = fields && new Map(fields.map(({ source, name }) => [source, name]));
+  return (column) => {
+    if (column === id || column === geometry) return column;
+    if (select && !select.includes(column)) return null;
+    const name = rename && Object.hasOwn(rename, column) ? rename[column]! : column;
+    return fitted ? (fitted.get(name) ?? null) : name;
+  };
+}
+
+/** The same of the columns by their new names, without those that were not wanted. */
+function renamed(metadata: LayerMetadata, nameOf: NameOf): LayerMetadata {
+  const { columns, documents, ...others } = metadata;
+  const ofColumns = columns?.flatMap((each): ColumnMetadata[] => {
+    const column = nameOf(each.column);
+    return column === null ? [] : [{ ...each, column }];
+  });
+  const kept = documents?.flatMap((each) => {
+    if (each.column === undefined) return [each];
+    const column = nameOf(each.column);
+    return column === null ? [] : [{ ...each, column }];
+  });
+  return {
+    ...others,
+    ...(kept && kept.length > 0 && { documents: kept }),
+    ...(ofColumns && ofColumns.length > 0 && { columns: ofColumns }),
+  };
 }

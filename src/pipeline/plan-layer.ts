@@ -9,7 +9,7 @@ import { blaming } from "./blame.js";
 import type { Conversion } from "./conversion.js";
 import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.js";
 import type { OpenLayer } from "./inputs.js";
-import { metadataFor } from "./metadata.js";
+import { columnNamesFor, metadataFor } from "./metadata.js";
 import { type ChosenWriter, type OutputLayer, withSuffix } from "./outputs.js";
 import { needsSummary } from "./reading.js";
 import { checkNames, planShape, type ReprojectionGrids } from "./shape.js";
@@ -82,7 +82,8 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   tellRenamed(conversion, layer, held);
   reportFit(conversion, layer.name, fit);
   const adds = layer.inputs.some((open) => open.existing);
-  const metadata = metadataFor(conversion, layer);
+  const columnNames = columnNamesFor(layer);
+  const metadata = metadataFor(conversion, layer, fit);
   const parts = fit.parts.map((part): PlannedPart => {
     const suffix = part.name === "" ? "" : `_${part.name}`;
     const own = accepts.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
@@ -96,6 +97,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
         fields: fit.fields?.map(({ source: _, ...field }) => field) ?? null,
         summary: summary && summaryOfPart(fit, part, summary),
         ...(metadata && { metadata }),
+        ...(columnNames && { columnNames }),
       },
       path: own,
       held,

@@ -1,7 +1,7 @@
 import type { Batch } from "../model/batch.js";
 import type { Field, FieldType } from "../model/field.js";
 import type { GeometryType } from "../model/geometry.js";
-import type { Crs, Dataset } from "../model/layer.js";
+import type { ColumnNames, Crs, Dataset } from "../model/layer.js";
 import type { LayerMetadata, MetadataTerm } from "../model/metadata.js";
 import type { Gap, Reject } from "../model/report.js";
 import type { LayerSummary } from "../model/summary.js";
@@ -200,6 +200,8 @@ export interface TargetLayer {
   readonly summary: LayerSummary | null;
   /** What the inputs say of themselves, in the terms that the writer accepts. */
   readonly metadata?: LayerMetadata;
+  /** What the inputs call the columns of ids and geometries, where all say the same. */
+  readonly columnNames?: ColumnNames;
 }
 
 /** What `encode` gives and `append` takes: plain data, handed between threads. */

@@ -1,0 +1,139 @@
+/** What a GeoPackage says of its layers beside their rows (OGC 12-128r19: 2.2.6, Annexes F.8 and F.9). */
+import type { ColumnConstraint, ColumnMetadata, LayerMetadata, MetadataDocument } from "../../src/model/index.js";
+import { timeConstraint } from "./schema-sql.js";
+import type { SqliteValue } from "./sqlite-values.js";
+
+type Record = ReadonlyMap<string, SqliteValue>;
+
+/** The rows of the tables about tables, by the lower-case names of their columns. */
+export interface MetadataRecords {
+  readonly contents: readonly Record[];
+  readonly dataColumns: readonly Record[];
+  readonly constraints: readonly Record[];
+  readonly metadata: readonly Record[];
+  readonly references: readonly Record[];
+}
+
+const textOf = (value: SqliteValue | undefined): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+const keyOf = (value: SqliteValue | undefined): string => (typeof value === "string" ? value.toLowerCase() : "");
+const isFlag = (value: SqliteValue | undefined): boolean | null =>
+  value === null || value === undefined ? null : Number(value) !== 0;
+
+/** Bounds are numbers, as any that JSON can hold or as text. */
+function boundOf(value: SqliteValue | undefined): number | string | null {
+  if (typeof value === "number" || typeof value === "string") return value;
+  if (typeof value !== "bigint") return null;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+}
+
+/** The members that are there. */
+const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+
+function constraintOf(name: string, rows: readonly Record[]): ColumnConstraint | undefined {
+  const own = rows.filter((row) => keyOf(row.get("constraint_name")) === name.toLowerCase());
+  if (own.length === 0) return undefined;
+  return {
+    name,
+    rows: own.map((row) => ({
+      type: textOf(row.get("constraint_type")) ?? "",
+      value: textOf(row.get("value")) ?? null,
+      min: boundOf(row.get("min")),
+      // 1.0 has these two in camel case.
+      minInclusive: isFlag(row.get("min_is_inclusive") ?? row.get("minisinclusive")),
+      max: boundOf(row.get("max")),
+      maxInclusive: isFlag(row.get("max_is_inclusive") ?? row.get("maxisinclusive")),
+      description: textOf(row.get("description")) ?? null,
+    })),
+  };
+}
+
+/** What JSON and times are declared by is their type, and said by that. */
+function columnOf(row: Record, constraints: readonly Record[]): ColumnMetadata | null {
+  const column = textOf(row.get("column_name"));
+  if (column === undefined) return null;
+  const name = textOf(row.get("constraint_name"));
+  const found = present<ColumnMetadata>({
+    column,
+    name: textOf(row.get("name")),
+    title: textOf(row.get("title")),
+    description: textOf(row.get("description")),
+    mediaType: textOf(row.get("mime_type")),
+    constraint: name === undefined || name === timeConstraint.name ? undefined : constraintOf(name, constraints),
+  });
+  const isTypeOnly = found.mediaType === "application/json" && Object.keys(found).length === 2;
+  return Object.keys(found).length === 1 || isTypeOnly ? null : found;
+}
+
+type Content = Pick<MetadataDocument, "scope" | "standard" | "mediaType" | "text">;
+
+function contentOf(id: SqliteValue | undefined, rows: readonly Record[]): Content | undefined {
+  if (id === null || id === undefined) return undefined;
+  const row = rows.find((each) => Number(each.get("id")) === Number(id));
+  return (
+    row && {
+      scope: textOf(row.get("md_scope")) ?? "dataset",
+      standard: textOf(row.get("md_standard_uri")) ?? "",
+      mediaType: textOf(row.get("mime_type")) ?? "text/xml",
+      text: textOf(row.get("metadata")) ?? "",
+    }
+  );
+}
+
+/** What GDAL writes of a GeoJSON that has nothing beside its features: no statement of anybody. */
+const isEmptyNativeData = ({ standard, text }: Content): boolean =>
+  standard === "http://gdal.org" &&
+  (text.match(/<Metadata\b/g) ?? []).length === 1 &&
+  /<MDI key="NATIVE_DATA">\s*\{\s*\}\s*<\/MDI>/.test(text);
+
+function documentOf(reference: Record, rows: readonly Record[]): MetadataDocument | null {
+  const content = contentOf(reference.get("md_file_id"), rows);
+  if (!content || isEmptyNativeData(content)) return null;
+  const scope = keyOf(reference.get("reference_scope"));
+  return present<MetadataDocument>({
+    ...content,
+    column: scope === "column" ? textOf(reference.get("column_name")) : undefined,
+    isOfFile: scope === "geopackage" ? true : undefined,
+    time: textOf(reference.get("timestamp")),
+    parent: contentOf(reference.get("md_parent_id"), rows),
+  });
+}
+
+/** What is said of a table; of the whole file, with the first one. */
+export function metadataOf(table: string, isFirst: boolean, records: MetadataRecords): LayerMetadata | undefined {
+  const isOwn = (row: Record) => keyOf(row.get("table_name")) === table.toLowerCase();
+  const contents = records.contents.find(isOwn);
+  const title = textOf(contents?.get("identifier"));
+  const documents = records.references.flatMap((reference): MetadataDocument[] => {
+    const scope = keyOf(reference.get("reference_scope"));
+    const applies = scope === "geopackage" ? isFirst : isOwn(reference) && (scope === "table" || scope === "column");
+    const document = applies ? documentOf(reference, records.metadata) : null;
+    return document ? [document] : [];
+  });
+  const columns = records.dataColumns.filter(isOwn).flatMap((row) => columnOf(row, records.constraints) ?? []);
+  const metadata = present<LayerMetadata>({
+    title: title === table ? undefined : title,
+    description: textOf(contents?.get("description")),
+    documents: documents.length > 0 ? documents : undefined,
+    columns: columns.length > 0 ? columns : undefined,
+  });
+  return Object.keys(metadata).length > 0 ? metadata : undefined;
+}
+
+/** How many documents describe single rows, tables that are no layers, or nothing, which have no place in a layer. */
+export function documentsLeftOut(layers: readonly string[], { metadata, references }: MetadataRecords): number {
+  const tables = new Set(layers.map((name) => name.toLowerCase()));
+  const carried = new Set<number>();
+  const lost = new Set<number>();
+  for (const reference of references) {
+    const scope = keyOf(reference.get("reference_scope"));
+    const isLayer = tables.has(keyOf(reference.get("table_name")));
+    const isCarried = scope === "geopackage" || (isLayer && (scope === "table" || scope === "column"));
+    (isCarried ? carried : lost).add(Number(reference.get("md_file_id")));
+    const parent = reference.get("md_parent_id");
+    if (isCarried && parent !== null && parent !== undefined) carried.add(Number(parent));
+  }
+  const orphans = metadata.filter((row) => !carried.has(Number(row.get("id"))) && !lost.has(Number(row.get("id"))));
+  return lost.size + orphans.length;
+}
