@@ -197,7 +197,8 @@ export const registry = {
       `--strict: the target cannot hold everything: ${e.losses.join("; ")}; without --strict that is reported and left out`,
   ),
 
-  "crs-missing": entry<Named & { reason: string }>(
+  /** `position`: the first that is no longitude and latitude. */
+  "crs-missing": entry<Named & { reason: string; position?: readonly [x: number, y: number] }>(
     "input",
     (e) =>
       `${e.source}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,

@@ -10,8 +10,10 @@ import { movementOf } from "./movement.js";
 import { resolve } from "./parse.js";
 import { PositionTally } from "./position-tally.js";
 import { type Kernel, wrap } from "./projections/kernels.js";
+import { registry } from "./registry.js";
 import { RouteChooser } from "./route-chooser.js";
 import { hasGrid, isGood } from "./routes.js";
+import { zoneAdvice } from "./zone-prefix.js";
 
 /**
  * Transforms interleaved positions in place; `z` (metres, NaN where absent) has one height a position and is not
@@ -62,6 +64,27 @@ export async function buildLocator(crs: Crs): Promise<((xy: Float64Array) => voi
 
 /** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
 export async function failureReason(operation: Operation): Promise<(x: number, y: number) => string> {
+  const why = await reasonOf(operation);
+  const adviceFor = await zoneAdviser(operation.from);
+  return (x, y) => `${why(x, y)}${adviceFor(x, y)}`;
+}
+
+/** Gives the systems whose eastings begin with the number of the zone, for positions that are wrong in a projected one. */
+export async function zoneAdviser(crs: Crs): Promise<(x: number, y: number) => string> {
+  const stated = await resolve(crs);
+  // Web Mercator needs no tables, and its eastings have no zones.
+  if (stated.projection === null || stated.projection.method === "web-mercator") return () => "";
+  const tables = await registry();
+  // All systems are looked at: once for all positions that begin with the same number.
+  const known = new Map<number, string>();
+  return (x, y) => {
+    const key = Math.floor(x / 1e6);
+    if (!known.has(key)) known.set(key, zoneAdvice(x, y, stated, tables));
+    return known.get(key)!;
+  };
+}
+
+async function reasonOf(operation: Operation): Promise<(x: number, y: number) => string> {
   const { from, to, routes, everywhere, limit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
   const gap = "beyond the grids at hand";

@@ -29,6 +29,7 @@ import {
 import type { ConvertRequest, Host } from "./request.js";
 import { Run } from "./run.js";
 import { openUpdate, updatesInPlace } from "./update.js";
+import { withZoneAdvice } from "./zone-advice.js";
 
 /**
  * Converts the inputs into one output, which appears whole or not at all.
@@ -44,7 +45,9 @@ export function convert(
 ): Promise<ConvertReport> {
   const attributes = { "geoferry.output": tellable(asked.output, host.registry) };
   return traced("convert", { attributes }, async (span) => {
-    const report = await convertWhole(asked, host, shared, claims);
+    const report = await convertWhole(asked, host, shared, claims).catch(async (error: unknown) => {
+      throw await withZoneAdvice(error);
+    });
     const { read, written, rejected, upToDate } = report;
     span.set({ "geoferry.read": read, "geoferry.written": written, "geoferry.rejected": rejected });
     span.set({ "geoferry.up_to_date": upToDate });

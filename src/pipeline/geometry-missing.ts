@@ -31,6 +31,14 @@ function missing(source: string, option: string, layers: readonly OpenLayer[], r
   return error;
 }
 
+/** What a conversion would refuse a layer for that was read without one geometry; null where it would not. */
+export function geometryMissing(open: OpenLayer, request: Asked): string | null {
+  const option = optionOf(request);
+  if (option === null) return null;
+  const { name } = open.source;
+  return missing(name, option, [open]).message.replace(`${name}: `, "");
+}
+
 /** Before anything is read: an input all of whose layers are tables without geometry. @throws geometry-missing */
 export function checkGeometryDeclared(layers: readonly OpenLayer[], request: Asked): void {
   const option = optionOf(request);

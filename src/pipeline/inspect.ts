@@ -1,5 +1,5 @@
 /** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
-import { isWgs84 } from "../crs/index.js";
+import { isWgs84, shareGrids } from "../crs/index.js";
 import { Spool } from "../io/spool.js";
 import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
 import { Tally } from "../model/report.js";
@@ -8,9 +8,10 @@ import type { StageSpec } from "../stages/stage.js";
 import { askedCrs } from "./asked-crs.js";
 import { chooseExecutor, startEarly } from "./choose-executor.js";
 import { inOrder, piecesAtOnce } from "./executor.js";
+import { geometryMissing } from "./geometry-missing.js";
 import { type OpenLayer, openInputs } from "./inputs.js";
 import { pieces } from "./reading.js";
-import { type Reference, referenceOf } from "./reference.js";
+import { operationToWgs84, type Reference, referenceOf } from "./reference.js";
 import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
@@ -33,6 +34,8 @@ export interface LayerReport {
   readonly fields: readonly FieldSummary[];
   /** What a person should look at, a sentence each. */
   readonly suspicious: readonly string[];
+  /** Why a conversion would end with an error; null where it would not. */
+  readonly refused: string | null;
   /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
   readonly problems: readonly Reject[];
 }
@@ -75,11 +78,33 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   );
   const gathered = new Gathered();
   for (const found of inputs.findings) gathered.add(found);
-  const layers: LayerReport[] = [];
+  const layers: Omit<LayerReport, "refused">[] = [];
   await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers, null);
   const executor = early ?? owned!;
   for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
-  return { layers, losses: gathered.losses.list(), notices: gathered.notices.list(), gaps: gathered.gaps };
+  return {
+    layers: withRefusals(layers, inputs.layers, request),
+    losses: gathered.losses.list(),
+    notices: gathered.notices.list(),
+    gaps: gathered.gaps,
+  };
+}
+
+/** A source that has no position at all, though the request says what positions are in: of each such layer it is said. */
+function withRefusals(
+  layers: readonly Omit<LayerReport, "refused">[],
+  opened: readonly OpenLayer[],
+  request: InspectRequest,
+): LayerReport[] {
+  const isLocated = ({ featureCount, nullGeometries }: Omit<LayerReport, "refused">) => featureCount > nullGeometries;
+  const located = new Set(layers.filter(isLocated).map(({ input }) => input));
+  return layers.map((layer, l) => {
+    const isBare = layer.featureCount > 0 && !located.has(layer.input);
+    const refused = isBare ? geometryMissing(opened[l]!, request) : null;
+    // The reason has the advice.
+    const advice = new Set(refused === null ? [] : coordinateAdvice(opened[l]!.layer));
+    return { ...layer, suspicious: layer.suspicious.filter((sentence) => !advice.has(sentence)), refused };
+  });
 }
 
 async function inspectLayer(
@@ -89,7 +114,7 @@ async function inspectLayer(
   executor: Awaited<ReturnType<typeof chooseExecutor>>,
   thorough: boolean,
   gathered: Gathered,
-): Promise<LayerReport> {
+): Promise<Omit<LayerReport, "refused">> {
   const { layer, source } = open;
   const crs = request.sourceCrs === undefined ? layer.crs : await askedCrs("--source-crs", request.sourceCrs);
   const refine = layer.fields === null;
@@ -108,7 +133,7 @@ async function inspectLayer(
     skipErrors: request.skipErrors ?? false,
     keepsRows: true,
     stages: [],
-    checks: [...(await areaChecks(crs)), ...(thorough ? checksOf(crs) : [])],
+    checks: [...(await areaChecks(crs)), ...(thorough ? await checksOf(crs, layer.extent, request, host) : [])],
     end: { kind: "summary", refine },
     now: host.now.getTime(),
   });
@@ -148,7 +173,7 @@ async function inspectLayer(
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
     suspicious: [
-      ...(await suspicions(crs, summary)),
+      ...(await suspicions(crs, summary, thorough)),
       ...coordinateAdvice(layer),
       ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
       ...(await besideHeld(crs, summary.extent, request.held)),
@@ -162,9 +187,18 @@ async function areaChecks(crs: Crs | null): Promise<StageSpec[]> {
   return settings ? [{ name: "check-area", settings }] : [];
 }
 
-function checksOf(crs: Crs | null): StageSpec[] {
-  return [
+/** What a conversion would refuse features for; the transformation to longitude and latitude among them. */
+async function checksOf(
+  crs: Crs | null,
+  extent: Extent | null,
+  request: InspectRequest,
+  host: Host,
+): Promise<StageSpec[]> {
+  const checks = [
     { name: "check-coordinates", settings: { mode: crs === null || isWgs84(crs) ? "wgs84" : "finite" } },
     { name: "check-validity", settings: {} },
   ];
+  const operation = crs === null || isWgs84(crs) ? null : await operationToWgs84(crs, request, host, extent);
+  if (operation === null || operation.kind === "identity") return checks;
+  return [...checks, { name: "reproject", settings: { operation: await shareGrids(operation) } }];
 }

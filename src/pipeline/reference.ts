@@ -5,6 +5,7 @@ import {
   describeCrs,
   findOperation,
   geographicBox,
+  type Operation,
   type OperationOptions,
   usualLimit,
 } from "../crs/index.js";
@@ -21,22 +22,47 @@ export interface Reference extends CrsDescription {
     | { readonly refused: string; readonly better: OperationReport["better"] };
 }
 
+interface Choice {
+  readonly accuracy?: number | undefined;
+  readonly grids?: readonly string[] | undefined;
+}
+
+async function optionsFor(
+  crs: Crs,
+  { accuracy = usualLimit, grids = [] }: Choice,
+  host: Pick<Host, "grids">,
+  extent: Extent | null,
+): Promise<OperationOptions> {
+  const within = extent === null ? null : await geographicBox(crs, extent).catch(() => null);
+  return { accuracy, grids, gridFolders: host.grids?.folders ?? [], ...(within === null ? {} : { within }) };
+}
+
+/** The operation by which a conversion makes longitudes and latitudes of coordinates; null where there is none. */
+export async function operationToWgs84(
+  crs: Crs,
+  choice: Choice,
+  host: Pick<Host, "grids">,
+  extent: Extent | null,
+): Promise<Operation | null> {
+  try {
+    return await findOperation(crs, crsContext.wgs84, await optionsFor(crs, choice, host, extent));
+  } catch (error) {
+    if (error instanceof GeoferryError && error.code === "crs-no-operation") return null;
+    throw error;
+  }
+}
+
 /**
  * @param extent of the features in the system's coordinates, for which the advice is made; null where it is not known
  * @throws grid-missing
  */
 export async function referenceOf(
   crs: Crs,
-  {
-    accuracy = usualLimit,
-    grids = [],
-  }: { readonly accuracy?: number | undefined; readonly grids?: readonly string[] | undefined },
+  choice: Choice,
   host: Pick<Host, "grids">,
   extent: Extent | null,
 ): Promise<Reference> {
-  const within = extent === null ? null : await geographicBox(crs, extent).catch(() => null);
-  const gridFolders = host.grids?.folders ?? [];
-  const options = { accuracy, grids, gridFolders, ...(within === null ? {} : { within }) };
+  const options = await optionsFor(crs, choice, host, extent);
   return { ...(await describeCrs(crs)), toWgs84: await toWgs84(crs, options) };
 }
 

@@ -1,5 +1,5 @@
 /** What is suspicious about a layer, as far as what all its features say together shows it. */
-import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent } from "../crs/index.js";
+import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent, zoneAdviceFor } from "../crs/index.js";
 import { GeoferryError } from "../errors.js";
 import type { Crs, Extent, LayerSummary } from "../model/index.js";
 import type { Layer } from "../model/layer.js";
@@ -18,11 +18,12 @@ export interface Held {
 export async function suspicions(
   crs: Crs | null,
   { extent, featureCount: count, kinds, fields }: LayerSummary,
+  thorough: boolean,
 ): Promise<string[]> {
   const found: string[] = [];
   const nulls = kinds[0]!.count;
   if (count === 0) found.push("there is no feature in it");
-  if (crs === null && extent) found.push("it does not say its coordinate reference system");
+  if (crs === null && extent) found.push(await withoutCrs(extent));
   if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
   if (extent) {
     const geographic = crs === null || crs.kind === "geographic";
@@ -35,9 +36,36 @@ export async function suspicions(
     else if (crs && isWgs84(crs) && beyond(extent))
       found.push("coordinates lie beyond 180 or 90 degrees: the coordinate reference system may be another");
   }
+  // Who looks at every position says it of each.
+  if (!thorough && crs?.kind === "projected" && extent) found.push(...(await nowhere(crs, extent)));
   const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
   if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
   return found;
+}
+
+/** The least and the greatest position, between which the others lie. */
+const cornersOf = ([minX, minY, maxX, maxY]: Extent) => Float64Array.of(minX, minY, maxX, minY, minX, maxY, maxX, maxY);
+
+/** What a conversion refuses such coordinates for, in its words. */
+async function withoutCrs(extent: Extent): Promise<string> {
+  const said = "it does not say its coordinate reference system";
+  const [x, y] = extent;
+  if (!beyond(extent) || suspectSwap({ extent }, { areaOfUse: null }) === "sure") return said;
+  return `${said}, and it is not plain longitude and latitude: name it with --source-crs${await zoneAdviceFor(x, y)}`;
+}
+
+/** A projected system that has no place for any corner. */
+async function nowhere(crs: Crs, extent: Extent): Promise<string[]> {
+  const { buildLocator, zoneAdviser } = await import("../crs/transform.js");
+  const corners = cornersOf(extent);
+  const locate = await buildLocator(crs);
+  locate?.(corners);
+  if (locate === null || corners.some((angle) => !Number.isNaN(angle))) return [];
+  const [x, y] = extent;
+  const advice = (await zoneAdviser(crs))(x, y);
+  return [
+    `${x}, ${y} is no position in ${crs.id ?? crs.name}: the coordinate reference system may be another${advice}`,
+  ];
 }
 
 /** Columns of a table without geometry that look like coordinates, and how to take them. */

@@ -1,5 +1,5 @@
 import { type Area, nearArea } from "../crs/area.js";
-import { buildLocator } from "../crs/transform.js";
+import { buildLocator, zoneAdviser } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
@@ -36,6 +36,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
     throw fault("internal", { reason: "check-area was given no system or no area" });
   const locate = await buildLocator(crs);
   if (locate === null) return { apply: (batch) => batch };
+  const adviceFor = await zoneAdviser(crs);
   const margin = marginOf(area);
   const isInside = (longitude: number, latitude: number, beyond: number) =>
     Number.isNaN(longitude + latitude) || nearArea(area, longitude, latitude, beyond);
@@ -55,7 +56,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
         if (at === null) continue;
         count++;
         const [x, y, longitude, latitude] = at;
-        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}`;
+        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${adviceFor(x, y)}`;
       }
       if (count > 0) context.notice("outside-area", undefined, example, count);
       return batch;

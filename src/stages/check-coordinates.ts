@@ -33,6 +33,7 @@ const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
 
 interface Fault extends GeometryFault {
   readonly code: "not-finite" | "out-of-range";
+  readonly position?: readonly [x: number, y: number];
 }
 
 function arePositionsWithin(xy: Float64Array, { x, y }: Range): boolean {
@@ -116,7 +117,8 @@ class RowCheck {
     const { range } = this;
     const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
     if (!beyond) return null;
-    if (Math.abs(x) > range.x + tolerance || Math.abs(y) > range.y + tolerance) return outOfRange(x, y);
+    if (Math.abs(x) > range.x + tolerance || Math.abs(y) > range.y + tolerance)
+      return { ...outOfRange(x, y), position: [x, y] };
     this.snaps++;
     if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
     if (Math.abs(y) > range.y) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.y]);
@@ -167,7 +169,8 @@ export function build(settings: Settings, context: StageContext): Stage {
         const found = check.fault(batch.geometry, row);
         if (!found) continue;
         if (mode === "assumed" && found.code === "out-of-range") {
-          throw fault("crs-missing", { source, reason: `it is not plain longitude and latitude: ${found.reason}` });
+          const reason = `it is not plain longitude and latitude: ${found.reason}`;
+          throw fault("crs-missing", { source, reason, ...(found.position && { position: found.position }) });
         }
         check.snaps = snaps;
         faults.set(row, found);

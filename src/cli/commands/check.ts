@@ -36,8 +36,11 @@ function describe(layer: LayerReport): string {
   if (layer.problems.length > shown) lines.push(`  and ${layer.problems.length - shown} more (--json lists them all)`);
   const verdict =
     layer.problems.length === 0
-      ? "no problem found"
+      ? layer.refused === null
+        ? "no problem found"
+        : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
+  if (layer.refused !== null) lines.unshift(`  ${layer.refused}`);
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
@@ -47,8 +50,9 @@ function describe(layer: LayerReport): string {
 }
 
 function records(layer: LayerReport): string {
-  const { input, layer: name, crs, reference, featureCount, suspicious, problems } = layer;
+  const { input, layer: name, crs, reference, featureCount, suspicious, problems, refused } = layer;
   const all = [
+    ...(refused === null ? [] : [{ type: "problem", input, layer: name, code: "geometry-missing", reason: refused }]),
     ...inOrder(layer).map(({ code, reason, place }) => ({
       type: "problem",
       input,
@@ -57,7 +61,16 @@ function records(layer: LayerReport): string {
       reason,
       ...place,
     })),
-    { type: "layer", input, layer: name, crs, reference, featureCount, suspicious, problems: problems.length },
+    {
+      type: "layer",
+      input,
+      layer: name,
+      crs,
+      reference,
+      featureCount,
+      suspicious,
+      problems: problems.length + (refused === null ? 0 : 1),
+    },
   ];
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
@@ -101,7 +114,9 @@ export const checkCommand: Command<CheckArguments> = {
         if (!args.json) process.stdout.write(describe(layer));
         else process.stdout.write(records(layer));
       }
-      const bad = layers.some((layer) => layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0));
+      const bad = layers.some(
+        (layer) => layer.refused !== null || layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0),
+      );
       return bad ? exitStatus.rejected : 0;
     });
   },

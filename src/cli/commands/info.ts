@@ -116,7 +116,9 @@ export function describeLayer(layer: LayerReport): string {
     `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
     `  fields    ${layer.fields.length}`,
     ...layer.fields.map((field) => describeField(field, width)),
-    ...layer.suspicious.map((sentence) => `  look at   ${sentence}`),
+    ...[...(layer.refused === null ? [] : [layer.refused]), ...layer.suspicious].map(
+      (sentence) => `  look at   ${sentence}`,
+    ),
     "",
   ]
     .map(printable)
