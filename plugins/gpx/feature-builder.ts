@@ -109,6 +109,7 @@ export class FeatureBuilder implements Visitor {
   unknown(): void {}
   declaration(): void {}
   metadata(): void {}
+  leftOut(): void {}
 
   begin(kind: number): boolean {
     if (!this.kinds[kind]) return false;

@@ -204,7 +204,7 @@ class Surveyor implements Visitor {
    * Reports a namespace that is none of GPX's, and elements beside the features that are none.
    * @throws input-not-understood where there is no feature, and such elements are
    */
-  report(source: string, context: Pick<ReadContext, "notice">): void {
+  report(source: string, context: Pick<ReadContext, "notice" | "lose">): void {
     const { namespace, unknownElements } = this;
     if (namespace !== null && namespace !== "" && !ownNamespaces.test(namespace)) {
       const example = `the document says that its namespace is "${namespace}", which is none of GPX's (${ownNamespace}); it was read as GPX`;
@@ -217,7 +217,7 @@ class Surveyor implements Visitor {
     }
     const count = [...unknownElements.values()].reduce((sum, each) => sum + each, 0);
     const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of GPX's, and left out`;
-    context.notice("element-left-out", undefined, example, count);
+    context.lose("element-left-out", undefined, example, count);
   }
 
   begin(kind: number): boolean {
@@ -340,6 +340,10 @@ class Surveyor implements Visitor {
     if (known && element !== null && standardFields.some((each) => each.name === element)) {
       this.standardOf.set(name, element);
     }
+  }
+
+  leftOut({ text }: XmlName): void {
+    if (this.left.size < mostUnknown) this.left.add(text);
   }
 
   metadata(name: XmlName, element: MetadataElement): void {

@@ -47,6 +47,8 @@ export interface Visitor {
   declaration(name: string, type: string, element: string | null): void;
   /** An element of the metadata, or what GPX 1.0 has in its place. */
   metadata(name: XmlName, element: MetadataElement): void;
+  /** An element in the extensions of the file itself. */
+  leftOut(name: XmlName): void;
   /** A height that is no number. */
   badHeight(): void;
 }

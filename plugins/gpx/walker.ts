@@ -436,7 +436,10 @@ export class GpxWalker {
 
   private openDeclared(): number {
     const { reader } = this;
-    if (reader.namespace() !== structureNamespace) return Scope.skip;
+    if (reader.namespace() !== structureNamespace) {
+      this.visitor.leftOut(reader.name);
+      return Scope.skip;
+    }
     const name = reader.attributes.get("name");
     const type = reader.attributes.get("type");
     const element = reader.attributes.get("element");

@@ -1,6 +1,7 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader, type XmlStart } from "../shared/xml.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
+import { type CapturedElement, ElementCapture } from "./element-capture.js";
 import { atomNamespace, ownNamespace } from "./element-fields.js";
 import { ElementText } from "./element-text.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
@@ -38,6 +39,11 @@ export interface DocumentFindings {
   link(href: string, name: string): boolean;
   /** An element between features that is none of KML's. */
   unknown(name: string): void;
+  /** The container that is open says something of itself. */
+  described(description: string): void;
+  detail(element: CapturedElement): void;
+  /** An element of which nothing is kept. */
+  leftOut(name: string): void;
 }
 
 export interface DocumentSettings {
@@ -54,7 +60,7 @@ export interface DocumentSettings {
 const kmlNamespaces = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
 
 /** What the document is in the middle of. */
-const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5 } as const;
+const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5, detail: 6 } as const;
 
 const noted: Readonly<Record<number, string>> = {
   [Tag.NetworkLink]: "network-link",
@@ -63,8 +69,27 @@ const noted: Readonly<Record<number, string>> = {
   [Tag.Tour]: "tour-left-out",
 };
 
-/** Other elements that KML has there, of which nothing is read (OGC 07-147r2, 9.1.2 and 13). */
-const withoutFeatures = new Set(["LookAt", "Camera", "Region", "AddressDetails", "balloonVisibility", "ViewerOptions"]);
+/** What containers say of themselves beside their names and descriptions (OGC 07-147r2, 9.1.2). */
+const details = new Set([
+  "visibility",
+  "open",
+  "author",
+  "link",
+  "address",
+  "AddressDetails",
+  "phoneNumber",
+  "Snippet",
+  "snippet",
+  "LookAt",
+  "Camera",
+  "TimeStamp",
+  "TimeSpan",
+  "Region",
+  "Metadata",
+  "ExtendedData",
+]);
+/** In the place of a StyleMap's name: what is in it is known. */
+const inStyleMap = "\0";
 
 /** Walks through a document and hands its features to a FeatureReader, what stands between them to the findings. */
 export class DocumentReader {
@@ -86,6 +111,11 @@ export class DocumentReader {
   private knownPath: string | null = null;
   private readonly stencil = new XmlStencil<FeatureDeed>();
   private rootNamespace: string | null | undefined;
+  /** The text that is wanted is the description of a container. */
+  private isDescription = false;
+  /** The depth of a statement of geoferry's on a field, in what a container says; 0 for none. */
+  private ownDepth = 0;
+  private readonly capture = new ElementCapture();
 
   constructor(
     private readonly xml: XmlReader,
@@ -183,8 +213,14 @@ export class DocumentReader {
 
   private addText(): void {
     const { xml, text } = this;
-    if (text.depth === 0) return;
     const { content, bytes } = xml;
+    if (this.state === State.detail && this.settings.findings) {
+      content.clear();
+      xml.collect();
+      this.capture.text(content.bytes.toString("utf8", 0, content.length));
+      return;
+    }
+    if (text.depth === 0) return;
     if (content.length === 0 && this.state === State.feature && xml.depth === text.depth && xml.endsElement) {
       if (this.features.coordinates(bytes, xml.textFrom, xml.textTo)) return;
     }
@@ -198,7 +234,7 @@ export class DocumentReader {
 
   /** An element begins in the text of another: HTML that is no CDATA. */
   private openInText(): void {
-    this.text.open(this.state === State.feature && this.features.keepsMarkup);
+    this.text.open(this.state === State.feature ? this.features.keepsMarkup : this.wantsDescription);
     this.features.draft?.spoil();
   }
 
@@ -224,7 +260,11 @@ export class DocumentReader {
       case State.schema:
         this.openInSchema(code);
         return null;
+      case State.detail:
+        this.openDetail(code);
+        return null;
       case State.noted:
+        if (this.noteName === inStyleMap && code === Tag.Pair) this.settings.findings?.leftOut("highlight");
         if (this.isHref(code) || (code === Tag.name && xml.depth === this.depth + 1)) this.want();
         return null;
       default:
@@ -242,8 +282,50 @@ export class DocumentReader {
     this.settings.findings?.root(this.rootNamespace);
   }
 
+  private get wantsDescription(): boolean {
+    return this.state === State.outside && this.isDescription;
+  }
+
+  /** Whether the element opened last is a container's own. */
+  private get isInContainer(): boolean {
+    return this.settings.containers.at(-1)?.depth === this.xml.depth - 1;
+  }
+
+  /** A container says something of itself. */
+  private beginDetail(code: number): void {
+    this.begin(State.detail);
+    if (this.settings.findings) this.capture.begin(this.xml, code !== Tag.foreign);
+  }
+
+  private openDetail(code: number): void {
+    const { xml, settings } = this;
+    if (!settings.findings) return;
+    if (this.ownDepth > 0) return;
+    // What geoferry says of the fields, it will say again.
+    if (xml.depth === this.depth + 1 && xml.namespace() === ownNamespace) {
+      this.ownDepth = xml.depth;
+      this.ownField();
+    } else this.capture.begin(xml, code !== Tag.foreign);
+  }
+
+  private closeDetail(depth: number): void {
+    const { findings } = this.settings;
+    if (findings) {
+      const element = this.ownDepth > 0 ? undefined : this.capture.end();
+      if (depth === this.ownDepth) this.ownDepth = 0;
+      if (element) findings.detail(element);
+      else if (element === null) findings.leftOut(this.xml.name.text);
+    }
+    if (depth === this.depth) this.state = State.outside;
+  }
+
   private openOutside(code: number): "begins" | "container" | null {
     const { xml, settings } = this;
+    const { local } = xml.name;
+    if (details.has(local) && (code !== Tag.foreign || local === "AddressDetails") && this.isInContainer) {
+      this.beginDetail(code);
+      return null;
+    }
     switch (code) {
       case Tag.Document:
       case Tag.Folder: {
@@ -256,7 +338,9 @@ export class DocumentReader {
       case Tag.GroundOverlay:
         return this.beginFeature(code);
       case Tag.name:
-        if (settings.containers.at(-1)?.depth === xml.depth - 1) this.want();
+      case Tag.description:
+        this.isDescription = code === Tag.description;
+        if (this.isInContainer) this.want();
         return null;
       case Tag.Style:
       case Tag.StyleMap:
@@ -289,7 +373,10 @@ export class DocumentReader {
       this.noteName = "";
       return null;
     }
-    if (code !== 0) return null;
+    if (code !== 0) {
+      if (this.isInContainer) settings.findings?.leftOut(xml.name.text);
+      return null;
+    }
     if (settings.isTyped(xml.name.local)) return this.beginFeature(Tag.typed);
     this.unknown();
     return null;
@@ -302,7 +389,7 @@ export class DocumentReader {
     const { name, depth } = this.xml;
     const parent = this.codes[depth - 1];
     const isPlaceOfFeature = parent === Tag.kml || parent === Tag.Document || parent === Tag.Folder || depth === 1;
-    if (isPlaceOfFeature && !withoutFeatures.has(name.local)) findings.unknown(name.text);
+    if (isPlaceOfFeature) findings.unknown(name.text);
   }
 
   private begin(state: number): void {
@@ -349,6 +436,7 @@ export class DocumentReader {
 
   private openInSchema(code: number): void {
     const { xml, settings } = this;
+    if (code === Tag.displayName) this.want();
     // Typed placemarks of KML 2.0 have fields in elements called after their type: SimpleField all the same.
     if (code !== Tag.SimpleField || !settings.findings) return;
     this.fieldName = xml.attributes.get("name") ?? "";
@@ -380,7 +468,11 @@ export class DocumentReader {
       case State.styleMap:
         this.closeStyleMap(depth, wanted);
         return null;
+      case State.detail:
+        this.closeDetail(depth);
+        return null;
       case State.schema:
+        if (wanted && text.toString() !== "") this.settings.findings?.leftOut("displayName");
         if (depth === this.depth) this.state = State.outside;
         return null;
       case State.noted:
@@ -394,10 +486,13 @@ export class DocumentReader {
     const { containers, findings } = this.settings;
     const container = containers.at(-1);
     if (wanted && container) {
-      this.knownPath = null;
-      const name = this.text.toString();
-      if (name !== "") container.name = name;
-      findings?.named(container);
+      const said = this.text.toString();
+      if (this.isDescription) findings?.described(said);
+      else {
+        this.knownPath = null;
+        if (said !== "") container.name = said;
+        findings?.named(container);
+      }
     }
     if (container?.depth !== depth) return null;
     containers.pop();
@@ -410,21 +505,25 @@ export class DocumentReader {
       this.styles.close(this.codes[depth]!, wanted ? this.text.toString() : "");
       return;
     }
-    this.settings.findings?.style(this.id, this.styles.finish());
+    const { findings } = this.settings;
+    for (const name of this.styles.leftOut) findings?.leftOut(name);
+    findings?.style(this.id, this.styles.finish());
     this.state = State.outside;
     // Within a StyleMap, the rest of it says nothing more that is of use.
     if (this.codes[depth - 1] === Tag.Pair) {
       this.state = State.noted;
       this.depth = depth - 2;
-      this.noteName = "\0";
+      this.noteName = inStyleMap;
     }
   }
 
   private closeStyleMap(depth: number, wanted: boolean): void {
     const { findings } = this.settings;
     const code = this.codes[depth];
-    if (wanted && code === Tag.key) this.pair.key = this.text.toString();
-    else if (wanted && code === Tag.styleUrl) this.pair.url = this.text.toString();
+    if (wanted && code === Tag.key) {
+      this.pair.key = this.text.toString();
+      if (this.pair.key === "highlight") findings?.leftOut("highlight");
+    } else if (wanted && code === Tag.styleUrl) this.pair.url = this.text.toString();
     else if (code === Tag.Pair && this.pair.key === "normal" && this.pair.url !== "") {
       findings?.styleAlias(this.id, this.pair.url.replace(/^#/, ""));
     }

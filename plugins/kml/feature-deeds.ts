@@ -30,6 +30,8 @@ export const Does = {
   timespan: 10,
   endTimespan: 11,
   style: 12,
+  /** Nothing is kept of it. */
+  leftOut: 13,
 } as const;
 
 export function deedOf(

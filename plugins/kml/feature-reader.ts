@@ -5,11 +5,9 @@ import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import { FeatureRecord, Source } from "./feature-record.js";
 import { GeometryReader, isBoundary, isGeometry, isHolder, isOn, isPlain, isShape } from "./geometry-reader.js";
+import { LeftOut } from "./left-out.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag, textElements } from "./vocabulary.js";
-
-/** So many names of elements that are left out are noted one by one. */
-const mostLeftOut = 50;
 
 /** What a feature's reading needs of its document. */
 export interface Surroundings {
@@ -74,15 +72,16 @@ export class FeatureReader {
   private displayName: string | null = null;
   private begins = "";
   private ends = "";
-  private readonly leftOut = new Set<string>();
+  private readonly leftOut: LeftOut;
   /** The values of the gx:SimpleArrayData at hand, outside of tracks. */
   private list: (string | number | null)[] = [];
 
   constructor(
     private readonly surroundings: Surroundings,
-    private readonly context: Pick<ReadContext, "notice">,
+    private readonly context: Pick<ReadContext, "notice" | "lose">,
     private readonly withStyles: boolean,
   ) {
+    this.leftOut = new LeftOut(context);
     this.geometry = new GeometryReader(this.record, context);
   }
 
@@ -115,6 +114,7 @@ export class FeatureReader {
       case Tag.SchemaData:
         return this.openSchemaData(code, reader);
       case Tag.author:
+        if (code !== Tag.name) this.leave(reader.name.text);
         return code === Tag.name;
       case Tag.TimeStamp:
         return code === Tag.when;
@@ -134,6 +134,7 @@ export class FeatureReader {
         if (code === Tag.Style && this.isNormal) this.beginStyle(reader);
         return code === Tag.key || (code === Tag.styleUrl && this.isNormal);
       case Tag.Icon:
+        if (stack.length === 3 && code !== Tag.href) this.leave(reader.name.text);
         return code === Tag.href && stack.length === 3;
       default:
         return this.geometry.open(code, parent);
@@ -142,6 +143,7 @@ export class FeatureReader {
 
   /** A child of the feature itself. */
   private openChild(code: number, reader: XmlReader): boolean {
+    if (code === Tag.Snippet && reader.attributes.count > 0) this.openSnippet(reader);
     if (textElements[code] !== undefined || isWord(code)) return true;
     if (this.draft) this.draftChild(this.draft, code);
     if (isGeometry(code)) this.geometry.begin(code);
@@ -156,16 +158,22 @@ export class FeatureReader {
       return true;
     } else {
       this.stack[1] = code === 0 ? Tag.unknown : Tag.leftOut;
-      this.noteLeftOut(reader.name.text);
+      this.leave(reader.name.text);
     }
     return false;
   }
 
-  private noteLeftOut(name: string): void {
-    const { leftOut } = this;
-    if (leftOut.size < mostLeftOut) leftOut.add(name);
-    const example = "an element that says nothing of the feature's data was left out";
-    this.context.notice("element-left-out", leftOut.has(name) ? name : undefined, example);
+  /** Reports an element of which nothing is kept. */
+  private leave(name: string): void {
+    this.draft?.spoil();
+    this.leftOut.add(name);
+  }
+
+  /** How many lines of it are shown is no data; many programs say it with each feature. */
+  private openSnippet(reader: XmlReader): void {
+    if (reader.attributes.get("maxLines") === null) return;
+    this.leftOut.add("maxLines");
+    this.draft?.tag(deedOf(Does.leftOut, 0, 0, "maxLines"));
   }
 
   /** Takes down what a child of the feature does; what is rare, and notices, are no part of a stencil. */
@@ -208,13 +216,17 @@ export class FeatureReader {
       this.draft?.tag(deedOf(Does.schema, 0, 0, this.schemaId));
     }
     // Elements of other namespaces are data, too (OGC 07-147r2, 9.2.4).
-    if (code !== Tag.foreign) return false;
+    if (code !== Tag.foreign) {
+      if (code !== Tag.Data && code !== Tag.SchemaData) this.leave(reader.name.text);
+      return false;
+    }
     this.dataName = reader.name.local;
     return true;
   }
 
   private openSchemaData(code: number, reader: XmlReader): boolean {
     if (code === Tag.SimpleData || code === Tag.SimpleArrayData) this.dataName = keyword(reader, Tag.name);
+    else this.leave(reader.name.text);
     if (code === Tag.SimpleArrayData) this.list = [];
     return code === Tag.SimpleData;
   }
@@ -315,6 +327,9 @@ export class FeatureReader {
       case Does.style:
         this.useStyle(style!);
         break;
+      case Does.leftOut:
+        this.leftOut.add(name);
+        break;
     }
   }
 
@@ -331,6 +346,7 @@ export class FeatureReader {
   private endStyle(): void {
     this.styleDepth = 0;
     const style = this.styles.finish();
+    if (this.withStyles) for (const name of this.styles.leftOut) this.leave(name);
     this.surroundings.ownStyle(this.styleId, style);
     this.useStyle(style);
     this.draft?.tag(deedOf(Does.style, 0, 0, "", style));
@@ -390,7 +406,7 @@ export class FeatureReader {
   /** Elements whose text is a word. */
   private takeWord(code: number, parent: number, text: string): void {
     const { record } = this;
-    if (parent === Tag.Data) this.displayName = text;
+    if (parent === Tag.Data) this.takeDisplayName(text);
     else if (parent === Tag.Pair) this.takePair(code, text);
     else if (parent === Tag.TimeSpan) {
       if (code === Tag.begin) this.begins = text;
@@ -405,9 +421,17 @@ export class FeatureReader {
     else this.styleUrl = text;
   }
 
+  /** Names data that have no other name. */
+  private takeDisplayName(text: string): void {
+    this.displayName = text;
+    if (text !== "" && this.dataName !== null && text !== this.dataName) this.leave("displayName");
+  }
+
   private takePair(code: number, text: string): void {
-    if (code === Tag.key) this.isNormal = text !== "highlight";
-    else if (this.isNormal) this.ownStyle = { ...this.surroundings.style(styleIdOf(text)), ...this.ownStyle };
+    if (code === Tag.key) {
+      this.isNormal = text !== "highlight";
+      if (!this.isNormal && this.withStyles) this.leave("highlight");
+    } else if (this.isNormal) this.ownStyle = { ...this.surroundings.style(styleIdOf(text)), ...this.ownStyle };
   }
 
   private endTimespan(): void {

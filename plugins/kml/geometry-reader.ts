@@ -85,7 +85,7 @@ export class GeometryReader {
 
   constructor(
     private readonly record: FeatureRecord,
-    private readonly context: Pick<ReadContext, "notice">,
+    private readonly context: Pick<ReadContext, "notice" | "lose">,
   ) {
     this.coordinates = new CoordinateParser(record.shapes.positions, this.repairs);
   }
@@ -268,7 +268,7 @@ export class GeometryReader {
 
   private endTrackModel(): void {
     this.isInTrackModel = false;
-    this.context.notice("element-left-out", "Model", "the model that a track shows at its positions was left out");
+    this.context.lose("element-left-out", "Model", "the model that a track shows at its positions was left out");
   }
 
   private endBox(): void {

@@ -1,4 +1,12 @@
-import { Batch, GeometryBuilder, giveBack, type LayerSummary, type Reject, Summariser } from "../../src/model/index.js";
+import {
+  Batch,
+  GeometryBuilder,
+  giveBack,
+  type LayerMetadata,
+  type LayerSummary,
+  type Reject,
+  Summariser,
+} from "../../src/model/index.js";
 import type { XmlStart } from "../shared/xml.js";
 import type { Container } from "./document-reader.js";
 import type { FeatureRecord } from "./feature-record.js";
@@ -36,6 +44,7 @@ export interface LayerPlan {
   readonly summary: LayerSummary;
   readonly rejects: number;
   readonly splits: readonly KmlSplit[];
+  readonly metadata?: LayerMetadata;
 }
 
 /** Finds out what the features of one layer say together. */

@@ -1,4 +1,4 @@
-import type { Batch, Crs, Dataset, Field, Layer, LayerSummary, Split } from "../../src/model/index.js";
+import type { Batch, Crs, Dataset, Field, Layer, LayerMetadata, LayerSummary, Split } from "../../src/model/index.js";
 import { typesIn } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
@@ -81,6 +81,7 @@ class KmlLayer implements Layer {
   readonly featureCount: number;
   readonly extent: Layer["extent"];
   readonly bytes: number;
+  readonly metadata?: LayerMetadata;
 
   constructor(
     private readonly file: SourceFile,
@@ -94,6 +95,7 @@ class KmlLayer implements Layer {
   ) {
     const { summary } = plan;
     this.name = plan.name;
+    if (plan.metadata) this.metadata = plan.metadata;
     // Longitude and latitude of WGS84, always (OGC 07-147r2, 6.2).
     this.crs = context.crs.wgs84;
     this.fields = fieldsOf(plan, options.fid);

@@ -46,13 +46,13 @@ function isUntold({ name, type }: Field): boolean {
   return kmlTypes[type] === "string" && type !== "text";
 }
 
-/** What goes into the ExtendedData of the document: the types that KML does not have, and which field is the id. */
+/** What goes into the ExtendedData of the document, each on a line: the types that KML does not have, and which field is the id. */
 export function ownData(schemas: readonly LayerSchema[]): string {
   const elements = schemas.flatMap(({ id, fields, idField }) => [
     ...fields.filter(isUntold).map((field) => ownElement("field", id, field)),
     ...(idField ? [ownElement("id", id, idField)] : []),
   ]);
-  return elements.length === 0 ? "" : `<ExtendedData>\n${elements.join("\n")}\n</ExtendedData>\n`;
+  return elements.map((element) => `${element}\n`).join("");
 }
 
 const ownElement = (element: string, schema: string, { name, type }: Field): string =>

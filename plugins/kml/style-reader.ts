@@ -22,8 +22,14 @@ export class StyleReader {
   private part: StyleProperties | null = null;
   private inIcon = false;
   private code = 0;
+  /** Elements that are open within one that is left out, and that one. */
+  private passed = 0;
+  /** Names of the elements of the style of which nothing is kept. */
+  readonly leftOut: string[] = [];
 
   begin(): void {
+    this.passed = 0;
+    if (this.leftOut.length > 0) this.leftOut.length = 0;
     this.parts = new Map();
     this.part = null;
     this.inIcon = false;
@@ -31,26 +37,41 @@ export class StyleReader {
 
   /** Whether the text of the element is wanted. */
   open(code: number, reader: XmlReader): boolean {
-    if (prefixes[code] !== undefined) {
+    if (this.passed === 0 && prefixes[code] !== undefined) {
       this.code = code;
       this.part = this.parts.get(code) ?? {};
       this.parts.set(code, this.part);
       return false;
     }
-    if (!this.part) return false;
-    if (code === Tag.Icon) this.inIcon = true;
-    else if (code === Tag.hotSpot) this.hotSpot(reader);
-    return this.inIcon ? code === Tag.href : values.has(code);
+    if (this.passed > 0) {
+      this.passed++;
+      return false;
+    }
+    if (this.part && code === Tag.Icon) {
+      this.inIcon = true;
+      return false;
+    }
+    if (this.part && code === Tag.hotSpot) {
+      this.hotSpot(reader);
+      return false;
+    }
+    if (this.part && (this.inIcon ? code === Tag.href : values.has(code))) return true;
+    this.passed = 1;
+    this.leftOut.push(reader.name.text);
+    return false;
   }
 
   close(code: number, text: string): void {
-    if (prefixes[code] !== undefined) this.part = null;
+    if (this.passed > 0) this.passed--;
+    else if (prefixes[code] !== undefined) this.part = null;
     else if (code === Tag.Icon) this.inIcon = false;
     else if (this.part) this.value(this.part, prefixes[this.code]!, code, text.trim());
   }
 
   private value(part: StyleProperties, prefix: "icon" | "label" | "stroke" | "fill", code: number, text: string): void {
-    if (code === Tag.color) color(part, prefix, text);
+    if (code === Tag.colorMode) {
+      if (text !== "" && text !== "normal") this.leftOut.push("colorMode");
+    } else if (code === Tag.color) color(part, prefix, text);
     else if (code === Tag.href && prefix === "icon" && text !== "") part.icon = text;
     else if (code === Tag.scale && (prefix === "icon" || prefix === "label")) number(part, `${prefix}-scale`, text);
     else if (code === Tag.heading && prefix === "icon") number(part, "icon-heading", text);
@@ -72,7 +93,7 @@ export class StyleReader {
   }
 }
 
-const values = new Set<number>([Tag.color, Tag.scale, Tag.heading, Tag.width, Tag.fill, Tag.outline]);
+const values = new Set<number>([Tag.color, Tag.scale, Tag.heading, Tag.width, Tag.fill, Tag.outline, Tag.colorMode]);
 const isOff = (text: string): boolean => text === "0" || text === "false";
 
 function number(part: StyleProperties, field: ElementField, text: string): void {

@@ -3,7 +3,9 @@ import { uniqueName } from "../../src/model/index.js";
 import type { ArchiveEntries, ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
+import { ContainerDetails, DocumentDetails } from "./container-details.js";
 import { type Container, type DocumentFindings, DocumentReader, outerDepth } from "./document-reader.js";
+import type { CapturedElement } from "./element-capture.js";
 import { kmlNamespace } from "./element-fields.js";
 import { FeatureReader } from "./feature-reader.js";
 import { Source } from "./feature-record.js";
@@ -12,6 +14,7 @@ import { typeOfSchema } from "./field-types.js";
 import { findFeature } from "./find-feature.js";
 import { joinPath } from "./folder-path.js";
 import { type KmlSplit, type LayerPlan, LayerSurvey } from "./layer-survey.js";
+import { LeftOut } from "./left-out.js";
 import { LinkedEntries, type NotRead } from "./linked-entries.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { vocabulary } from "./vocabulary.js";
@@ -87,7 +90,10 @@ export class Survey implements DocumentFindings {
   private features: FeatureReader;
   private documentName: string | null = null;
   /** The containers that are open, and whether nothing was in them so far. */
-  private readonly nested: { readonly container: Container; isEmpty: boolean }[] = [];
+  private readonly nested: { readonly container: Container; readonly details: ContainerDetails; isEmpty: boolean }[] =
+    [];
+  private readonly details: DocumentDetails;
+  private readonly left: LeftOut;
   /** The split under way. */
   private current: { readonly layer: LayerSurvey; readonly start: XmlStart | null; readonly from: number } | null =
     null;
@@ -118,6 +124,8 @@ export class Survey implements DocumentFindings {
     private readonly settings: SurveySettings,
     private readonly context: ReadContext,
   ) {
+    this.left = new LeftOut(context);
+    this.details = new DocumentDetails((name) => this.left.add(name));
     this.linked = new LinkedEntries(settings.archive);
     this.path = this.linked.read[0]!;
     this.features = this.featureReader();
@@ -138,7 +146,7 @@ export class Survey implements DocumentFindings {
         if (id) this.styles.add(scope + id, style);
       },
     };
-    const quiet = { notice() {} };
+    const quiet = { notice() {}, lose() {} };
     return new FeatureReader(surroundings, quiet, this.settings.withStyles);
   }
 
@@ -193,7 +201,7 @@ export class Survey implements DocumentFindings {
     const around = document.containers.map((each) => ({ ...each, depth: outerDepth }));
     const inside = nested.at(-1);
     if (inside) inside.isEmpty = false;
-    nested.push({ container, isEmpty: true });
+    nested.push({ container, details: new ContainerDetails(), isEmpty: true });
     await using opened = await this.settings.archive!.source(target.path).open();
     this.file = opened;
     this.entry = this.linked.read.push(target.path) - 1;
@@ -269,12 +277,20 @@ export class Survey implements DocumentFindings {
     const inside = nested.at(-1);
     if (containers.length > nested.length) {
       if (inside) inside.isEmpty = false;
-      nested.push({ container: containers.at(-1)!, isEmpty: true });
+      nested.push({ container: containers.at(-1)!, details: new ContainerDetails(), isEmpty: true });
       return;
     }
     nested.pop();
     const { isRoot = true, name = null } = inside?.container ?? {};
+    if (inside) this.addDetails(inside);
     if (inside?.isEmpty && !isRoot && name !== null) this.layerAt(path === "" ? name : joinPath([path, name]), name);
+  }
+
+  private addDetails({ container: { isRoot, name }, details }: Survey["nested"][number]): void {
+    const around = this.document.path;
+    if (isRoot && this.entry === 0) this.details.addDocument(details);
+    else if (name === null && details.isEmpty) return;
+    else this.details.addFolder(name === null ? null : around === "" ? name : joinPath([around, name]), details);
   }
 
   private begins(): void {
@@ -330,11 +346,14 @@ export class Survey implements DocumentFindings {
     this.reportUnknown();
     if (this.layers.size === 0) this.layerAt("");
     const names = new Set<string>();
-    const layers = [...this.layers.values()].map((layer) => {
+    const paths = [...this.layers.values()].map(({ folder }) => folder?.path);
+    const metadata = this.details.metadata(paths, this.documentName);
+    const layers = [...this.layers.values()].map((layer, n) => {
       layer.finish(this.styles);
       const name = this.nameOf(layer, names);
       names.add(name);
-      return this.planLayer(layer, name);
+      const said = metadata[n];
+      return { ...this.planLayer(layer, name), ...(said ? { metadata: said } : {}) };
     });
     const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
       name === null ? [] : [[name, [...fields.keys()]] as const],
@@ -354,7 +373,7 @@ export class Survey implements DocumentFindings {
     }
     const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
     const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of KML's, and left out`;
-    this.context.notice("element-left-out", undefined, example, count);
+    this.context.lose("element-left-out", undefined, example, count);
   }
 
   private planLayer(layer: LayerSurvey, name: string): LayerPlan {
@@ -395,6 +414,19 @@ export class Survey implements DocumentFindings {
   unknown(name: string): void {
     const { unknownElements: known } = this;
     if (known.size < mostUnknown || known.has(name)) known.set(name, (known.get(name) ?? 0) + 1);
+  }
+
+  described(description: string): void {
+    const inside = this.nested.at(-1);
+    if (inside) inside.details.description ||= description;
+  }
+
+  detail(element: CapturedElement): void {
+    this.nested.at(-1)?.details.elements.push(element);
+  }
+
+  leftOut(name: string): void {
+    this.left.add(name);
   }
 
   named(container: Container): void {

@@ -85,6 +85,7 @@ export const Tag = {
   Url: 83,
   Metadata: 84,
   id: 85,
+  colorMode: 88,
   schemaUrl: 86,
   /** An element of a namespace that is not KML's. */
   foreign: 90,

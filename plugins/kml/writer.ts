@@ -1,9 +1,11 @@
+import type { ElementTexts } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { elementText } from "../shared/xml-text.js";
+import { containerText, termTexts } from "./container-text.js";
 import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
 import { shownField } from "./feature-elements.js";
-import { namesOf } from "./folder-path.js";
+import { joinPath, namesOf } from "./folder-path.js";
 import { IdTable } from "./id-table.js";
 import type { writeOptions } from "./options.js";
 import { type PlacemarkChunk, PlacemarkEncoder } from "./placemark-encoder.js";
@@ -39,17 +41,24 @@ export async function assembler(
   const schemas = layers.map(schemaOf);
   const file = await sink.create();
   const [only] = layers;
-  const name = layers.length === 1 && only ? `<name>${elementText(only.name)}</name>\n` : "";
+  const own = layers.map(({ metadata = {} }) =>
+    termTexts(metadata, (what) => {
+      context.lose("metadata-left-out", undefined, `KML has no place for ${what} of the file`);
+    }),
+  );
+  const outer = layers.flatMap(({ metadata }) => metadata?.elements?.outer ?? []);
+  const head = layers.length === 1 && only ? aroundOne(only, own[0]!, outer, context) : outer;
   const parts = layers.map((layer, n): LayerPart => {
     const schema = schemaText(schemas[n]!, layer.name);
     const isOwn = layers.length > 1 && !hasFolders(layer, options);
-    return { name: layer.name, schema, isOwn };
+    const texts = own[n]!.filter(([name]) => name !== "name");
+    return { name: layer.name, schema, isOwn, texts, folders: layer.metadata?.elements?.folders ?? {} };
   });
   const shared = parts.map(({ schema, isOwn }) => (isOwn ? "" : schema));
   await file.write(
     Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="${kmlNamespace}" xmlns:gx="${gxNamespace}" ` +
-        `xmlns:atom="${atomNamespace}">\n<Document>\n${name}${ownData(schemas)}${shared.join("")}`,
+        `xmlns:atom="${atomNamespace}">\n<Document>\n${containerText(head, ownData(schemas))}${shared.join("")}`,
     ),
   );
   const ids = new IdTable();
@@ -57,11 +66,26 @@ export async function assembler(
   return new DocumentAssembler(file, parts, ids, context);
 }
 
+/** What stands at the head of a document of one layer. */
+function aroundOne({ name }: TargetLayer, own: ElementTexts, outer: ElementTexts, context: WriteContext): ElementTexts {
+  const others = outer.filter(([kind]) => kind !== "name");
+  const kept = own.length > 0 ? own : others;
+  if (kept === own && others.length > 0) {
+    const kinds = others.map(([kind]) => kind).join(", ");
+    const example = `what the document around the folder "${name}" says of itself: ${kinds}`;
+    context.lose("metadata-left-out", undefined, example);
+  }
+  return [["name", `<name>${elementText(name)}</name>`], ...kept];
+}
+
 /** A layer of the document. */
 interface LayerPart {
   readonly name: string;
   /** Its Schema as XML, empty where it has no fields. */
   readonly schema: string;
+  /** What the layer says of itself, and what its folders do, by their paths. */
+  readonly texts: ElementTexts;
+  readonly folders: Readonly<Record<string, ElementTexts>>;
   /** The Schema stands in the layer's own document, not in the one around all layers. */
   readonly isOwn: boolean;
 }
@@ -80,6 +104,8 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   /** Names of the folders that are open inside the layer. */
   private open: readonly string[] = [];
   private path: string | null = null;
+  /** The layers and paths of the folders that were written with what they say of themselves. */
+  private readonly described = new Set<string>();
 
   constructor(
     private readonly file: SinkFile,
@@ -101,6 +127,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   async finish(): Promise<void> {
     await this.beginUpTo(this.layers.length - 1);
     await this.enter(null);
+    this.reportFolders();
     await this.write(`${this.layers.length > 1 ? "</Document>\n" : ""}</Document>\n</kml>\n`);
   }
 
@@ -109,9 +136,10 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     if (this.layers.length === 1) return;
     for (; this.begun <= layer; this.begun++) {
       await this.enter(null);
-      const { name, schema, isOwn } = this.layers[this.begun]!;
+      const { name, schema, isOwn, texts } = this.layers[this.begun]!;
       const before = this.begun > 0 ? "</Document>\n" : "";
-      await this.write(`${before}<Document>\n<name>${elementText(name)}</name>\n${isOwn ? schema : ""}`);
+      const text = containerText([["name", `<name>${elementText(name)}</name>`], ...texts]);
+      await this.write(`${before}<Document>\n${text}${isOwn ? schema : ""}`);
     }
   }
 
@@ -120,10 +148,29 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     let common = 0;
     while (common < names.length && names[common] === this.open[common]) common++;
     const ends = "</Folder>\n".repeat(this.open.length - common);
-    const begins = names.slice(common).map((name) => `<Folder>\n<name>${elementText(name)}</name>\n`);
+    const begins = names.slice(common).map((name, n) => this.folder(name, joinPath(names.slice(0, common + n + 1))));
     this.open = names;
     this.path = path;
     await this.write(ends + begins.join(""));
+  }
+
+  private folder(name: string, path: string): string {
+    const at = Math.max(0, this.begun - 1);
+    const { folders } = this.layers[at]!;
+    const texts = Object.hasOwn(folders, path) ? folders[path]! : [];
+    if (texts.length > 0) this.described.add(`${at} ${path}`);
+    return `<Folder>\n${containerText([["name", `<name>${elementText(name)}</name>`], ...texts])}`;
+  }
+
+  /** Reports what folders say that no feature is in. */
+  private reportFolders(): void {
+    for (const [n, { folders }] of this.layers.entries()) {
+      for (const path of Object.keys(folders)) {
+        if (this.described.has(`${n} ${path}`)) continue;
+        const example = `what the folder "${path}" says of itself, since no feature of the output is in it`;
+        this.context.lose("metadata-left-out", undefined, example);
+      }
+    }
   }
 
   private async write(text: string): Promise<void> {

@@ -48,6 +48,23 @@ export interface ColumnMetadata {
   readonly constraint?: ColumnConstraint;
 }
 
+/** Elements by their names, each as text of the format. */
+export type ElementTexts = readonly (readonly [name: string, text: string])[];
+
+/** What only a file of the same format has a place for. Plain data. */
+export interface MetadataElements {
+  /** The id of the format. */
+  readonly format: string;
+  /** How many there are of each kind, for reports. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Those of the layer itself. */
+  readonly own?: ElementTexts;
+  /** Those of the file around several layers; the first layer has them. */
+  readonly outer?: ElementTexts;
+  /** Those of the folders in the layer, by the paths that the field `folder` has. */
+  readonly folders?: Readonly<Record<string, ElementTexts>>;
+}
+
 /** Plain data. */
 export interface LayerMetadata {
   /** A name for people, where it is not that of the layer. */
@@ -62,6 +79,7 @@ export interface LayerMetadata {
   readonly time?: string;
   readonly documents?: readonly MetadataDocument[];
   readonly columns?: readonly ColumnMetadata[];
+  readonly elements?: MetadataElements;
 }
 
 export type MetadataTerm = keyof LayerMetadata;
@@ -77,4 +95,5 @@ export const metadataTerms: Readonly<Record<MetadataTerm, string>> = {
   keywords: "keywords",
   documents: "metadata documents",
   columns: "descriptions of columns",
+  elements: "elements of the same format",
 };

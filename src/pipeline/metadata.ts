@@ -1,9 +1,24 @@
 /** What the files say of themselves goes with the layer where the target has a place for it, and is a loss elsewhere. */
 import type { ColumnNames } from "../model/layer.js";
-import { type ColumnMetadata, type LayerMetadata, type MetadataTerm, metadataTerms } from "../model/metadata.js";
+import {
+  type ColumnMetadata,
+  type LayerMetadata,
+  type MetadataElements,
+  type MetadataTerm,
+  metadataTerms,
+} from "../model/metadata.js";
 import type { FitPlan } from "../stages/fit.js";
 import type { Conversion } from "./conversion.js";
 import type { OutputLayer } from "./outputs.js";
+
+/** The kinds of elements, with their numbers. */
+function kindsOf(elements: readonly MetadataElements[]): string[] {
+  const counts = new Map<string, number>();
+  for (const [kind, count] of elements.flatMap((each) => Object.entries(each.counts))) {
+    counts.set(kind, (counts.get(kind) ?? 0) + count);
+  }
+  return [...counts].map(([kind, count]) => (count > 1 ? `${count} ${kind}` : kind));
+}
 
 /** The metadata of an output layer; what its inputs do not have alike, or the target has no place for, is lost. */
 export function metadataFor(
@@ -16,19 +31,20 @@ export function metadataFor(
     .map(({ layer }) => layer.metadata && renamed(layer.metadata, columnNames(request, fit, layer.columnNames)));
   const held = writer.accepts.metadata ?? [];
   const kept: [MetadataTerm, unknown][] = [];
-  const homeless: MetadataTerm[] = [];
-  const different: MetadataTerm[] = [];
+  const homeless: string[] = [];
+  const different: string[] = [];
   for (const term of Object.keys(metadataTerms) as MetadataTerm[]) {
     const [value, ...others] = [...new Set(sources.map((each) => JSON.stringify(each?.[term]) as string | undefined))];
     if (value === undefined && others.length === 0) continue;
-    if (!held.includes(term)) homeless.push(term);
-    else if (value === undefined || others.length > 0) different.push(term);
+    const elements = term === "elements" ? sources.flatMap((each) => each?.elements ?? []) : [];
+    const isForeign = elements.some(({ format }) => format !== writer.format.id);
+    if (isForeign || (!held.includes(term) && elements.length > 0)) homeless.push(...kindsOf(elements));
+    else if (!held.includes(term)) homeless.push(metadataTerms[term]);
+    else if (value === undefined || others.length > 0) different.push(metadataTerms[term]);
     else kept.push([term, JSON.parse(value)]);
   }
-  const lose = (what: string, terms: readonly MetadataTerm[]) => {
-    const words = terms.map((term) => metadataTerms[term]).join(", ");
-    gathered.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${words}`);
-  };
+  const lose = (what: string, terms: readonly string[]) =>
+    gathered.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${terms.join(", ")}`);
   if (homeless.length > 0) lose(`${writer.format.label} has no place for what the file says of itself`, homeless);
   if (different.length > 0) lose("the inputs of the layer do not say the same of themselves", different);
   return kept.length > 0 ? (Object.fromEntries(kept) as LayerMetadata) : null;

@@ -133,12 +133,12 @@ describe("an input with content of which nothing is understood is an error", () 
     expect((await convertedFrom("a.geojson", geometry)).written).toBe(1);
   });
 
-  test("elements that are none of the format's beside features are noted, once for all", async () => {
-    const { written, notices } = await convertedFrom(
+  test("elements that are none of the format's beside features are a loss, once for all", async () => {
+    const { written, losses } = await convertedFrom(
       "a.kml",
       kml(kml22, `${placemark}<x:Placemark xmlns:x="urn:x"/><x:Mark xmlns:x="urn:x"/>`),
     );
     expect(written).toBe(1);
-    expect(notices).toMatchObject([{ code: "element-left-out", count: 2 }]);
+    expect(losses).toMatchObject([{ code: "element-left-out", count: 2 }]);
   });
 });

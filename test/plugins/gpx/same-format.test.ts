@@ -94,6 +94,11 @@ describe("elements of other namespaces in points keep their place, prefix and na
   });
 });
 
+test("extensions of the file itself are a loss by their names", async () => {
+  const file = inGpx('<wpt lat="1" lon="2"/><extensions><opencpn:version>5</opencpn:version></extensions>', attributes);
+  expect((await rewritten(file)).losses).toEqual(["metadata-left-out"]);
+});
+
 describe("extensions of segments", () => {
   const trkpt = (n: number) => `<trkpt lat="${n}" lon="2"/>`;
   const segment = (n: number, extensions = "") =>

@@ -170,7 +170,7 @@ describe("what a feature says", () => {
   });
 
   test("only its own elements count: the times of a view are not its times", async () => {
-    const { features, notices } = await read(
+    const { features, losses } = await read(
       document(
         placemark(
           `<LookAt><TimeStamp><when>1999</when></TimeStamp><altitudeMode>absolute</altitudeMode></LookAt>${point}`,
@@ -178,7 +178,7 @@ describe("what a feature says", () => {
       ),
     );
     expect(features[0]!.properties).toEqual({});
-    expect(notices).toMatchObject([{ code: "element-left-out", field: "LookAt" }]);
+    expect(losses).toMatchObject([{ code: "element-left-out", field: "LookAt" }]);
   });
 
   test("a TimeSpan is its begin and end, an open one what it has", async () => {
@@ -650,7 +650,7 @@ describe("tracks", () => {
     const model =
       "<Model><altitudeMode>absolute</altitudeMode><Location><longitude>0</longitude><latitude>0</latitude></Location></Model>";
     const inner = `<gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord>`;
-    const { features, notices } = await read(
+    const { features, losses } = await read(
       document(placemark(track(`${inner}${model}`)) + placemark(track(model + inner))),
     );
     const line = {
@@ -661,7 +661,7 @@ describe("tracks", () => {
       ],
     };
     expect(features.map(({ geometry }) => geometry)).toEqual([line, line]);
-    expect(notices).toMatchObject([{ code: "element-left-out", field: "Model", count: 2 }]);
+    expect(losses).toMatchObject([{ code: "element-left-out", field: "Model", count: 2 }]);
   });
   const coord = (text: string) => `<gx:coord>${text}</gx:coord>`;
   const when = (...times: string[]) => times.map((time) => `<when>${time}</when>`).join("");

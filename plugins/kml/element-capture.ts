@@ -1,0 +1,106 @@
+/** Elements of a document that are kept as they are, with prefixes that our writer declares. */
+import type { XmlReader } from "../shared/xml.js";
+import { attributeText, elementText } from "../shared/xml-text.js";
+import { atomNamespace, kmlNamespace } from "./element-fields.js";
+
+/** An element as it stands in a document of ours. */
+export interface CapturedElement {
+  /** With its prefix, which KML's own have none of. */
+  readonly name: string;
+  readonly attributes: readonly (readonly [name: string, value: string])[];
+  /** Namespaces by prefix that it declares, beyond those of our documents. */
+  readonly declared: ReadonlyMap<string, string>;
+  readonly children: (CapturedElement | string)[];
+}
+
+/** What one element may have in characters, with all in it. */
+const mostText = 1 << 16;
+
+const gx = /google\.com\/kml\/ext/i;
+
+/** Takes an element with all that is in it, token by token. */
+export class ElementCapture {
+  private readonly open: CapturedElement[] = [];
+  private size = 0;
+
+  /** The element that the reader opened last begins, which is KML's or not. */
+  begin(xml: XmlReader, isKml: boolean): void {
+    const parent = this.open.at(-1);
+    if (!parent) this.size = 0;
+    const element = elementOf(xml, isKml);
+    this.size +=
+      element.name.length + element.attributes.reduce((sum, pair) => sum + pair[0].length + pair[1].length, 8);
+    parent?.children.push(element);
+    this.open.push(element);
+  }
+
+  text(text: string): void {
+    this.size += text.length;
+    if (text.trim() !== "" && this.size <= mostText) this.open.at(-1)?.children.push(text);
+  }
+
+  /** Ends the innermost element: the outermost one once that has ended, null where it is too long, else undefined. */
+  end(): CapturedElement | null | undefined {
+    const element = this.open.pop();
+    if (this.open.length > 0) return undefined;
+    return this.size <= mostText ? element! : null;
+  }
+}
+
+function elementOf(xml: XmlReader, isKml: boolean): CapturedElement {
+  const { name } = xml;
+  const namespace = xml.namespace();
+  const declared = new Map<string, string>();
+  let written = name.local;
+  if (namespace === atomNamespace || (namespace === null && name.prefix === "atom")) written = `atom:${name.local}`;
+  else if ((namespace !== null && gx.test(namespace)) || (namespace === null && name.prefix === "gx")) {
+    written = `gx:${name.local}`;
+  } else if (!isKml) {
+    // The prefixes of our documents mean something else there.
+    const prefix = reserved.has(name.prefix) ? `${name.prefix}1` : name.prefix;
+    declared.set(prefix, namespace ?? "");
+    written = prefix === "" ? name.local : `${prefix}:${name.local}`;
+  }
+  const attributes: (readonly [string, string])[] = [];
+  for (let a = 0; a < xml.attributes.count; a++) {
+    const attribute = xml.attributes.names[a]!;
+    // A prefix of an attribute would have to be declared for itself; XML's own is.
+    if (attribute.prefix === "" ? !attribute.isDeclaration : attribute.prefix === "xml") {
+      attributes.push([attribute.text, xml.attributes.value(a)]);
+    }
+  }
+  return { name: written, attributes, declared, children: [] };
+}
+
+const reserved: ReadonlySet<string> = new Set(["gx", "atom", "gf"]);
+
+const none: ReadonlyMap<string, string> = new Map();
+
+/** The element as text; `around` is what the elements around it declare. */
+export function capturedText({ name, attributes, declared, children }: CapturedElement, around = none): string {
+  const fresh = [...declared].filter(([prefix, namespace]) => around.get(prefix) !== namespace);
+  const outside = around.get("");
+  const isOwn = !name.includes(":") && !declared.has("");
+  if (isOwn && outside !== undefined && outside !== kmlNamespace) fresh.push(["", kmlNamespace]);
+  const inside = fresh.length > 0 ? new Map([...around, ...fresh]) : around;
+  const namespaces = fresh.map(([prefix, namespace]) =>
+    prefix === "" ? ` xmlns="${attributeText(namespace)}"` : ` xmlns:${prefix}="${attributeText(namespace)}"`,
+  );
+  const pairs = attributes.map(([key, value]) => ` ${key}="${attributeText(value)}"`);
+  const text = children.map((child) => (typeof child === "string" ? elementText(child) : capturedText(child, inside)));
+  return `<${name}${namespaces.join("")}${pairs.join("")}>${text.join("")}</${name}>`;
+}
+
+export const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+
+/** The text of a child, undefined where there is none. */
+export function childText({ children }: CapturedElement, local: string): string | undefined {
+  const child = children.find((each) => typeof each !== "string" && localName(each.name) === local);
+  if (child === undefined || typeof child === "string") return undefined;
+  return (
+    child.children
+      .filter((each) => typeof each === "string")
+      .join("")
+      .trim() || undefined
+  );
+}

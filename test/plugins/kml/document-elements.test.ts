@@ -1,0 +1,207 @@
+/** What a document and its folders say of themselves (OGC 07-147r2, 9.1 to 9.12) is kept from KML to KML, and a loss elsewhere. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import Database from "better-sqlite3";
+import { afterAll, describe, expect, test } from "vitest";
+import { converted } from "../../support/host.js";
+import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { document, placemark, read, scratch } from "./reading.js";
+
+afterAll(() => scratch.remove());
+const isTestable = canValidate("ogckml22.xsd");
+const point = "<Point><coordinates>1,2</coordinates></Point>";
+let count = 0;
+
+interface Rewritten {
+  readonly text: string;
+  readonly path: string;
+  readonly losses: readonly string[];
+}
+
+/** What a document becomes in a format, and what is lost: codes, fields and counts. */
+async function rewritten(
+  inner: string,
+  name = "out.kml",
+  readerOptions: Record<string, string> = {},
+  attributes = 'xmlns="http://www.opengis.net/kml/2.2" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:x="urn:x" xmlns:xal="urn:oasis:names:tc:ciq:xsdschema:xAL:2.0"',
+): Promise<Rewritten> {
+  const folder = scratch.path(`d${count++}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/in.kml`, document(inner, attributes));
+  const path = `${folder}/${name}`;
+  const { losses } = await converted(`${folder}/in.kml`, path, { readerOptions });
+  const text = name.endsWith("kmz")
+    ? execFileSync("unzip", ["-p", path, "doc.kml"], { encoding: "utf8" })
+    : readFileSync(path, name.endsWith("kml") ? "utf8" : "latin1");
+  if (isTestable && /km[lz]$/.test(name)) expect(schemaErrors(text, "ogckml22.xsd")).toBe("");
+  return { text, path, losses: losses.map(({ code, field, count: n }) => [code, field, n].filter(Boolean).join(" ")) };
+}
+
+const view = "<LookAt><longitude>7</longitude><latitude>51</latitude><range>900</range></LookAt>";
+const region =
+  "<Region><LatLonAltBox><north>2</north><south>1</south><east>2</east><west>1</west></LatLonAltBox></Region>";
+const data =
+  '<ExtendedData><Data name="a"><displayName>A</displayName><value>1 &amp; 2</value></Data><x:y z="1">w</x:y></ExtendedData>';
+const head =
+  "<visibility>0</visibility><open>1</open>" +
+  "<atom:author><atom:name>Ann</atom:name><atom:email>ann@example.org</atom:email></atom:author>" +
+  '<atom:link href="http://example.org/"/>';
+const own = `<address>Street 1</address><Snippet maxLines="3">short</Snippet>`;
+const description = "<description>&lt;b&gt;A&lt;/b&gt; day</description>";
+const rest = `${view}<TimeSpan><begin>2020</begin></TimeSpan>${region}${data}`;
+const inside = (text: string) => text.replace(/\n/g, "");
+
+describe("what a document says of itself", () => {
+  const given = `<name>doc</name>${head}${own}${description}${rest}${placemark(point)}`;
+
+  test.each(["out.kml", "out.kmz"])("is the same in %s", async (name) => {
+    const { text, losses } = await rewritten(given, name);
+    expect(losses).toEqual([]);
+    expect(inside(text)).toContain(
+      `<name>doc</name>${head}${own}${description}${view}<TimeSpan><begin>2020</begin></TimeSpan>${region}`,
+    );
+    expect(inside(text)).toContain(
+      '<Data name="a"><displayName>A</displayName><value>1 &amp; 2</value></Data><x:y xmlns:x="urn:x" z="1">w</x:y></ExtendedData>',
+    );
+  });
+
+  test("stays the same when it is converted again", async () => {
+    const { text } = await rewritten(given);
+    const body = /<Document>(.*)<\/Document>/s.exec(text)![1]!;
+    expect((await rewritten(body)).text).toBe(text);
+  });
+
+  test("stands beside the types of fields that KML does not have", async () => {
+    const typed = `<ExtendedData><Data name="a"><value>1</value></Data><gf:field xmlns:gf="urn:x-geoferry:kml" schema="s" name="n" type="int64"/></ExtendedData><Schema id="s" name="s"><SimpleField name="n" type="string"/></Schema>`;
+    const { text } = await rewritten(
+      `<name>doc</name>${typed}${placemark(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData></SchemaData></ExtendedData>${point}`)}`,
+    );
+    expect(inside(text)).toMatch(
+      /<ExtendedData><Data name="a"><value>1<\/value><\/Data><gf:field [^>]* name="n" type="int64"\/><\/ExtendedData>/,
+    );
+    expect(text.match(/gf:field/g)).toHaveLength(1);
+  });
+
+  test("is one loss with all kinds and their numbers where the target has no place", async () => {
+    const { losses } = await rewritten(given, "out.geojson");
+    expect(losses).toEqual(["metadata-left-out 1"]);
+    const { path } = await rewritten(given, "out.csv");
+    const report = await converted(path.replace("out.csv", "in.kml"), path.replace("out.csv", "b.csv"));
+    expect(report.losses[0]!.example).toBe(
+      "Comma-separated values has no place for what the file says of itself: description, author, links, visibility, open, address, Snippet, LookAt, TimeSpan, Region, ExtendedData",
+    );
+  });
+
+  test("goes to a GeoPackage as far as that has a place", async () => {
+    const { path } = await rewritten(given, "out.gpkg");
+    const database = new Database(path, { readonly: true });
+    const contents = database.prepare("SELECT identifier, description FROM gpkg_contents").all();
+    database.close();
+    expect(contents).toEqual([{ identifier: "doc", description: "<b>A</b> day" }]);
+  });
+
+  test("goes to a GPX and comes from one as far as both have a place", async () => {
+    const { path, losses } = await rewritten(`<name>doc</name>${head}${description}${placemark(point)}`, "out.gpx");
+    expect(losses).toEqual(["metadata-left-out 1"]);
+    const back = path.replace("out.gpx", "back.kml");
+    await converted(path, back);
+    expect(inside(readFileSync(back, "utf8"))).toContain(
+      `<name>doc</name>${head.replace("<visibility>0</visibility><open>1</open>", "")}${description}`,
+    );
+  });
+});
+
+describe("what folders say of themselves", () => {
+  const folder = (name: string, inner: string) => `<Folder><name>${name}</name>${inner}${placemark(point)}</Folder>`;
+  const given = `<name>doc</name>${folder("a", `<open>0</open>${description}${region}`)}<Folder><name>b</name><visibility>0</visibility>${folder("c", data)}</Folder>`;
+
+  test("is the same in a KML", async () => {
+    const { text, losses } = await rewritten(given);
+    expect(losses).toEqual([]);
+    const plain = inside(text);
+    expect(plain).toContain(`<Folder><name>a</name><open>0</open>${description}${region}<Placemark>`);
+    expect(plain).toContain(
+      "<Folder><name>b</name><visibility>0</visibility><Folder><name>c</name><ExtendedData><Data",
+    );
+  });
+
+  test("is that of layers where each folder is one", async () => {
+    const { text, losses } = await rewritten(`${description}${given}`, "out.kml", { layers: "folders" });
+    expect(losses).toEqual(["element-left-out visibility 1"]);
+    const plain = inside(text);
+    expect(plain).toContain(`<Document><name>doc</name>${description}`);
+    expect(plain).toContain(`<Document><name>a</name><open>0</open>${description}${region}`);
+  });
+
+  test("is a loss elsewhere", async () => {
+    const { losses } = await rewritten(given, "out.geojson");
+    expect(losses).toEqual(["metadata-left-out 1"]);
+  });
+});
+
+describe("elements that nothing is kept of are losses by their kind", () => {
+  const lossesOf = async (inner: string) =>
+    (
+      await read(
+        document(
+          inner,
+          'xmlns="http://www.opengis.net/kml/2.2" xmlns:x="urn:x" xmlns:atom="http://www.w3.org/2005/Atom"',
+        ),
+      )
+    ).losses.map(({ code, field, count: n }) => `${code} ${field} ${n}`);
+  const twice = (inner: string) => placemark(inner + point).repeat(2);
+
+  test.each([
+    ["views and regions", twice(view + region), ["element-left-out LookAt 2", "element-left-out Region 2"]],
+    [
+      "addresses of xAL",
+      twice('<xal:AddressDetails xmlns:xal="urn:oasis:names:tc:ciq:xsdschema:xAL:2.0"/>'),
+      ["element-left-out xal:AddressDetails 2"],
+    ],
+    [
+      "names for people",
+      twice('<ExtendedData><Data name="a"><displayName>A</displayName><value>1</value></Data></ExtendedData>'),
+      ["element-left-out displayName 2"],
+    ],
+    [
+      "names of fields for people",
+      `<Schema id="s" name="s"><SimpleField name="n" type="string"><displayName>N</displayName></SimpleField></Schema>${placemark(point)}`,
+      ["element-left-out displayName 1"],
+    ],
+    [
+      "parts of shared styles",
+      `<Style id="s"><BalloonStyle><text>t</text></BalloonStyle><ListStyle/></Style>${placemark(point)}`,
+      ["element-left-out BalloonStyle 1", "element-left-out ListStyle 1"],
+    ],
+    [
+      "parts of own styles",
+      twice("<Style><BalloonStyle><text>t</text></BalloonStyle></Style>"),
+      ["element-left-out BalloonStyle 2"],
+    ],
+    [
+      "modes of colors",
+      twice("<Style><LineStyle><color>ff0000ff</color><colorMode>random</colorMode></LineStyle></Style>"),
+      ["element-left-out colorMode 2"],
+    ],
+    [
+      "styles of features that are pointed at",
+      `<StyleMap id="m"><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair></StyleMap>${placemark(point)}`,
+      ["element-left-out highlight 1"],
+    ],
+    [
+      "what authors say beside their names",
+      twice("<atom:author><atom:name>A</atom:name><atom:uri>u</atom:uri></atom:author>"),
+      ["element-left-out atom:uri 2"],
+    ],
+    ["old metadata", twice("<Metadata><a>1</a></Metadata>"), ["element-left-out a 2"]],
+    ["lines of snippets", twice('<Snippet maxLines="2">s</Snippet>'), ["element-left-out maxLines 2"]],
+  ])("%s", async (_, inner, expected) => {
+    expect(await lossesOf(inner)).toEqual(expected);
+  });
+
+  test("but for what says what is so anyway", async () => {
+    const plain =
+      "<Style><LineStyle><colorMode>normal</colorMode></LineStyle><PolyStyle><fill>1</fill><outline>1</outline></PolyStyle></Style>";
+    expect(await lossesOf(twice(plain))).toEqual([]);
+  });
+});
