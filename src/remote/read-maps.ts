@@ -47,7 +47,8 @@ const isMap = (value: unknown): value is WireMap =>
   typeof value.name === "string" &&
   typeof value.private === "boolean" &&
   isObject(value.owner) &&
-  typeof value.owner.email === "string" &&
+  typeof value.owner.name === "string" &&
+  (value.owner.email === undefined || typeof value.owner.email === "string") &&
   typeof value.features === "number" &&
   typeof value.revision === "number" &&
   typeof value.created === "string";

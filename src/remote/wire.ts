@@ -60,7 +60,8 @@ export interface WireMap {
   readonly id: string;
   readonly name: string;
   readonly private: boolean;
-  readonly owner: { readonly email: string };
+  /** The email only of the account's own maps. */
+  readonly owner: { readonly name: string; readonly email?: string };
   readonly features: number;
   /** Grows with every write that changed something. */
   readonly revision: number;

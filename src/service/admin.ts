@@ -1,7 +1,7 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
 import { Check } from "typebox/value";
 import { fault } from "../errors.js";
-import { changePassword, createAccount } from "./auth/accounts.js";
+import { changeAccountName, changePassword, createAccount } from "./auth/accounts.js";
 import { createCredential, revokeCredential } from "./auth/credentials.js";
 import { hashPassword, passwordFault } from "./auth/passwords.js";
 import { isEmail } from "./email.js";
@@ -47,11 +47,12 @@ export class Admin implements AsyncDisposable {
   }
 
   /** @throws option-invalid, account-exists, password-unfit */
-  async addAccount(email: string, password: string): Promise<Account> {
+  async addAccount(email: string, password: string, name = ""): Promise<Account> {
     checkEmail(email);
+    if (name !== "") checkName("--name", name);
     if (await this.store.accountByEmail(email)) throw fault("account-exists", { store: this.place, email });
     const passwordHash = await hashFit(password, email);
-    const account = await createAccount(this.store, { email, passwordHash, now: this.now(), address: null });
+    const account = await createAccount(this.store, { email, name, passwordHash, now: this.now(), address: null });
     if (account === null) throw fault("account-exists", { store: this.place, email });
     return account;
   }
@@ -66,6 +67,13 @@ export class Admin implements AsyncDisposable {
     const account = await this.account(email);
     const passwordHash = await hashFit(password, account.email);
     await changePassword(this.store, { account: account.id, passwordHash, now: this.now(), address: null });
+  }
+
+  /** Chooses the name that other accounts see; an empty one removes it. @throws option-invalid, account-unknown */
+  async setName(email: string, name: string): Promise<void> {
+    if (name !== "") checkName("--name", name);
+    const { id: account } = await this.account(email);
+    await changeAccountName(this.store, { account, name, now: this.now(), address: null });
   }
 
   /** @returns its id. @throws option-invalid, account-unknown */

@@ -18,7 +18,7 @@ export async function createMap(
   store: Stored,
   { name, private: hidden }: MapFacts,
   doing: Doing,
-): Promise<Omit<StoredMap, "ownerEmail" | "version">> {
+): Promise<Omit<StoredMap, "ownerEmail" | "ownerName" | "version">> {
   const map = { id: newId(), owner: doing.account, name, private: hidden, created: doing.now };
   await store.addMap(map);
   await log(store, map.id, "map-created", { name, private: hidden }, doing);

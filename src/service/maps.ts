@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 
 import { type Static, Type } from "typebox";
 import { nilId, pageSize, type WireMap, type WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
+import { displayName } from "./auth/accounts.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
 import { Id, MapParams, PageQuery } from "./features/schemas.js";
 import { changeMap, createMap, type Doing, deleteMap } from "./map-changes.js";
@@ -31,7 +32,12 @@ export const MapName = Type.String({
   pattern: `^[^ ${control}]([^${control}]*[^ ${control}])?$`,
   description: "Without spaces around it and without control characters",
 });
-const NewMap = Type.Object({ name: MapName, private: Type.Optional(Type.Boolean({ default: false })) });
+const NewMap = Type.Object({
+  name: MapName,
+  private: Type.Optional(
+    Type.Boolean({ default: true, description: "Readable by its owner alone; false: by every account" }),
+  ),
+});
 const MapChange = Type.Object(
   { name: Type.Optional(MapName), private: Type.Optional(Type.Boolean()) },
   { minProperties: 1 },
@@ -51,7 +57,10 @@ const MapBody = Type.Object(
     id: Id,
     name: Type.String(),
     private: Type.Boolean(),
-    owner: Type.Object({ email: Type.String() }),
+    owner: Type.Object({
+      name: Type.String({ description: "The name that the owner chose to show, or a part of the account's id" }),
+      email: Type.Optional(Type.String({ description: "Of the account's own maps" })),
+    }),
     features: Type.Integer({ minimum: 0 }),
     revision: Type.Integer({ minimum: 0, description: "Grows with every write that changed something" }),
     created: Type.String({ format: "date-time" }),
@@ -62,11 +71,17 @@ const MapList = Type.Object({ maps: Type.Array(MapBody) });
 
 type Described = Omit<StoredMap, "version">;
 
-const toWire = ({ id, name, private: hidden, ownerEmail, features, revision, created }: Described): WireMap => ({
+const toWire = (
+  { id, name, private: hidden, owner, ownerEmail, ownerName, features, revision, created }: Described,
+  reader: string,
+): WireMap => ({
   id,
   name,
   private: hidden,
-  owner: { email: ownerEmail },
+  owner: {
+    name: displayName({ id: owner, name: ownerName }),
+    ...(owner === reader ? { email: ownerEmail } : {}),
+  },
   features,
   revision,
   created: new Date(created).toISOString(),
@@ -114,7 +129,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
         if (readable) query.set("readable", "true");
         reply.header("link", `<${baseUrl(request, publicUrl)}/api/v1/maps?${query}>; rel="next"`);
       }
-      return { maps: maps.map(toWire) };
+      return { maps: maps.map((map) => toWire(map, account)) };
     },
   });
 
@@ -129,10 +144,13 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
       extension: true,
     }),
     handler: async (request, reply) => {
-      const { name, private: hidden = false } = request.body;
-      const map = await createMap(store, { name, private: hidden }, doing(request));
-      reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${map.id}`);
-      return toWire({ ...map, ownerEmail: bearerOf(request).email });
+      const { name, private: hidden = true } = request.body;
+      const { account } = bearerOf(request);
+      const { id } = await createMap(store, { name, private: hidden }, doing(request));
+      const map = await store.map(id);
+      if (map === null) throw problem("map-not-found", {});
+      reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${id}`);
+      return toWire(map, account);
     },
   });
 
@@ -146,7 +164,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
       problems: [401, 404, 429],
       extension: true,
     }),
-    handler: async (request) => toWire(mapOf(request)),
+    handler: async (request) => toWire(mapOf(request), bearerOf(request).account),
   });
 
   scope.patch<{ Body: Static<typeof MapChange> }>("/v1/maps/:mapId", {
@@ -165,7 +183,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
       const change = { ...(name !== undefined && { name }), ...(hidden !== undefined && { private: hidden }) };
       const changed = await changeMap(store, mapOf(request), change, doing(request));
       if (!changed) throw problem("map-not-found", {});
-      return toWire(changed);
+      return toWire(changed, bearerOf(request).account);
     },
   });
 
@@ -182,7 +200,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     handler: async (request) => {
       const map = mapOf(request);
       if (!(await deleteMap(store, map, doing(request)))) throw problem("map-not-found", {});
-      return toWire(map);
+      return toWire(map, bearerOf(request).account);
     },
   });
 }

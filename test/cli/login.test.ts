@@ -64,7 +64,7 @@ describe("login", () => {
       profile: "default",
       account: "ada@example.org",
     });
-    expect(run(["maps"]).stdout).toBe(`${client.map}  Parks  (ada@example.org, 0 features)\n`);
+    expect(run(["maps"]).stdout).toBe(`${client.map}  Parks  (ada@example.org, 0 features, private)\n`);
     expect(JSON.parse(run(["maps", "--json"]).stdout)).toMatchObject({ id: client.map, name: "Parks", features: 0 });
 
     const gone = run(["logout"]);

@@ -45,7 +45,7 @@ describe("a line is read", () => {
     [["serve", "--limit", "a=1", "--limit=b=2"], { limit: ["a=1", "b=2"] }],
     [["admin", "user", "add", "ada@example.org", "--data", "maps"], { email: "ada@example.org", data: "maps" }],
     [["admin", "map", "list"], {}],
-    [["admin", "map", "add", "5", "--owner", "a@b", "--private"], { name: "5", owner: "a@b", private: true }],
+    [["admin", "map", "add", "5", "--owner", "a@b", "--public"], { name: "5", owner: "a@b", public: true }],
     [["formats", "csv", "--plugin", "./x.js"], { name: "csv", plugin: ["./x.js"] }],
     // What other parsers take for words of their own, numbers or flags.
     [["convert", "a", "help"], { paths: ["a", "help"] }],

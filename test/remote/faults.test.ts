@@ -477,7 +477,7 @@ test("a list of maps is followed from page to page, and to no other address", as
     id: name,
     name,
     private: false,
-    owner: { email: "ada@example.org" },
+    owner: { name: "Ada" },
     features: 0,
     revision: 0,
     created: "2026-11-22T00:00:00Z",

@@ -123,7 +123,7 @@ describe("who may not", () => {
 
   test("write to another's map", async () => {
     admin("user add bob@example.org", store, password);
-    const { id } = admin("map add Bobs --owner bob@example.org", store);
+    const { id } = admin("map add Bobs --owner bob@example.org --public", store);
     const bobs = service.map(id!);
     expect((await bobs.page(1))!.features).toEqual([]);
     await expect(bobs.create([feature({})], "k")).rejects.toMatchObject({ code: "remote-forbidden" });

@@ -66,12 +66,16 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     const store = await newStore();
     const made = equip(store);
     admin("user add bob@example.org", store, password);
-    admin("map add Huts --owner bob@example.org --private", store);
+    admin("map add Huts --owner bob@example.org --public", store);
+    admin("user set-name bob@example.org --name Bob", store);
     const list = (line: string) => records(runAdmin([...line.split(" "), ...store, "--json"]).stdout);
-    expect(list("user list").map(({ email }) => email)).toEqual(["ada@example.org", "bob@example.org"]);
+    expect(list("user list").map(({ email, name }) => [email, name])).toEqual([
+      ["ada@example.org", ""],
+      ["bob@example.org", "Bob"],
+    ]);
     expect(list("map list")).toEqual([
-      expect.objectContaining({ name: "Huts", owner: "bob@example.org", private: true, features: 0 }),
-      expect.objectContaining({ id: made.map, name: "Parks", owner: "ada@example.org", private: false }),
+      expect.objectContaining({ name: "Huts", owner: "bob@example.org", private: false, features: 0 }),
+      expect.objectContaining({ id: made.map, name: "Parks", owner: "ada@example.org", private: true }),
     ]);
     expect(list("map list --owner ADA@example.org").map(({ name }) => name)).toEqual(["Parks"]);
     const [credential] = list("credential list");
@@ -146,7 +150,7 @@ describe("geoferry admin without --json", () => {
     const credential = runAdmin(["credential", "add", "--owner", "ada@example.org", "--name", "nightly", ...store]);
     expect(credential.stdout).toMatch(/^client_id=gfc_\S+\nclient_secret=gfs_\S+\n$/);
     expect(runAdmin(["map", "list", ...store]).stdout).toMatch(
-      /^\S{36} {2}Parks and gardens {2}\(ada@example.org, 0 features\)\n$/,
+      /^\S{36} {2}Parks and gardens {2}\(ada@example.org, 0 features, private\)\n$/,
     );
     expect(runAdmin(["credential", "list", ...store]).stdout).toMatch(
       /nightly {2}\(ada@example.org, last used never\)/,

@@ -10,14 +10,14 @@ describe("maps", () => {
       return (json.maps as unknown as { id: string; name: string }[]).map(({ name }) => name);
     };
 
-    test("are created, empty and not private unless told otherwise", async () => {
+    test("are created empty, and private unless the request says otherwise", async () => {
       const { status, headers, json } = await create({ name: "Bäume 🌳" });
       expect(status).toBe(201);
       expect(json).toEqual({
         id: expect.stringMatching(/^[\da-f-]{36}$/),
         name: "Bäume 🌳",
-        private: false,
-        owner: { email: service().ann.email },
+        private: true,
+        owner: { name: "Ann of Parks", email: service().ann.email },
         features: 0,
         revision: 0,
         created: new Date(service().now).toISOString(),
@@ -25,7 +25,19 @@ describe("maps", () => {
       expect(headers.location).toMatch(new RegExp(`^http://[^/]+/api/v1/maps/${json.id}$`));
       const { json: read } = await service().send("GET", `/api/v1/maps/${json.id}`);
       expect(read).toEqual(json);
-      expect((await create({ name: "b", private: true })).json.private).toBe(true);
+      expect((await create({ name: "b", private: false })).json.private).toBe(false);
+    });
+
+    test("show others a display name of their owner, and never the email", async () => {
+      const { ann, bob } = service();
+      const shared = (await create({ name: "Shared", private: false }, bob)).json;
+      const read = async (as: typeof ann) => (await service().send("GET", `/api/v1/maps/${shared.id}`, { as })).json;
+      const name = `Account ${bob.account.slice(-6)}`;
+      expect((await read(bob)).owner).toEqual({ name, email: bob.email });
+      expect((await read(ann)).owner).toEqual({ name });
+      const all = await service().send("GET", "/api/v1/maps?readable=true&per_page=500");
+      expect(all.text).toContain(name);
+      expect(all.text).not.toContain(bob.email);
     });
 
     test.each([
@@ -48,7 +60,7 @@ describe("maps", () => {
     test("are listed by name: the account's, and with readable those of others that are not private", async () => {
       await create({ name: "Alpha" });
       await create({ name: "Beta", private: true }, service().bob);
-      await create({ name: "Gamma" }, service().bob);
+      await create({ name: "Gamma", private: false }, service().bob);
       expect(await list()).toEqual(["Alpha", "Places"]);
       const readable = await list("?readable=true");
       expect(readable).toEqual(expect.arrayContaining(["Alpha", "Places", "Gamma"]));
@@ -151,7 +163,7 @@ describe("maps", () => {
         { name: "b", features: 1 },
         { name: "b" },
         { created: 1 },
-        { name: "a", private: false },
+        { name: "a", private: true },
       ]);
     });
 

@@ -80,7 +80,13 @@ export class Service {
     const { store, now } = this;
     const account = randomUUID();
     const email = `${name}-${account}@example.org`;
-    await store.addAccount({ id: account, email, passwordHash: "$argon2id$", created: now });
+    await store.addAccount({
+      id: account,
+      email,
+      name: name === "ann" ? "Ann of Parks" : "",
+      passwordHash: "$argon2id$",
+      created: now,
+    });
     const { credential, clientSecret } = await createCredential(store, { account, name, now, address: null });
     const token = newSecret("accessToken");
     const expires = now + 3600 * 1000;

@@ -8,12 +8,18 @@ import { type StoreArguments, storeLocation, storeOptions } from "../store-locat
 interface UserArguments extends StoreArguments {
   readonly email: string;
 }
+interface UserAddArguments extends UserArguments {
+  readonly name?: string;
+}
+interface UserSetNameArguments extends UserArguments {
+  readonly name: string;
+}
 interface OwnerArguments extends StoreArguments {
   readonly owner: string;
 }
 interface MapAddArguments extends OwnerArguments {
   readonly name: string;
-  readonly private?: boolean;
+  readonly public?: boolean;
 }
 interface MapRemoveArguments extends StoreArguments {
   readonly id: string;
@@ -54,18 +60,21 @@ const owner = {
 const ofOwner = { type: "string", requiresArg: true, describe: "Only those of the account with this email" } as const;
 const email = { type: "string", takes: [], describe: "EMAIL of the account", demandOption: true } as const;
 
-const userAdd: Command<UserArguments> = {
+const userAdd: Command<UserAddArguments> = {
   usage: "admin user add <email>",
   summary: "Add an account; its password is read from stdin",
   positionals: { email },
-  options: storeOptions,
+  options: {
+    ...storeOptions,
+    name: { type: "string", requiresArg: true, takes: [], describe: "Display name, which other accounts see" },
+  },
   examples: [["admin user add ada@example.org --data maps < password.txt", "the password is the line of a file"]],
   async run(args) {
     const password = await readPassword();
     return withAdmin(
       args,
       async (admin) => {
-        const { id, email } = await admin.addAccount(args.email, password);
+        const { id, email } = await admin.addAccount(args.email, password, args.name);
         if (args.json) give(args, { id, email }, "");
         tell(args, `${admin.place}: account ${email} is made`);
       },
@@ -82,8 +91,10 @@ const userList: Command<StoreArguments> = {
   examples: [["admin user list --data maps", "one a line"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
-      for (const { id, email, created } of await admin.accounts())
-        give(args, { id, email, created: iso(created) }, `${email}  since ${iso(created)}`);
+      for (const { id, email, name, created } of await admin.accounts()) {
+        const shown = name === "" ? "" : `  (${name})`;
+        give(args, { id, email, name, created: iso(created) }, `${email}${shown}  since ${iso(created)}`);
+      }
     }),
 };
 
@@ -102,6 +113,31 @@ const userSetPassword: Command<UserArguments> = {
   },
 };
 
+const userSetName: Command<UserSetNameArguments> = {
+  usage: "admin user set-name <email>",
+  summary: "Set the display name of an account, which other accounts see as the owner of its maps",
+  positionals: { email },
+  options: {
+    ...storeOptions,
+    name: {
+      type: "string",
+      requiresArg: true,
+      takes: [],
+      describe: 'The display name; "" removes it',
+      demandOption: true,
+    },
+  },
+  examples: [['admin user set-name ada@example.org --name "Ada, Parks" --data maps', "shown instead of the email"]],
+  run: (args) =>
+    withAdmin(args, async (admin) => {
+      await admin.setName(args.email, args.name);
+      tell(
+        args,
+        `${admin.place}: ${args.email} ${args.name === "" ? "has no display name" : `is shown as ${args.name}`}`,
+      );
+    }),
+};
+
 const mapAdd: Command<MapAddArguments> = {
   usage: "admin map add <name>",
   summary: "Add a map, and print its id",
@@ -109,12 +145,12 @@ const mapAdd: Command<MapAddArguments> = {
   options: {
     ...storeOptions,
     owner,
-    private: { type: "boolean", describe: "Let nobody but its owner read it" },
+    public: { type: "boolean", describe: "Let every account read it; without it, only its owner can" },
   },
   examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'prints {"id":"…"}']],
   run: (args) =>
     withAdmin(args, async (admin) => {
-      const id = await admin.addMap(args.name, args.owner, args.private ?? false);
+      const id = await admin.addMap(args.name, args.owner, !(args.public ?? false));
       give(args, { id }, id);
     }),
 };
@@ -211,6 +247,7 @@ const credentialRevoke: Command<CredentialRevokeArguments> = {
 export const userCommands = {
   "admin user add": userAdd,
   "admin user list": userList,
+  "admin user set-name": userSetName,
   "admin user set-password": userSetPassword,
 };
 export const mapCommands = { "admin map add": mapAdd, "admin map list": mapList, "admin map remove": mapRemove };

@@ -16,7 +16,7 @@ export const mapsCommand: Command<ServiceArguments> = {
     if (maps === null) throw fault("remote-maps-unlisted", { service: service.url });
     const { told } = await import("../../remote/told.js");
     for (const map of maps) {
-      const record = { ...map, owner: map.owner.email };
+      const record = { ...map, owner: map.owner.email ?? map.owner.name };
       give(args, record, describeMap({ ...record, name: told(map.name, []), owner: told(record.owner, []) }));
     }
     if (maps.length === 0) tell(args, `${service.url}: the account has no maps yet; the service's pages make them`);

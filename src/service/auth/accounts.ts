@@ -1,12 +1,22 @@
 import { newId } from "../new-id.js";
 import type { Account, PeopleStore } from "../store/contract.js";
 
+/** The name that other accounts see: the one that was chosen, else a part of the account's id. Never the email. */
+export const displayName = ({ id, name }: { readonly id: string; readonly name: string }): string =>
+  name === "" ? `Account ${id.slice(-6)}` : name;
+
 /** Makes an account; null where there is one with that email. */
 export async function createAccount(
   store: Pick<PeopleStore, "addAccount" | "audit">,
-  { email, passwordHash, now, address }: { email: string; passwordHash: string; now: number; address: string | null },
+  {
+    email,
+    name = "",
+    passwordHash,
+    now,
+    address,
+  }: { email: string; name?: string; passwordHash: string; now: number; address: string | null },
 ): Promise<Account | null> {
-  const account = { id: newId(), email, passwordHash, created: now };
+  const account = { id: newId(), email, name, passwordHash, created: now };
   if (!(await store.addAccount(account))) return null;
   await store.audit({ at: now, account: account.id, map: null, action: "account-created", detail: {}, address });
   return account;
@@ -24,4 +34,13 @@ export async function changePassword(
 ): Promise<void> {
   await store.setPassword({ account, passwordHash });
   await store.audit({ at: now, account, map: null, action: "password-changed", detail: {}, address });
+}
+
+/** Chooses the name that other accounts see; an empty one removes it. */
+export async function changeAccountName(
+  store: Pick<PeopleStore, "setAccountName" | "audit">,
+  { account, name, now, address }: { account: string; name: string; now: number; address: string | null },
+): Promise<void> {
+  await store.setAccountName({ account, name });
+  await store.audit({ at: now, account, map: null, action: "account-renamed", detail: { name }, address });
 }

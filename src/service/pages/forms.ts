@@ -11,6 +11,8 @@ export interface Field {
   readonly type?: "text" | "email" | "password";
   readonly hint?: string;
   readonly value?: string;
+  /** Whether it may be left empty. */
+  readonly optional?: boolean;
   /** What the browser may fill in (HTML, 4.10.18.7). */
   readonly autocomplete: string;
 }
@@ -24,7 +26,7 @@ export function fieldOf(field: Field, errors: FieldErrors): Html {
     <label for="${name}">${label}</label>
     ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
     ${error !== undefined && html`<p class="error" id="${name}-error"><span class="unseen">Error: </span>${error}.</p>`}
-    <input id="${name}" name="${name}" type="${field.type ?? "text"}" value="${field.value}" autocomplete="${field.autocomplete}" required
+    <input id="${name}" name="${name}" type="${field.type ?? "text"}" value="${field.value}" autocomplete="${field.autocomplete}" ${field.optional !== true && html`required`}
       ${field.type !== "password" && html`spellcheck="false" autocapitalize="none"`}
       ${said !== "" && html`aria-describedby="${said}"`} ${error !== undefined && html`aria-invalid="true"`}>
   </div>`;
@@ -57,8 +59,13 @@ const longestName = 200;
 export function readName(form: URLSearchParams, of: string): { readonly name: string; readonly errors: FieldErrors } {
   const name = (form.get("name") ?? "").trim();
   const errors = new Map<string, string>();
-  if (name === "") errors.set("name", `Enter a name for the ${of}`);
-  else if ([...name].length > longestName) errors.set("name", `Use at most ${longestName} characters`);
-  else if (!Check(MapName, name)) errors.set("name", "Use letters, digits and signs only");
+  const fault = name === "" ? `Enter a name for the ${of}` : nameFault(name);
+  if (fault !== null) errors.set("name", fault);
   return { name, errors };
+}
+
+/** What is wrong with a name that is not empty; null for a good one. */
+export function nameFault(name: string): string | null {
+  if ([...name].length > longestName) return `Use at most ${longestName} characters`;
+  return Check(MapName, name) ? null : "Use letters, digits and signs only";
 }

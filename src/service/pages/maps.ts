@@ -1,4 +1,5 @@
 /** The maps that a person can see, and new ones. */
+import { displayName } from "../auth/accounts.js";
 import { createMap as makeMap } from "../map-changes.js";
 import type { StoredMap } from "../store/contract.js";
 import { errorSummary, type FieldErrors, fieldOf, readName, titleOf } from "./forms.js";
@@ -23,12 +24,12 @@ async function mapsPage(visit: VisitOfMember, name: string, errors: FieldErrors)
 <section aria-labelledby="own"><h2 id="own">Your maps</h2>
 ${own.length > 0 ? mapTable(own, "Who reads it", readersOf) : html`<p class="quiet">There are none yet. Make the first one below.</p>`}
 </section>
-${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${mapTable(others, "Owner", ({ ownerEmail }) => named(ownerEmail))}</section>`}
+${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${mapTable(others, "Owner", ({ owner, ownerName }) => named(displayName({ id: owner, name: ownerName })))}</section>`}
 <section aria-labelledby="new"><h2 id="new">New map</h2>
 <form method="post" action="/maps" class="stack" novalidate>
   ${visit.formToken()}
   ${fieldOf({ name: "name", label: "Name", value: name, autocomplete: "off" }, errors)}
-  ${privateBox(visit.form.has("private"))}
+  ${privateBox(errors.size > 0 ? visit.form.has("private") : true)}
   <button>Create the map</button>
 </form></section>`;
   return { kind: "page", status: errors.size > 0 ? 422 : 200, title: titleOf("Maps", errors), body };

@@ -1,16 +1,17 @@
 /** A person's own page: credentials for programs, the password, and what happened to the account. */
-import { changePassword as setPassword } from "../auth/accounts.js";
+import { changeAccountName, displayName, changePassword as setPassword } from "../auth/accounts.js";
 import { hashPassword, passwordFault, passwordLength } from "../auth/passwords.js";
 import { auditTable } from "./audit-table.js";
 import { checkPassword } from "./check-password.js";
 import { credentialsSection } from "./credentials.js";
-import { errorSummary, type FieldErrors, fieldOf, titleOf } from "./forms.js";
+import { errorSummary, type FieldErrors, fieldOf, nameFault, titleOf } from "./forms.js";
 import { type Html, html } from "./html.js";
 import { type Page, type Redirect, type Route, redirect, type VisitOfMember } from "./visit.js";
 import { counted, named } from "./wording.js";
 
 export const profileRoutes: readonly Route[] = [
   { method: "GET", url: "/profile", answer: (visit) => profilePage(visit) },
+  { method: "POST", url: "/profile/name", answer: changeName },
   { method: "POST", url: "/profile/password", answer: changePassword },
 ];
 
@@ -20,12 +21,14 @@ const newestEntries = 20;
 /** What was typed into a form of the page and not taken. */
 export interface Rejected {
   readonly name?: string;
+  readonly displayName?: string;
   readonly errors: FieldErrors;
 }
 
 export async function profilePage(visit: VisitOfMember, rejected: Rejected = { errors: new Map() }): Promise<Page> {
   const { site, visitor } = visit;
-  const [credentials, entries] = await Promise.all([
+  const [account, credentials, entries] = await Promise.all([
+    site.store.accountById(visitor.account),
     site.store.credentials(visitor.account),
     site.store.auditOf({ account: visitor.account, limit: newestEntries }),
   ]);
@@ -33,12 +36,34 @@ export async function profilePage(visit: VisitOfMember, rejected: Rejected = { e
 <h1>Profile</h1>
 <p class="lead">Signed in as ${named(visitor.email)}.</p>
 ${credentialsSection(visit, credentials, rejected)}
+${nameSection(visit, rejected.displayName ?? account?.name ?? "", rejected.errors)}
 ${passwordSection(visit, rejected.errors)}
 <section aria-labelledby="log"><h2 id="log">Recent activity</h2>
 ${auditTable(entries, null)}
 </section>`;
   const status = rejected.errors.size > 0 ? 422 : 200;
   return { kind: "page", status, title: titleOf("Profile", rejected.errors), body };
+}
+
+function nameSection(visit: VisitOfMember, name: string, errors: FieldErrors): Html {
+  const hint = `Others see it as the owner of your maps that are not private, and never your email address. Without one, they see “${displayName({ id: visit.visitor.account, name: "" })}”.`;
+  return html`<section aria-labelledby="change-name"><h2 id="change-name">Display name</h2>
+<form method="post" action="/profile/name" class="stack" novalidate>
+  ${visit.formToken()}
+  ${fieldOf({ name: "display-name", label: "Display name", value: name, autocomplete: "nickname", hint, optional: true }, errors)}
+  <button class="second">Save the name</button>
+</form></section>`;
+}
+
+async function changeName(visit: VisitOfMember): Promise<Page | Redirect> {
+  const { form, site, visitor, now, address } = visit;
+  const name = (form.get("display-name") ?? "").trim();
+  const fault = name === "" ? null : nameFault(name);
+  if (fault !== null) {
+    return profilePage(visit, { displayName: name, errors: new Map([["display-name", fault]]) });
+  }
+  await changeAccountName(site.store, { account: visitor.account, name, now, address });
+  return redirect("/profile", "The display name was saved.");
 }
 
 function passwordSection(visit: VisitOfMember, errors: FieldErrors): Html {

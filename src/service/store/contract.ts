@@ -15,6 +15,8 @@ export interface Account {
   readonly id: string;
   /** As it was typed; accounts are told apart without regard to case. */
   readonly email: string;
+  /** Shown to other accounts in place of the email; empty where none was chosen (`displayName`). */
+  readonly name: string;
   /** In the PHC string format: `$argon2id$v=19$…`. */
   readonly passwordHash: string;
   readonly created: number;
@@ -63,6 +65,7 @@ export interface PeopleStore {
   accountByEmail(email: string): Promise<Account | null>;
   accountById(id: string): Promise<Account | null>;
   accounts(): Promise<readonly Account[]>;
+  setAccountName(change: { account: string; name: string }): Promise<void>;
   /** Ends the account's sessions, too. */
   setPassword(change: { account: string; passwordHash: string }): Promise<void>;
 
@@ -111,6 +114,8 @@ export interface StoredMap {
   readonly id: string;
   readonly owner: string;
   readonly ownerEmail: string;
+  /** `Account.name` of the owner. */
+  readonly ownerName: string;
   readonly name: string;
   readonly private: boolean;
   readonly created: number;

@@ -89,6 +89,7 @@ test("nobody sees or revokes the credentials of others", async () => {
   await store.addAccount({
     id,
     email: "eve@example.org",
+    name: "",
     passwordHash: await hashPassword(password),
     created: clock.now,
   });

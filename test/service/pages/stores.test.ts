@@ -15,6 +15,7 @@ async function storyOn(store?: Store): Promise<string[]> {
   const note = (page: string) =>
     story.push(
       textOf(page)
+        .replace(/Account [\da-f]{6}/g, "Account …")
         .replace(/gf[cs]_[\w-]+/g, "gf…")
         .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "UUID"),
     );

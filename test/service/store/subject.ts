@@ -16,7 +16,7 @@ export interface StoredFeature {
 /** An account, whose email is its name. */
 export async function anAccount(store: Store, name = "ada"): Promise<string> {
   const id = randomUUID();
-  await store.addAccount({ id, email: `${name}@example.org`, passwordHash: "$argon2id$", created: noon });
+  await store.addAccount({ id, email: `${name}@example.org`, name: "", passwordHash: "$argon2id$", created: noon });
   return id;
 }
 

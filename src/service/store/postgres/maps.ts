@@ -3,7 +3,7 @@ import { newStamp, newVersion } from "../version.js";
 import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
 
-const stored = `m.id, m.owner, a.email AS "ownerEmail", m.name, m.private, m.created, m.features, m.revision, m.version`;
+const stored = `m.id, m.owner, a.email AS "ownerEmail", a.name AS "ownerName", m.name, m.private, m.created, m.features, m.revision, m.version`;
 const select = `SELECT ${stored} FROM maps m JOIN accounts a ON a.id = m.owner`;
 
 async function mapOf(db: Session, id: string): Promise<StoredMap | null> {

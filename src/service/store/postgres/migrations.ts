@@ -144,6 +144,7 @@ const migrations: readonly string[] = [
   ALTER TABLE maps ADD COLUMN version text COLLATE "C" NOT NULL DEFAULT '';
   UPDATE maps SET version = revision || '-' || left(md5(random()::text || id), 16);
   `,
+  "ALTER TABLE accounts ADD COLUMN name text NOT NULL DEFAULT ''",
 ];
 
 /**

@@ -4,7 +4,7 @@ import { countAttempt, forgetAttempts } from "./attempts.js";
 import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
 
-const account = `id, email, password_hash AS "passwordHash", created`;
+const account = `id, email, name, password_hash AS "passwordHash", created`;
 const credential = `id, account, name, client_id AS "clientId", created, last_used AS "lastUsed", revoked`;
 
 /** No text that PostgreSQL holds has U+0000, nor would it take one to look for. */
@@ -25,17 +25,18 @@ export function peopleStore(db: Database): PeopleStore {
 
 function accountStore(
   db: Database,
-): Pick<PeopleStore, "addAccount" | "accountByEmail" | "accountById" | "accounts" | "setPassword"> {
+): Pick<PeopleStore, "addAccount" | "accountByEmail" | "accountById" | "accounts" | "setAccountName" | "setPassword"> {
   const one = async (where: string, value: string | null) =>
     (await db.rows<Account>(`SELECT ${account} FROM accounts WHERE ${where} = $1`, value))[0] ?? null;
   return {
-    async addAccount({ id, email, passwordHash, created }) {
+    async addAccount({ id, email, name, passwordHash, created }) {
       const added = await db.run(
-        `INSERT INTO accounts (id, email, email_key, password_hash, created) VALUES ($1, $2, $3, $4, $5)
+        `INSERT INTO accounts (id, email, email_key, name, password_hash, created) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (email_key) DO NOTHING`,
         id,
         email,
         emailKey(email),
+        name,
         passwordHash,
         created,
       );
@@ -44,6 +45,9 @@ function accountStore(
     accountByEmail: (email) => one("email_key", findable(emailKey(email))),
     accountById: (id) => one("id", uuid(id)),
     accounts: () => db.rows<Account>(`SELECT ${account} FROM accounts ORDER BY email_key`),
+    async setAccountName({ account: of, name }) {
+      await db.run("UPDATE accounts SET name = $2 WHERE id = $1", of, name);
+    },
     async setPassword({ account: of, passwordHash }) {
       await db.run(
         `WITH changed AS (UPDATE accounts SET password_hash = $2 WHERE id = $1)

@@ -25,6 +25,7 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
   page: "reads",
   ping: "reads",
   addAccount: "writes",
+  setAccountName: "writes",
   setPassword: "writes",
   addCredential: "writes",
   revokeCredential: "writes",

@@ -5,7 +5,7 @@ import type { Operations } from "./operations.js";
 
 type MapRow = Omit<StoredMap, "private"> & { readonly private: number };
 
-const select = `SELECT m.id, m.owner, a.email AS ownerEmail, m.name, m.private, m.created, m.features, m.revision, m.version
+const select = `SELECT m.id, m.owner, a.email AS ownerEmail, a.name AS ownerName, m.name, m.private, m.created, m.features, m.revision, m.version
   FROM maps m JOIN accounts a ON a.id = m.owner`;
 const stored = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
 

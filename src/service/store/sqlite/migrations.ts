@@ -148,6 +148,7 @@ const migrations: readonly string[] = [
   `,
   // Filled for a moment after a write failed for want of room, to find out whether there is some now.
   "CREATE TABLE room (filler BLOB NOT NULL) STRICT",
+  "ALTER TABLE accounts ADD COLUMN name TEXT NOT NULL DEFAULT ''",
 ];
 
 /** Says in the file's header whose it is: "gFry". */

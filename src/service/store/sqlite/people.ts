@@ -3,7 +3,7 @@ import { emailKey } from "../email-key.js";
 import type { Connection } from "./connection.js";
 import type { Operations } from "./operations.js";
 
-const account = "id, email, password_hash AS passwordHash, created";
+const account = "id, email, name, password_hash AS passwordHash, created";
 const credential = "id, account, name, client_id AS clientId, created, last_used AS lastUsed, revoked";
 
 export function peopleReading(
@@ -68,6 +68,7 @@ export function peopleWriting(
   db: Connection,
 ): Operations<
   | "addAccount"
+  | "setAccountName"
   | "setPassword"
   | "addCredential"
   | "revokeCredential"
@@ -83,15 +84,19 @@ export function peopleWriting(
   | "audit"
 > {
   return {
-    addAccount: ({ id, email, passwordHash, created }) =>
+    addAccount: ({ id, email, name, passwordHash, created }) =>
       db.run(
-        "INSERT INTO accounts (id, email, email_key, password_hash, created) VALUES (?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING",
+        "INSERT INTO accounts (id, email, email_key, name, password_hash, created) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING",
         id,
         email,
         emailKey(email),
+        name,
         passwordHash,
         created,
       ) === 1,
+    setAccountName: ({ account: of, name }) => {
+      db.run("UPDATE accounts SET name = ? WHERE id = ?", name, of);
+    },
     setPassword: ({ account: of, passwordHash }) => {
       db.run("UPDATE accounts SET password_hash = ? WHERE id = ?", passwordHash, of);
       db.run("DELETE FROM sessions WHERE account = ?", of);

@@ -14,6 +14,7 @@ export function describeMaps(open: Opening): void {
         id,
         owner: ada,
         ownerEmail: "ada@example.org",
+        ownerName: "",
         name: "Orte",
         private: true,
         created: noon,

@@ -29,7 +29,13 @@ export function describePeople(open: Opening): void {
   describe("accounts", () => {
     test("are found by id, and by email in any case; an email has one account", async () => {
       const store = await open();
-      const account = { id: randomUUID(), email: "Zoë@Example.org", passwordHash: "$argon2id$v=19$x", created: noon };
+      const account = {
+        id: randomUUID(),
+        email: "Zoë@Example.org",
+        name: "Zoë",
+        passwordHash: "$argon2id$v=19$x",
+        created: noon,
+      };
       expect(await store.addAccount(account)).toBe(true);
       expect(await store.addAccount({ ...account, id: randomUUID(), email: "ZOË@example.ORG" })).toBe(false);
       expect(await store.accountById(account.id)).toEqual(account);
@@ -43,12 +49,22 @@ export function describePeople(open: Opening): void {
 
     test("that are made at once get an email once", async () => {
       const store = await open();
-      const account = { email: "ada@example.org", passwordHash: "$argon2id$", created: noon };
+      const account = { email: "ada@example.org", name: "", passwordHash: "$argon2id$", created: noon };
       const made = await Promise.all(
         Array.from({ length: 6 }, () => store.addAccount({ ...account, id: randomUUID() })),
       );
       expect(made.filter((added) => added)).toHaveLength(1);
       expect(await store.accounts()).toHaveLength(1);
+    });
+
+    test("get another name, which their maps have at once", async () => {
+      const store = await open();
+      const [ada, bob] = [await anAccount(store, "ada"), await anAccount(store, "bob")];
+      const map = await aMap(store, ada);
+      await store.setAccountName({ account: ada, name: "Ada, 測量" });
+      expect((await store.accountById(ada))?.name).toBe("Ada, 測量");
+      expect((await store.accountById(bob))?.name).toBe("");
+      expect((await store.map(map))?.ownerName).toBe("Ada, 測量");
     });
 
     test("get another password, which ends their sessions and no others", async () => {

@@ -78,7 +78,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     await carriedOut(stores[1]!, writing(map, "create", numbered(3)));
     expect(await scan(stores[2]!, map)).toHaveLength(3);
     for (const store of stores) await store[Symbol.asyncDispose]();
-    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 5 }]);
+    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 6 }]);
   });
 
   test("finds again what was stored", async () => {

@@ -29,7 +29,7 @@ type Asked = Parameters<typeof writing> extends [string, ...infer Rest] ? Rest :
 beforeAll(async () => {
   db = connect(join(folder, "plans.db"), "writer");
   const account = randomUUID();
-  db.run("INSERT INTO accounts VALUES (?, 'a', 'a', '', 0)", account);
+  db.run("INSERT INTO accounts (id, email, email_key, password_hash, created) VALUES (?, 'a', 'a', '', 0)", account);
   db.run("INSERT INTO maps (id, owner, name, private, created) VALUES (?, ?, 'a', 0, 0)", map, account);
   const prepare = db.database.prepare.bind(db.database);
   db.database.prepare = (sql: string) => {
