@@ -90,6 +90,17 @@ describe("somebody else", () => {
     expect((await eve.get(`${map}/features.json`)).json().features).toHaveLength(1);
   });
 
+  test("sees the display name that the owner chose on the profile page", async () => {
+    const { owner, eve, map } = await openMap();
+    await owner.get("/profile");
+    expect((await owner.post("/profile/name", { "display-name": "\u0007" })).statusCode).toBe(422);
+    await owner.get("/profile");
+    await owner.post("/profile/name", { "display-name": "Ada, Parks" });
+    expect(textOf(owner.page)).toContain("The display name was saved.");
+    expect(owner.page).toContain('value="Ada, Parks"');
+    expect(textOf((await eve.get(map)).body)).toContain("Belongs to Ada, Parks.");
+  });
+
   test("cannot change it", async () => {
     const { eve, map, store, id } = await openMap();
     for (const path of ["settings", "delete"]) {
