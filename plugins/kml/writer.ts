@@ -63,8 +63,11 @@ export async function assembler(
   );
   const ids = new IdTable();
   for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
-  return new DocumentAssembler(file, parts, ids, context);
+  return new DocumentAssembler(file, parts, ids, context, /\.kmz$/i.test(sink.name));
 }
+
+/** The Schemas in folders take at most so many characters; more folders than that are plain ones. */
+const mostSchemas = 1 << 20;
 
 /** What stands at the head of a document of one layer. */
 function aroundOne({ name }: TargetLayer, own: ElementTexts, outer: ElementTexts, context: WriteContext): ElementTexts {
@@ -92,7 +95,7 @@ interface LayerPart {
 
 /**
  * Whether features go into folders within the layer. GDAL takes each folder for a layer, and finds its Schema in the
- * document around all only; in a KMZ of several layers it finds the Schema of a document in that document only.
+ * document around all only; in a KMZ it finds a Schema only in the document that has the features themselves.
  */
 const hasFolders = ({ fields }: TargetLayer, { folders }: Options): boolean =>
   folders && (fields ?? []).some(({ name }) => name === "folder");
@@ -104,6 +107,10 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   /** Names of the folders that are open inside the layer. */
   private open: readonly string[] = [];
   private path: string | null = null;
+  /** The end tags of the folders that are open. */
+  private readonly ends: string[] = [];
+  /** What the Schemas in folders take, in characters. */
+  private schemaSize = 0;
   /** The layers and paths of the folders that were written with what they say of themselves. */
   private readonly described = new Set<string>();
 
@@ -112,6 +119,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     private readonly layers: readonly LayerPart[],
     private readonly ids: IdTable,
     private readonly context: WriteContext,
+    private readonly isArchive: boolean,
   ) {}
 
   async append(chunk: PlacemarkChunk, layer: number): Promise<void> {
@@ -147,11 +155,11 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     const names = path === null ? [] : namesOf(path);
     let common = 0;
     while (common < names.length && names[common] === this.open[common]) common++;
-    const ends = "</Folder>\n".repeat(this.open.length - common);
+    const ends = this.ends.splice(common).reverse();
     const begins = names.slice(common).map((name, n) => this.folder(name, joinPath(names.slice(0, common + n + 1))));
     this.open = names;
     this.path = path;
-    await this.write(ends + begins.join(""));
+    await this.write(ends.join("") + begins.join(""));
   }
 
   private folder(name: string, path: string): string {
@@ -159,7 +167,20 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     const { folders } = this.layers[at]!;
     const texts = Object.hasOwn(folders, path) ? folders[path]! : [];
     if (texts.length > 0) this.described.add(`${at} ${path}`);
-    return `<Folder>\n${containerText([["name", `<name>${elementText(name)}</name>`], ...texts])}`;
+    const schema = this.schemaOfFolder(at);
+    const tag = schema === "" ? "Folder" : "Document";
+    this.ends.push(`</${tag}>\n`);
+    return `<${tag}>\n${containerText([["name", `<name>${elementText(name)}</name>`], ...texts])}${schema}`;
+  }
+
+  /**
+   * The Schema for a folder that is a document of its own, which GDAL needs to read attributes in a KMZ; empty where it
+   * is a plain folder. It has no id, as that of the layer has it.
+   */
+  private schemaOfFolder(layer: number): string {
+    const schema = this.isArchive ? this.layers[layer]!.schema.replace(/ id="[^"]*"/, "") : "";
+    this.schemaSize += schema.length;
+    return this.schemaSize <= mostSchemas ? schema : "";
   }
 
   /** Reports what folders say that no feature is in. */

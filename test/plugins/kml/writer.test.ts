@@ -206,19 +206,35 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(done.stdout).toContain("second (Real) = 2.5");
   });
 
-  test("layers with folders in them", async () => {
-    const folder = scratch.path("nested");
+  test.each(["kml", "kmz"])("layers with folders in them, in a .%s", async (extension) => {
+    const folder = scratch.path(`nested-${extension}`);
     mkdirSync(folder);
-    const collection = (properties: object) =>
-      JSON.stringify({ type: "FeatureCollection", features: [{ type: "Feature", properties, geometry: at(1, 2) }] });
-    writeFileSync(`${folder}/one.geojson`, collection({ first: 5, folder: "sub" }));
+    const collection = (...list: object[]) =>
+      JSON.stringify({
+        type: "FeatureCollection",
+        features: list.map((properties) => ({ type: "Feature", properties, geometry: at(1, 2) })),
+      });
+    const features = [
+      { first: 5, folder: "sub" },
+      { first: 6, folder: "sub/deep" },
+    ];
+    writeFileSync(`${folder}/one.geojson`, collection(...features));
     writeFileSync(`${folder}/two.geojson`, collection({ second: 2.5 }));
     const inputs = ["one", "two"].map((name) => `${folder}/${name}.geojson`);
-    await converted(inputs[0]!, `${folder}/out.kml`, { inputs });
-    const args = ["--config", "OGR_SKIP", "KML", "-al", "-q", `${folder}/out.kml`];
+    const output = `${folder}/out.${extension}`;
+    await converted(inputs[0]!, output, { inputs });
+    const args = ["--config", "OGR_SKIP", "KML", "-al", "-q", output];
     const { stdout } = spawnSync("ogrinfo", args, { encoding: "utf8" });
     expect(stdout).toContain("first (Integer) = 5");
+    expect(stdout).toContain("first (Integer) = 6");
     expect(stdout).toContain("second (Real) = 2.5");
+    await converted(output, `${folder}/back.geojson`);
+    const back = JSON.parse(readFileSync(`${folder}/back.geojson`, "utf8")) as { features: { properties: object }[] };
+    expect(back.features.map(({ properties }) => properties)).toMatchObject([
+      { first: 5, folder: "one/sub" },
+      { first: 6, folder: "one/sub/deep" },
+      { second: 2.5, folder: "two" },
+    ]);
   });
 });
 
