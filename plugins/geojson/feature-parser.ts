@@ -401,9 +401,13 @@ export class FeatureParser {
       if (count > 0) context.notice(code, undefined, example, count);
     };
     for (const [name, count] of this.foreign) {
-      context.notice("foreign-member", name, "a member of a feature beside its properties was left out", count);
+      context.lose("foreign-member", name, "a member of a feature beside its properties was left out", count);
     }
     this.foreign.clear();
+    for (const [name, count] of shapes.foreign) {
+      context.lose("foreign-member", name, "a member of a geometry that GeoJSON does not name was left out", count);
+    }
+    shapes.foreign.clear();
     for (const [name, count] of this.duplicates) {
       context.lose("duplicate-key", name, "a feature has this name more than once; the last value was kept", count);
     }

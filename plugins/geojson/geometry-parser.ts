@@ -6,6 +6,9 @@ import { readName, readType } from "./member.js";
 /** GeometryCollections deeper than this are refused. */
 const mostNested = 64;
 
+/** Members that have a meaning; a crs of GeoJSON 2008 counts around the features. */
+const named: ReadonlySet<string> = new Set(["bbox", "crs", "coordinates"]);
+
 /** Reads geometry objects (RFC 7946, section 3.1), whatever the order of their members. */
 export class GeometryParser {
   readonly coordinates = new Coordinates();
@@ -20,6 +23,8 @@ export class GeometryParser {
   surplus = 0;
   closed = 0;
   dropped = 0;
+  /** Members that RFC 7946 does not name, and how often they occur. */
+  readonly foreign = new Map<string, number>();
 
   constructor(private readonly cursor: JsonCursor) {}
 
@@ -65,6 +70,7 @@ export class GeometryParser {
         this.members(builder, depth, byte);
       } else {
         if (name === "geometries") geometriesAt = at;
+        else if (!named.has(name)) this.foreign.set(name, (this.foreign.get(name) ?? 0) + 1);
         cursor.value();
       }
       byte = cursor.nextMember();

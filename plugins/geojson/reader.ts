@@ -50,6 +50,19 @@ export function open(source: Source, options: Options, context: ReadContext): Pr
   return GeoJsonDataset.open(source, options, context, splitBytes);
 }
 
+/** What stands around features that can be made again from them, or belongs to the answer of a service. */
+const ofAnswers: ReadonlySet<string> = new Set([
+  "bbox",
+  "timeStamp",
+  "links",
+  "numberMatched",
+  "numberReturned",
+  "totalFeatures",
+  "exceededTransferLimit",
+  "xy_coordinate_resolution",
+  "z_coordinate_resolution",
+]);
+
 export class GeoJsonDataset implements Dataset {
   readonly layers: readonly Layer[];
   readonly blueprint: Blueprint;
@@ -188,7 +201,9 @@ class GeoJsonLayer implements Layer {
   private noticeAround({ foreign, surplusCommas }: Pick<Scan, "foreign" | "surplusCommas">): void {
     if (surplusCommas > 0) this.context.notice("comma-surplus", undefined, surplusComma, surplusCommas);
     for (const name of foreign) {
-      this.context.notice("foreign-member", name, "a member beside the features was left out");
+      const isContent = !ofAnswers.has(name);
+      if (isContent) this.context.lose("foreign-member", name, "a member beside the features was left out");
+      else this.context.notice("foreign-member", name, "a member that describes the file was left out");
     }
   }
 

@@ -29,6 +29,9 @@ export interface ScanSettings {
 
 type Found = "end of block" | "boundary" | "closing";
 
+/** Where null begins, which says nothing. */
+const nullLetter = 110;
+
 /**
  * Walks over a file once, block by block, counting brackets outside of strings, and finds where features end. It
  * checks no more than it must: what is between the boundaries is the parser's.
@@ -215,7 +218,7 @@ export class Scanner {
         yield "features";
       } else if (name === "type" || name === "name" || name === "crs") this.members[name] = plain(await this.capture());
       else {
-        if (first === 123 || first === 91) this.foreign.push(name);
+        if (first !== nullLetter) this.foreign.push(name);
         await this.pass();
       }
       const separator = await this.peek();

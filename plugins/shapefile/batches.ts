@@ -186,7 +186,10 @@ class Piece {
       const deleted = row < tableRows && this.table[row * size] === deletedMark && !options.deleted;
       if (!deleted) rows[kept++] = row;
     }
-    return kept === rows.length ? rows : rows.slice(0, kept);
+    if (kept === rows.length) return rows;
+    const example = "records marked as deleted are left out; --in deleted=yes reads them";
+    this.facts.context.notice("records-deleted", undefined, example, rows.length - kept);
+    return rows.slice(0, kept);
   }
 
   private async batch(from: number, to: number): Promise<Batch> {

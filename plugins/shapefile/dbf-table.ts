@@ -70,10 +70,19 @@ async function encodingOf(
     if (found === null) throw fault("option-invalid", { option: "encoding", value: option, expected: "an encoding" });
     return found;
   }
-  const declared = (await fromCodePageFile(source, context)) ?? encodingOfLanguage(header.languageByte);
-  if (declared !== undefined && usable(declared, context) !== null) return declared;
-  return detect(header, rows);
+  const named = await fromCodePageFile(source, context);
+  const declared = named ?? encodingOfLanguage(header.languageByte);
+  if (declared === undefined || usable(declared, context) === null) return detect(header, rows);
+  // Text of another encoding is hardly ever UTF-8 by chance.
+  if (!isUtf8Name(declared) && detect(header, rows) === "utf-8") {
+    const says = named === null ? "the .dbf" : "the .cpg";
+    const example = `${says} says ${declared}, although all text beyond ASCII is UTF-8; --in encoding=utf-8 reads it so`;
+    context.notice("encoding-contradicted", undefined, example);
+  }
+  return declared;
 }
+
+const isUtf8Name = (name: string): boolean => /^utf-?8$/i.test(name);
 
 /** UTF-8 where all text in the samples is, Windows-1252 where some is not, null where all of it is ASCII. */
 function detect(header: DbfHeader, samplesOfRows: readonly Buffer[]): string | null {

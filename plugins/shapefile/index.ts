@@ -62,7 +62,7 @@ export default defineFormat({
   identify,
   reader: {
     options: readOptions,
-    siblings: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg"],
+    siblings: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg", "shp.xml"],
     load: () => import("./reader.js"),
   },
   writer: {

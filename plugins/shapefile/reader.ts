@@ -1,4 +1,4 @@
-import type { Crs, Dataset, Extent, Field, Layer } from "../../src/model/index.js";
+import type { Crs, Dataset, Extent, Field, Layer, LayerMetadata } from "../../src/model/index.js";
 import {
   fault,
   GeoferryError,
@@ -13,6 +13,7 @@ import { CellDecoder } from "./dbf-cells.js";
 import { MemoFile } from "./dbf-memo.js";
 import { readTable, type TableFacts, tableText } from "./dbf-table.js";
 import type { readOptions } from "./index.js";
+import { metadataOf } from "./metadata.js";
 import { geometryTypesOf } from "./shape-types.js";
 import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp-header.js";
 import { endOf, type ShapeFiles, type ShapeSplit, shapeSplits, tableSplits } from "./shp-splits.js";
@@ -180,6 +181,7 @@ class ShapefileDataset implements Dataset {
     private readonly files: Files,
     readonly blueprint: Blueprint,
     facts: LayerFacts,
+    metadata: LayerMetadata | undefined,
   ) {
     const { shape, indexed, table, crs } = blueprint;
     const { shp, dbf } = files;
@@ -233,6 +235,7 @@ class ShapefileDataset implements Dataset {
         geometryTypes: shape ? geometryTypesOf(shape.shapeType) : [],
         featureCount: shape && indexed === null ? rows : Math.max(indexed ?? 0, rows ?? 0),
         extent: extentOf(shape),
+        ...(metadata && { metadata }),
         bytes: (shp?.size ?? 0) + (dbf?.size ?? 0),
         splits,
         async summary() {
@@ -288,7 +291,8 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
       options,
       context,
     };
-    return new ShapefileDataset(files, blueprint, facts);
+    const metadata = context.blueprint === undefined ? await metadataOf(main, context) : undefined;
+    return new ShapefileDataset(files, blueprint, facts, metadata);
   } catch (error) {
     await Promise.all(opened.map((file) => file.close()));
     throw error;

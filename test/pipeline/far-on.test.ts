@@ -20,13 +20,13 @@ describe("what stands far on in an input", () => {
   test("is told of where all is read, and not where a limit leaves it out", async () => {
     const input = scratch.path("far.geojson");
     writeFileSync(input, collection(7));
-    const noticesOf = async (name: string, limit: { limit?: number }) => {
+    const lossesOf = async (name: string, limit: { limit?: number }) => {
       const output = scratch.path(name);
-      const { notices } = await convert({ inputs: [input], output, workers: 1, ...limit }, host);
-      return notices.map(({ code }) => code);
+      const { losses } = await convert({ inputs: [input], output, workers: 1, ...limit }, host);
+      return losses.map(({ code }) => code);
     };
-    expect(await noticesOf("all.geojson", {})).toEqual(["foreign-member"]);
-    expect(await noticesOf("some.geojson", { limit: 2 })).toEqual([]);
+    expect(await lossesOf("all.geojson", {})).toEqual(["foreign-member"]);
+    expect(await lossesOf("some.geojson", { limit: 2 })).toEqual([]);
   });
 
   test("is rejected with its own number, whatever piece it stands in", async () => {

@@ -305,9 +305,9 @@ describe("properties", () => {
       expect(result.context.notices).toEqual([]);
     }
     const inside = await read(scratch, `{"type":"FeatureCollection","features":[${one}]}`);
-    expect(inside.context.notices).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
+    expect(inside.context.losses).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
     const other = await read(scratch, `${one}\n${one.replace("25832", "25833")}\n`);
-    expect(other.context.notices).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
+    expect(other.context.losses).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
   });
 
   it("keeps the last value of a name that occurs twice, and tells it", async () => {
@@ -334,7 +334,30 @@ describe("properties", () => {
       scratch,
       '{"type":"Feature","geometry":null,"properties":{},"style":{"a":1},"bbox":[]}',
     );
-    expect(context.notices).toMatchObject([{ code: "foreign-member", field: "style", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "foreign-member", field: "style", count: 1 }]);
+  });
+
+  it("names what stands in geometries beside coordinates, in every feature", async () => {
+    const one = (n: number) =>
+      `{"type":"Feature","geometry":{"type":"Point","coordinates":[${n},2],"accuracy":3,"bbox":[1,2,1,2]},"properties":{"n":${n}}}`;
+    const nested =
+      '{"type":"Feature","geometry":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2],"accuracy":1}]},"properties":{}}';
+    const list = [1, 2, 3, 4, 5, 6, 7, 8].map(one);
+    const { context } = await read(scratch, `{"type":"FeatureCollection","features":[${[...list, nested].join()}]}`);
+    expect(context.losses).toMatchObject([{ code: "foreign-member", field: "accuracy", count: 9 }]);
+    expect(context.notices).toEqual([]);
+  });
+
+  it("names what stands beside the features, but for what describes the file or says nothing", async () => {
+    const { context } = await read(
+      scratch,
+      '{"type":"FeatureCollection","name":"n","licence":"CC0","count":3,"none":null,"timeStamp":"2020","bbox":[1,2,1,2],"features":[{"type":"Feature","geometry":null,"properties":{}}]}',
+    );
+    expect(context.losses.map(({ code, field }) => [code, field])).toEqual([
+      ["foreign-member", "licence"],
+      ["foreign-member", "count"],
+    ]);
+    expect(context.notices.map(({ field }) => field)).toEqual(["timeStamp", "bbox"]);
   });
 });
 

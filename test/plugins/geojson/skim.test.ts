@@ -299,9 +299,9 @@ describe("skimming", () => {
     await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 1 << 21);
     const [layer] = dataset.layers;
     expect(await layer!.summary!({ within: globe, isLimited: false, withExtent: false })).not.toBeNull();
-    expect(context.notices).toEqual([]);
+    expect(context.losses).toEqual([]);
     for await (const _ of layer!.batches());
-    expect(context.notices).toMatchObject([{ code: "foreign-member", field: "beside", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "foreign-member", field: "beside", count: 1 }]);
   });
 });
 

@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
+import { converted } from "../../support/host.js";
 import { Recording, Scratch } from "../../support/recording.js";
 import {
   type DbfField,
@@ -259,6 +261,23 @@ describe("encodings", () => {
   it("come from the .cpg before the language byte", async () => {
     expect(await read({ dbf: table(e9, { language: 0x03 }), cpg: "1251\n" })).toBe("aйb");
   });
+  it("that the .cpg or the language byte contradicts are noted, and read as it says", async () => {
+    const utf8 = Buffer.from("aéb");
+    const both: Record<string, Buffer | string>[] = [
+      { dbf: table(utf8), cpg: "ISO-8859-1" },
+      { dbf: table(utf8, { language: 0x03 }) },
+    ];
+    for (const files of both) {
+      const context = new Recording();
+      // C3 and A9 are "Ã" and "©" in both encodings.
+      expect(await read(files, undefined, context)).toBe("aÃ©b");
+      expect(context.notices.map(({ code }) => code)).toContain("encoding-contradicted");
+    }
+    const context = new Recording();
+    await read({ dbf: table(e9), cpg: "ISO-8859-1" }, undefined, context);
+    await read({ dbf: table(utf8), cpg: "ISO-8859-1" }, "utf-8", context);
+    expect(context.notices.map(({ code }) => code)).not.toContain("encoding-contradicted");
+  });
   it("come from the language byte where there is no .cpg, but for 0x57", async () => {
     expect(await read({ dbf: table(e9, { language: 0x01 }) })).toBe("aΘb");
     expect(await read({ dbf: table(Buffer.from("aéb"), { language: 0x57 }) })).toBe("aéb");
@@ -357,6 +376,32 @@ describe("headers", () => {
   });
 });
 
+describe("the metadata beside a Shapefile", () => {
+  it.each([
+    ["<metadata><Esri/><t>Städte</t></metadata>", "http://www.esri.com/metadata/esriprof80.html"],
+    ['<MD xmlns="http://www.isotc211.org/2005/gmd">Städte</MD>', "http://www.isotc211.org/2005/gmd"],
+    ["<other>Städte</other>", "undefined"],
+  ])("is a document: %s", async (text, standard) => {
+    const path = put(scratch, `meta${stems++}`, shapefile([point(1, 1)]));
+    writeFileSync(`${path}.xml`, `\uFEFF${text}`);
+    await using dataset = await openAt(path);
+    expect(dataset.layers[0]!.metadata).toEqual({
+      documents: [{ scope: "dataset", standard, mediaType: "text/xml", text }],
+    });
+  });
+
+  it("goes to a GeoPackage, and is lost elsewhere", async () => {
+    const path = put(scratch, "towns", shapefile([point(1, 1)]));
+    writeFileSync(`${path}.xml`, "<metadata/>");
+    const kept = await converted(path, scratch.path("towns.gpkg"));
+    expect(kept.losses).toEqual([]);
+    const { losses } = await converted(path, scratch.path("towns.csv"));
+    expect(losses).toMatchObject([
+      { code: "metadata-left-out", example: expect.stringMatching(/metadata documents$/) },
+    ]);
+  });
+});
+
 describe("rows", () => {
   const fields = [{ name: "A", type: "C", width: 1 }];
   const points = shapefile([point(1, 1), point(2, 2), point(3, 3)]);
@@ -376,6 +421,7 @@ describe("rows", () => {
       }
     }
     expect(context.records).toBe(3);
+    expect(context.notices).toMatchObject([{ code: "records-deleted", count: 1 }]);
   });
 
   it("that are deleted are read where it is asked for", async () => {

@@ -1,0 +1,28 @@
+import type { LayerMetadata } from "../../src/model/index.js";
+import type { ReadContext, Source } from "../../src/plugin/index.js";
+
+const isoMetadata = "http://www.isotc211.org/2005/gmd";
+const esriMetadata = "http://www.esri.com/metadata/esriprof80.html";
+
+/** The standard of a document: by its namespace, or by the element that ArcGIS writes into its own. */
+function standardOf(text: string): string {
+  if (text.includes(isoMetadata)) return isoMetadata;
+  return /<Esri[\s/>]/.test(text) ? esriMetadata : "undefined";
+}
+
+/** The `.shp.xml` beside a Shapefile as a document of metadata; undefined without one. */
+export async function metadataOf(main: Source, { decoder }: ReadContext): Promise<LayerMetadata | undefined> {
+  const source = main.sibling("shp.xml");
+  if (!source || source.size === 0) return undefined;
+  await using file = await source.open();
+  const bytes = await file.read(0, source.size);
+  const declared = /^[^>]*encoding=["']([\w.-]+)["']/.exec(bytes.toString("latin1", 0, 200))?.[1] ?? "utf-8";
+  let text: string;
+  try {
+    text = decoder(declared)(bytes);
+  } catch {
+    text = bytes.toString("utf8");
+  }
+  const document = text.replace(/^\uFEFF/, "");
+  return { documents: [{ scope: "dataset", standard: standardOf(document), mediaType: "text/xml", text: document }] };
+}
