@@ -94,10 +94,11 @@ export const registry = {
       `${e.source}: could be ${e.formats.join(" or ")}; say which with ${e.formats.map((f) => `--from ${f}`).join(" or ")}`,
   ),
   "input-corrupt": entry<InSource>("input", (e) => `${at(e.source, e.place)}: ${e.reason}`),
-  "input-truncated": entry<InSource>(
+  /** `canSkip`: the reader can skip the damage, and was not asked to. */
+  "input-truncated": entry<InSource & { canSkip?: boolean }>(
     "input",
     (e) =>
-      `${at(e.source, e.place)}: the file ends early: ${e.reason}; get the whole file${e.place ? ", or read what is there with --skip-errors" : ""}`,
+      `${at(e.source, e.place)}: the file ends early: ${e.reason}; get the whole file${e.canSkip ? ", or read what is there with --skip-errors" : ""}`,
   ),
   /** `found`: what the file has in place of `wanted`. */
   "input-not-understood": entry<Named & { format: string; wanted: string; found: readonly string[] }>(
@@ -206,7 +207,7 @@ export const registry = {
   "crs-unknown": entry<{ text: string; reason?: string }>(
     "input",
     (e) =>
-      `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832 with --source-crs or --target-crs`,
+      `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name a known one, such as EPSG:25832, with --source-crs`,
   ),
   "crs-mistaken": entry<{ option: string; text: string; reason?: string }>(
     "usage",

@@ -100,7 +100,12 @@ export class Scanner {
     const { source } = this.settings;
     const place = { byte: this.offset };
     if (this.offset >= this.file.size)
-      throw fault("input-truncated", { source, place, reason: `expected ${expected}` });
+      throw fault("input-truncated", {
+        source,
+        place,
+        reason: `expected ${expected}`,
+        canSkip: !this.settings.skipErrors,
+      });
     const found = String.fromCharCode(this.block[this.at] ?? 0);
     throw fault("input-corrupt", { source, place, reason: `expected ${expected}, found ${JSON.stringify(found)}` });
   }

@@ -242,7 +242,9 @@ export class SplitReader {
   private corrupt(damage: Damage): Error {
     const { source } = this.settings;
     const code = this.endsFile(damage) ? "input-truncated" : "input-corrupt";
-    return fault(code, { source, place: { byte: this.base + damage.at }, reason: this.reason(damage) }, damage);
+    const place = { byte: this.base + damage.at };
+    const canSkip = !this.context.skipErrors;
+    return fault(code, { source, place, reason: this.reason(damage), canSkip }, damage);
   }
 
   private reject(code: string, reason: string, at: number, from: number, to: number): void {

@@ -137,12 +137,12 @@ class Piece {
     if (split.lost === "dbf" && table) {
       const reason = `its header says ${table.promisedRows} rows, there are ${table.availableRows}`;
       const place = { record: this.record(0), byte: facts.dbf!.size };
-      if (!context.skipErrors) throw fault("input-truncated", { source: facts.dbfName, place, reason });
+      if (!context.skipErrors) throw fault("input-truncated", { source: facts.dbfName, place, reason, canSkip: true });
       context.giveUp({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
     } else if (split.lost === "shp") {
       const reason = facts.cutOff ? "its header says that more records follow" : "no record is found from here on";
       const place = { record: this.record(0), byte: facts.shp!.size };
-      if (!context.skipErrors) throw fault("input-truncated", { source: facts.shpName, place, reason });
+      if (!context.skipErrors) throw fault("input-truncated", { source: facts.shpName, place, reason, canSkip: true });
       context.giveUp({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });
     }
   }
@@ -309,7 +309,8 @@ class Piece {
           ...(damage.byte === undefined ? {} : { byte: damage.byte }),
         };
         const { code, reason, source } = damage;
-        if (code === "input-truncated" && !facts.context.skipErrors) throw fault(code, { source, place, reason });
+        if (code === "input-truncated" && !facts.context.skipErrors)
+          throw fault(code, { source, place, reason, canSkip: true });
         facts.context.reject({
           code,
           reason: `${source}: ${reason}`,

@@ -7,7 +7,7 @@ import { encodingOf, XmlInput } from "./xml-input.js";
 export interface WindowSettings {
   /** The name of the source, for messages. */
   readonly source: string;
-  readonly context: Pick<ReadContext, "decoder" | "signal">;
+  readonly context: Pick<ReadContext, "decoder" | "signal" | "skipErrors">;
   /** Where to begin; absent: at the beginning, which finds the encoding. */
   readonly start?: { readonly byte: number; readonly encoding: string };
   /** Where to end, in bytes of the file; absent: at its end. */
@@ -116,7 +116,9 @@ export class XmlWindow {
     this.damage = null;
     const byte = this.byteAt(at);
     const place = { line: await this.lineOf(byte), byte };
-    return fault(truncated ? "input-truncated" : "input-corrupt", { source: this.settings.source, place, reason });
+    const { source, context } = this.settings;
+    if (!truncated) return fault("input-corrupt", { source, place, reason });
+    return fault("input-truncated", { source, place, reason, canSkip: !context.skipErrors });
   }
 
   /** The line, from 1, of a byte of the file. */

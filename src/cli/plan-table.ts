@@ -1,6 +1,6 @@
 /** What `geoferry plan` prints: counts by class, a few examples of each with their old and new values. */
 import { grouped } from "../counted.js";
-import { type GuardName, type TrippedGuard, trippedGuards } from "../sync/guards.js";
+import { type TrippedGuard, trippedGuards } from "../sync/guards.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "../sync/plan.js";
 import type { CommonArguments } from "./command.js";
 import {
@@ -128,7 +128,7 @@ const changeWords = ({ name, before, after }: Change): string =>
 type PlanRecord =
   | ({ readonly type: "plan" } & Readonly<Record<string, unknown>>)
   | ({ readonly type: "example"; readonly class: PlanClass } & Readonly<Record<string, unknown>>)
-  | { readonly type: "guard"; readonly guard: GuardName; readonly reason: string };
+  | { readonly type: "guard"; readonly guard: TrippedGuard["guard"]; readonly reason: string };
 
 /** The same for programs: the counts, the examples, and what guards it would trip. */
 export function planRecords(

@@ -3,7 +3,7 @@ import { openBackup } from "../sync/backup-reader.js";
 import { checkGuards } from "../sync/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../sync/plan.js";
 import { checkRejectsPath, discardRejects } from "../sync/rejects-path.js";
-import { describeRestoration, prepareRestoration } from "../sync/restore.js";
+import { describeRestoration, prepareRestoration, trippedEdits } from "../sync/restore.js";
 import { carryOut } from "../sync/sync.js";
 import type { ReadingRun } from "../sync/sync-run.js";
 import type { RestoreArguments } from "./commands/restore.js";
@@ -28,7 +28,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     display.clear();
     for (const sentence of describeRestoration(restoration)) tell(args, sentence);
     renderCounts(plan, args);
-    checkGuards(plan);
+    checkGuards(plan, trippedEdits(restoration, args.overwriteEdits ?? false));
     if (isEmptyPlan(plan.counts)) tell(args, `map ${plan.header.map}: nothing to do: it is as it was before the run`);
     return plan;
   };

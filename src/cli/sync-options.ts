@@ -96,6 +96,11 @@ export const guardOptions = grouped(ofGuards, {
   "allow-empty": { ...flag, describe: "Let an empty INPUT empty the map" },
 });
 
+/** Of restorations. */
+export const overwriteEditsOption = grouped(ofGuards, {
+  "overwrite-edits": { ...flag, describe: "Restore features, too, that were edited after the run" },
+});
+
 /** How it is written to. */
 export const sendingOptions = grouped("How it is written to:", {
   "update-with": {

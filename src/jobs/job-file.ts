@@ -56,7 +56,10 @@ export const mapTarget = object("a map as target", {
   maxUpdate: member(limit, "Stop where more would be updated: 100 or 5%"),
   allowNullGeometry: member(flag, "Let features of the map lose their geometry"),
   allowEmpty: member(flag, "Let an empty source empty the map"),
-  backup: member(path, "Where features are kept that are changed or deleted"),
+  backup: member(
+    path,
+    "File or folder for what `restore` undoes the run by: features as they were, and the keys of those that the run creates",
+  ),
 });
 
 export const stepFile = object("a step", {

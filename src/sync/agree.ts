@@ -26,7 +26,7 @@ const together = 1000;
 /**
  * @param after the map as it was read after the plan's creates and updates, with its keys filled in. What it does not
  * show, or shows as it was before, was not done, and is not agreed on
- * @param record is given what was created and is shown otherwise than it was sent, in fewer decimals for example
+ * @param record is given what was created or updated and is shown otherwise than it was sent, in fewer decimals for example
  * @returns whether the map is what the plan made of it, and nothing else on it has changed since the plan was made
  */
 export async function agreeOn(
@@ -50,7 +50,11 @@ export async function agreeOn(
     }
   await readBack.tellShown(record);
   if (heldFeatures(plan.counts) > 0)
-    for await (const action of plan.actions(["update", "delete", "keep"])) keep(readBack.agreementOn(action));
+    for await (const action of plan.actions(["update", "delete", "keep"])) {
+      keep(readBack.agreementOn(action));
+      if (readBack.shownOtherwise.size >= together) await readBack.tellShown(record);
+    }
+  await readBack.tellShown(record);
   state.agree(agreements);
   return readBack.isAsPlanned();
 }
@@ -74,7 +78,7 @@ class ReadBack {
   private found = 0;
   private readonly wasEmpty: boolean;
   private isSure = true;
-  /** Digests by ids of what was created. */
+  /** Digests by ids of what was created or updated. */
   readonly shownOtherwise = new Map<string, string>();
 
   /** @param created where ids match: what was created has some that the plan does not know */
@@ -157,7 +161,10 @@ class ReadBack {
     const digest = this.digest(before);
     if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
-    return this.agreement(row, () => feature, agreement, null);
+    const found = this.agreement(row, () => feature, agreement, null);
+    if (row.id && found.sure && row.digest !== agreement.sent && row.digest !== this.digest(feature))
+      this.shownOtherwise.set(row.id, row.digest);
+    return found;
   }
 
   /** What was deleted to be created anew has another id, and its key. */

@@ -16,6 +16,14 @@ export interface IntendedCreate {
   readonly digest: string;
 }
 
+/** A feature that the run was about to update. */
+export interface IntendedUpdate {
+  /** Its id when the run began. */
+  readonly id: string;
+  /** `shortDigest` of its contents as the map was to have them. */
+  readonly digest: string;
+}
+
 /** Something that the service created: its ids; or the digest of what the map showed of it, where it was not as sent. */
 export type CreationEntry = readonly string[] | Readonly<Record<string, string>>;
 
@@ -35,6 +43,8 @@ export interface OpenBackup {
   readonly sha256: string;
   /** In the order of the file; can be called again. */
   all(): AsyncIterable<HeldFeature>;
+  /** Empty before version 3. */
+  updates(): AsyncIterable<IntendedUpdate>;
   intended(): AsyncIterable<IntendedCreate>;
   created(): AsyncIterable<CreationEntry>;
 }
@@ -42,11 +52,12 @@ export interface OpenBackup {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-type Part = "header" | "features" | "creates" | "created" | "open" | "ended";
+type Part = "header" | "features" | "updates" | "creates" | "created" | "open" | "ended";
 
 /** The part that a line begins, after the part before it. */
 const followers: Readonly<Partial<Record<Part, Readonly<Record<string, Part>>>>> = {
-  features: { [backupLines.creates]: "creates", [backupLines.open]: "open" },
+  features: { [backupLines.updates]: "updates", [backupLines.creates]: "creates", [backupLines.open]: "open" },
+  updates: { [backupLines.creates]: "creates" },
   creates: { [backupLines.created]: "created" },
   created: { [backupLines.open]: "open", [backupLines.ended]: "ended" },
 };
@@ -78,6 +89,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     last = line;
     if (line.part === "header") header = headerIn(path, line.text);
     if (line.part === "features") features += featureIn(path, line) ? 1 : 0;
+    if (line.part === "updates") updateIn(path, line);
     if (line.part === "creates") creates += intendedIn(path, line) ? 1 : 0;
   }
   // What was being added when a run was cut off may be cut short; what stands before it was there before the first request.
@@ -92,6 +104,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     ...{ path, header, features, creates, ended: last?.part === "ended" },
     ...(await sumOf(path)),
     all: () => elementsOf(path, "features", featureIn),
+    updates: () => elementsOf(path, "updates", updateIn),
     intended: () => elementsOf(path, "creates", intendedIn),
     created: () => elementsOf(path, "created", creationIn),
   };
@@ -125,7 +138,7 @@ function headerIn(path: string, text: string): BackupHeader {
   const { geoferry } = (parsed(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
   if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
     throw fault("backup-invalid", { backup: path, line: 1, reason: "it does not say which map it is of" });
-  if (geoferry.backup !== backupVersion && geoferry.backup !== 1)
+  if (geoferry.backup !== backupVersion && geoferry.backup !== 1 && geoferry.backup !== 2)
     throw fault("backup-invalid", { backup: path, line: 1, reason: `its version is ${String(geoferry.backup)}` });
   return { scope: null, ...geoferry } as unknown as BackupHeader;
 }
@@ -142,6 +155,14 @@ function featureIn(path: string, line: PartLine): HeldFeature {
   )
     throw fault("backup-invalid", { backup: path, line: line.number, reason: "it is no feature with an id" });
   return feature as unknown as HeldFeature;
+}
+
+function updateIn(path: string, line: PartLine): IntendedUpdate {
+  const element = elementIn(line);
+  const [id, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
+  if (typeof id !== "string" || typeof digest !== "string")
+    throw fault("backup-invalid", { backup: path, line: line.number, reason: "it is no id with a digest" });
+  return { id, digest };
 }
 
 function intendedIn(path: string, line: PartLine): IntendedCreate {

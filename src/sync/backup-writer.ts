@@ -12,7 +12,7 @@ import { createsOf } from "./plan-creates.js";
 export interface CreationRecord {
   /** Ids that the service gave. @throws backup-failed */
   created(ids: readonly string[]): Promise<void>;
-  /** Created features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
+  /** Created and updated features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
   shown(digests: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -115,8 +115,12 @@ async function writeBeginning(plan: OpenPlan, path: string, now: Date, onProgres
   const lines = new Lines(file, onProgress);
   for await (const action of plan.actions(["update", "delete"]))
     if (action.action === "update" || action.action === "delete") await lines.add(JSON.stringify(action.before));
-  await lines.part(backupLines.creates);
   const rounding = { ...usualRounding, degrees: precision };
+  await lines.part(backupLines.updates);
+  for await (const action of plan.actions(["update"]))
+    if (action.action === "update")
+      await lines.add(JSON.stringify([action.id, shortDigest(digestOf(canonicalFeature(action.feature, rounding)))]));
+  await lines.part(backupLines.creates);
   if (plan.counts.create > 0)
     for await (const creates of createsOf(plan))
       for (const create of creates) {

@@ -1,24 +1,24 @@
 /**
  * What a run changes on a map, kept so that `geoferry restore` can undo it: a FeatureCollection (RFC 7946) with a feature
- * a line, each as it was before the run changed or deleted it, and three foreign members. `geoferry` says of which map
- * the backup is, `creates` what the run was about to create, and `created` what the service created of it.
+ * a line, each as it was before the run changed or deleted it, and four foreign members. `geoferry` says of which map
+ * the backup is, `updates` what the run was about to write to features that it changes, `creates` what the run was about to create, and `created` what the service created of it.
  */
 import { existsSync, statSync } from "node:fs";
 import { format, join, parse } from "node:path";
 import type { PlanHeader, SyncKey } from "./plan.js";
 
-/** 2 added what the run creates; a backup of version 1 can be restored as well. */
-export const backupVersion = 2;
+/** 2 added what the run creates, 3 what its updates write; backups of versions 1 and 2 can be restored as well. */
+export const backupVersion = 3;
 
 /** The member `geoferry` of a backup. */
 export interface BackupHeader {
-  readonly backup: typeof backupVersion | 1;
+  readonly backup: 1 | 2 | typeof backupVersion;
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
   /** What the run was limited to: outside of it keys are another job's. */
   readonly scope: PlanHeader["settings"]["scope"];
-  /** Decimals of degrees at which the digests of `creates` were made; absent in version 1. */
+  /** Decimals of degrees at which the digests of `updates` and `creates` were made; absent in version 1. */
   readonly precision?: number;
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -26,6 +26,7 @@ export interface BackupHeader {
 
 /** The lines of a backup between its parts. */
 export const backupLines = {
+  updates: '],"updates":[',
   creates: '],"creates":[',
   created: '],"created":[',
   /** The run is not over, or was cut off. */

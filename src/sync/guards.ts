@@ -15,7 +15,7 @@ export type GuardName =
 
 /** A guard that does not let a plan pass. */
 export interface TrippedGuard {
-  readonly guard: GuardName;
+  readonly guard: GuardName | "later-edits";
   /** With the flag that lets it pass. */
   readonly reason: string;
 }
@@ -102,9 +102,9 @@ export function trippedGuards({ header, counts }: Guarded): TrippedGuard[] {
   });
 }
 
-/** @throws guard-sync which tells all guards that do not let it pass: then nothing may be sent */
-export function checkGuards(plan: Guarded): void {
-  const tripped = trippedGuards(plan);
+/** @param others that did not let it pass, beside those @throws guard-sync which tells all guards that do not let it pass: then nothing may be sent */
+export function checkGuards(plan: Guarded, others: readonly TrippedGuard[] = []): void {
+  const tripped = [...trippedGuards(plan), ...others];
   const { service, map } = plan.header;
   if (tripped.length > 0) throw fault("guard-sync", { service, map, tripped });
 }

@@ -45,7 +45,7 @@ export class CreatedByRun {
   static async find(backup: OpenBackup, workspace: Workspace): Promise<CreatedByRun> {
     const { database } = workspace;
     database.exec(tables);
-    if (backup.creates > 0) {
+    if (backup.creates + backup.features > 0) {
       await fill(backup, workspace);
       database.exec("CREATE INDEX intended_digest ON intended (digest); CREATE INDEX intended_key ON intended (key)");
       database.exec(findings(backup.ended));
@@ -84,7 +84,8 @@ async function fill(backup: OpenBackup, workspace: Workspace): Promise<void> {
   });
 }
 
-async function inGroups<T>(all: AsyncIterable<T>, workspace: Workspace, add: (one: T) => void): Promise<void> {
+/** Adds rows in groups, each in one transaction. */
+export async function inGroups<T>(all: AsyncIterable<T>, workspace: Workspace, add: (one: T) => void): Promise<void> {
   let group: T[] = [];
   const write = () => workspace.together(() => group.forEach(add));
   for await (const one of all) {

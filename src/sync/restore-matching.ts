@@ -1,6 +1,7 @@
 import { canonicalFeature, digestOf } from "../remote/canonical.js";
 import type { KeyedRow } from "../remote/feature-side.js";
 import type { RemoteKey } from "../remote/wire.js";
+import { shortDigest } from "./backup.js";
 import { roundingOf } from "./classify-rounding.js";
 import { readHeld } from "./classify-rows.js";
 import { wantedOf } from "./classify-wanted.js";
@@ -8,7 +9,7 @@ import { fillMapKeys } from "./key-fill.js";
 import { isUnfit, keyIn } from "./key-value.js";
 import type { HeldFeature, PlanAction, SyncKey } from "./plan.js";
 import type { RestoreRequest } from "./restore.js";
-import { CreatedByRun } from "./restore-created.js";
+import { CreatedByRun, inGroups } from "./restore-created.js";
 import { limitKeys } from "./scope.js";
 
 type Matched = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal">;
@@ -20,6 +21,8 @@ export interface Survey {
   /** Of all that the map will have. */
   readonly bytes: number;
   readonly created: CreatedByRun;
+  /** `Restoration.edited` */
+  readonly edited: number | null;
 }
 
 /** What a backup's features are matched by: where nothing was, by the ids of the service. */
@@ -57,7 +60,28 @@ export class BackupMatching {
       else missing += 1;
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
-    return { missing, bytes, created: await CreatedByRun.find(backup, workspace) };
+    const created = await CreatedByRun.find(backup, workspace);
+    return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.edited() };
+  }
+
+  /** How many would be reverted that are not as the run left them. What it deleted, and is there, others have made. */
+  private async edited(): Promise<number> {
+    const { workspace, backup } = this.request;
+    const { database } = workspace;
+    database.exec("CREATE TABLE written (id TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID");
+    const write = database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
+    await inGroups(backup.updates(), workspace, ({ id, digest }) => write.run(id, digest));
+    const isAsLeft = database.prepare<[string, string, string, string]>(
+      "SELECT 1 FROM written WHERE id = ? AND digest = ? UNION ALL SELECT 1 FROM shown WHERE id = ? AND digest = ?",
+    );
+    let edited = 0;
+    for await (const feature of backup.all()) {
+      const row = this.rowOf(feature);
+      if (!row || this.isSame(row, feature)) continue;
+      const digest = shortDigest(row.digest);
+      if (!isAsLeft.get(feature.id, digest, row.id!, digest)) edited += 1;
+    }
+    return edited;
   }
 
   /** In the order of a plan. @param isOnePut ids match, and what stays is named with its contents */

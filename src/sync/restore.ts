@@ -3,6 +3,7 @@
  * that it lacks are created; what the run created is deleted where it is as the run left it; all others stay as they are.
  */
 import { join } from "node:path";
+import { counted } from "../counted.js";
 import type { MapClient } from "../remote/map-client.js";
 import { type Snapshot, takeSnapshot } from "../remote/snapshot.js";
 import { Workspace } from "../remote/workspace.js";
@@ -10,6 +11,7 @@ import type { OpenBackup } from "./backup-reader.js";
 import { putLimits } from "./classify.js";
 import { roundingOf } from "./classify-rounding.js";
 import { conditionOf } from "./delete-features.js";
+import type { TrippedGuard } from "./guards.js";
 import { type OpenPlan, type PlanBeginning, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
 import type { CreatedByRun } from "./restore-created.js";
@@ -38,6 +40,18 @@ export interface Restoration {
   readonly ids: "old" | "new" | null;
   /** What the run created, and what of it stays. */
   readonly created: Pick<CreatedByRun, "count" | "changed" | "unknown">;
+  /**
+   * Features that would be reverted and are neither as they were before the run nor as it left them: somebody has edited
+   * them since. Null where the backup does not say how the run left them (before version 3).
+   */
+  readonly edited: number | null;
+}
+
+/** What does not let a restoration pass beside the guards of its plan. */
+export function trippedEdits({ edited }: Pick<Restoration, "edited">, overwriteEdits: boolean): TrippedGuard[] {
+  if (edited === null || edited === 0 || overwriteEdits) return [];
+  const reason = `${counted(edited, "feature")} ${edited === 1 ? "was" : "were"} edited after the run, and the restoration would overwrite ${edited === 1 ? "that edit" : "those edits"}; --overwrite-edits allows it`;
+  return [{ guard: "later-edits", reason }];
 }
 
 /**
@@ -51,13 +65,13 @@ export async function planRestoration(request: RestoreRequest): Promise<Restorat
   const { trustPages } = settings;
   const snapshot = await takeSnapshot(client, workspace, { rounding, trustPages });
   const matching = await BackupMatching.of({ ...request, settings });
-  const { missing, bytes, created } = await matching.survey();
+  const { missing, bytes, created, edited } = await matching.survey();
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
   const key: SyncKey = isOnePut ? { by: "id" } : restorationKey(backup);
   await using writer = await PlanWriter.create(output, headerOf({ ...request, settings }, snapshot, key), false);
   for await (const action of matching.actions(isOnePut, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
-  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created };
+  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited };
 }
 
 /** The same in a run on a map. @throws what `planRestoration` throws */
@@ -78,7 +92,7 @@ export async function prepareRestoration(
 }
 
 /** What it will do, a sentence a line. */
-export function describeRestoration({ plan: { header, counts }, ids, created }: Restoration): string[] {
+export function describeRestoration({ plan: { header, counts }, ids, created, edited }: Restoration): string[] {
   const features = (count: number) => (count === 1 ? "1 feature" : `${count} features`);
   const withIds: Readonly<Record<"old" | "new", string>> = {
     old: "with their old ids, where the service heeds those of a full synchronisation (one PUT of the whole map)",
@@ -88,6 +102,12 @@ export function describeRestoration({ plan: { header, counts }, ids, created }: 
     `map ${header.map} of ${header.service}, from ${header.source.inputs.join(", ")}:`,
     ...(ids ? [`${features(counts.create)} that the map has no more will be created ${withIds[ids]}`] : []),
     `${features(counts.update)} will be as they were, geometry and properties`,
+    ...(edited === null && counts.update > 0
+      ? [
+          "the backup does not say what the run wrote to them: edits made since cannot be told apart and are overwritten",
+        ]
+      : []),
+    ...(edited ? [`of these, ${features(edited)} ${edited === 1 ? "was" : "were"} edited after the run`] : []),
     ...(counts.delete > 0
       ? [`${features(counts.delete)} that the run created and that nothing has changed since will be deleted`]
       : []),

@@ -203,6 +203,18 @@ describe("docs/library.md", () => {
 });
 
 describe("the example of the library", () => {
+  test("runs as it stands, without TypeScript", async () => {
+    const desk = await Reader.sitDown();
+    try {
+      const block = blocksOf(readFileSync(join(root, "README.md"), "utf8")).find(({ info }) => info === "ts");
+      writeFileSync(join(desk.folder, "example.mjs"), block?.text ?? "");
+      const ran = await desk.run(`"${process.execPath}" example.mjs`);
+      expect(ran, ran.output).toMatchObject({ status: 0 });
+    } finally {
+      desk.remove();
+    }
+  });
+
   test("for conversions is of the right types, and does what it says", async () => {
     const desk = await Reader.sitDown();
     try {

@@ -8,7 +8,7 @@ import { applyPlan } from "../../src/sync/apply.js";
 import type { ApplyReport } from "../../src/sync/apply-tools.js";
 import { openBackup } from "../../src/sync/backup-reader.js";
 import { trippedGuards } from "../../src/sync/guards.js";
-import { describeRestoration, planRestoration, type Restoration } from "../../src/sync/restore.js";
+import { describeRestoration, planRestoration, type Restoration, trippedEdits } from "../../src/sync/restore.js";
 import { storeKinds } from "../service/stores.js";
 import { cutAfterCommit, roundedTo, stripped } from "../support/chaos-faults.js";
 import { RealService, type Target } from "./applying.js";
@@ -131,6 +131,62 @@ describe("what a run created", () => {
     expect(created).toBe(1);
     expect((await restore(target, backup!)).report).toMatchObject({ deleted: 1, ending: null });
     expect(await refs(target)).toEqual([0]);
+  });
+});
+
+describe("what was edited after the run", () => {
+  /** A map on which the run updated 1 and deleted 3, and kept 2. */
+  async function run(of: RealService) {
+    const target = await of.newTarget();
+    await target.put(...[1, 2, 3].map((n) => at(n, n, { ref: n, name: "old" })));
+    const { backup } = await target.sync([
+      at(1.1234567, 1, { ref: 1, name: "new" }),
+      at(2, 2, { ref: 2, name: "old" }),
+    ]);
+    return { target, backup: backup! };
+  }
+  const edit = async (target: Target, ref: number, properties: Record<string, unknown>) => {
+    const [one] = (await target.features()).filter((feature) => feature.properties.ref === ref);
+    await target.direct.update([JSON.stringify({ ...one, properties: { ref, ...properties } })], null, "edit");
+  };
+
+  test.each([
+    ["with entity tags", () => service],
+    ["without entity tags", () => withoutTags],
+    ["that shows fewer decimals", () => rounding],
+  ] as const)("is none where nobody edited: a service %s", async (_title, of) => {
+    const { target, backup } = await run(of());
+    const { made, report } = await restore(target, backup);
+    expect(made.edited).toBe(0);
+    expect(trippedEdits(made, false)).toEqual([]);
+    expect(report).toMatchObject({ updated: 1, ending: null });
+  });
+
+  test("is counted, and the restoration refused unless it is asked to overwrite", async () => {
+    const { target, backup } = await run(service);
+    await edit(target, 1, { name: "edited later" });
+    const { made } = await restore(target, backup);
+    expect(made.edited).toBe(1);
+    expect(describeRestoration(made).join("\n")).toContain("1 feature was edited after the run");
+    expect(trippedEdits(made, false)).toMatchObject([
+      { guard: "later-edits", reason: expect.stringContaining("--overwrite-edits") },
+    ]);
+    expect(trippedEdits(made, true)).toEqual([]);
+  });
+
+  test("counts what others created in place of a deleted feature", async () => {
+    const { target, backup } = await run(service);
+    await target.put(at(3, 3, { ref: 3, name: "created later" }));
+    expect((await restore(target, backup)).made.edited).toBe(1);
+  });
+
+  test("counts no feature that another edited to be as it was before the run", async () => {
+    const { target, backup } = await run(withoutTags);
+    const [one] = (await target.features()).filter((feature) => feature.properties.ref === 1);
+    const geometry = { type: "Point", coordinates: [1, 1] };
+    const text = JSON.stringify({ ...one, geometry, properties: { ref: 1, name: "old" } });
+    await target.direct.update([text], null, "edit");
+    expect((await restore(target, backup)).made.edited).toBe(0);
   });
 });
 

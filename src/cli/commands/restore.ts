@@ -5,6 +5,7 @@ import {
   comparingOptions,
   guardOptions,
   onMap,
+  overwriteEditsOption,
   refusedOption,
   sendingOptions,
   writingOptions,
@@ -17,6 +18,7 @@ export interface RestoreArguments extends RunArguments {
   readonly rejects?: string;
   readonly maxDelete?: string;
   readonly maxUpdate?: string;
+  readonly overwriteEdits?: boolean;
   readonly trustPages?: boolean;
   readonly updateWith?: string;
   readonly settle?: string;
@@ -34,6 +36,7 @@ export const restoreCommand: Command<RestoreArguments> = {
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],
     "max-update": guardOptions["max-update"],
+    ...overwriteEditsOption,
     "trust-pages": comparingOptions["trust-pages"],
     ...sendingOptions,
   }),

@@ -1,0 +1,50 @@
+/** A file that ends early: the message names `--skip-errors` only where it helps. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, expect, test } from "vitest";
+import { fault } from "../../src/errors.js";
+import { samples } from "../support/command.js";
+import { converted } from "../support/host.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+afterAll(() => scratch.remove());
+
+const failureOf = async (path: string, options: object): Promise<unknown> =>
+  converted(path, scratch.path("out.csv"), { overwrite: true, ...options }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test("of a GeoPackage, whose tables may lie in any part of the file, the whole is needed", async () => {
+  const whole = scratch.path("parks.gpkg");
+  await converted(`${samples}/parks.geojson`, whole, {});
+  const cut = scratch.path("cut.gpkg");
+  writeFileSync(cut, readFileSync(whole).subarray(0, 40_000));
+  for (const skipErrors of [false, true])
+    expect(await failureOf(cut, { skipErrors })).toMatchObject({
+      code: "input-truncated",
+      message: expect.stringMatching(/get the whole file$/),
+    });
+});
+
+test("of a Shapefile without a whole header, too", async () => {
+  const cut = scratch.path("cut.shp");
+  writeFileSync(cut, readFileSync(`${samples}/shapefile/survey.shp`).subarray(0, 60));
+  expect(await failureOf(cut, { from: "shapefile" })).toMatchObject({
+    code: "input-truncated",
+    message: expect.stringMatching(/get the whole file$/),
+  });
+});
+
+test("of a GeoJSON what is there can be read, and the advice works", async () => {
+  const cut = scratch.path("cut.geojson");
+  writeFileSync(cut, readFileSync(`${samples}/parks.geojson`).subarray(0, 3000));
+  expect(await failureOf(cut, {})).toMatchObject({ message: expect.stringContaining("--skip-errors") });
+  expect(await failureOf(cut, { skipErrors: true })).toBeNull();
+});
+
+test("an unknown reference system is replaced with --source-crs; another target does not help", () => {
+  const { message } = fault("crs-unknown", { text: "the yard" });
+  expect(message).toContain("--source-crs");
+  expect(message).not.toContain("--target-crs");
+});
