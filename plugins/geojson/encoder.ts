@@ -58,6 +58,18 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
 });
 const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
 
+/** The fields that a feature of the batch has. Fields that none has may share a column, which is looked at once. */
+function fieldsWithin({ columns }: Batch): number[] {
+  const within: number[] = [];
+  const absent = new Set<Column>();
+  for (const [f, column] of columns.entries()) {
+    if (absent.has(column)) continue;
+    if (column.presence.every((presence) => presence === Presence.absent)) absent.add(column);
+    else within.push(f);
+  }
+  return within;
+}
+
 /** Writes batches as features, one after another. */
 export class FeatureEncoder {
   private readonly out = new TextBuffer(1 << 14);
@@ -80,8 +92,9 @@ export class FeatureEncoder {
     const shapes = settings.cut ? cutAntimeridian(batch.geometry, (uncut) => this.tellUncut(uncut)) : batch.geometry;
     const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
     const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
-    const columns = batch.columns.filter((_, f) => f !== idIndex);
-    const names = batch.fields.filter((_, f) => f !== idIndex).map((field) => field.name);
+    const written = fieldsWithin(batch).filter((f) => f !== idIndex);
+    const columns = written.map((f) => batch.columns[f]!);
+    const names = written.map((f) => batch.fields[f]!.name);
     const prefixes = names.map((name) => this.prefix(name));
     this.report(columns, names);
     if (ids) this.report([ids], ["id"]);

@@ -1,4 +1,13 @@
-import { Batch, type Column, type Field, GeometryBuilder, Presence, roomFor } from "../../src/model/index.js";
+import {
+  absentColumn,
+  Batch,
+  type Column,
+  type Field,
+  type FieldType,
+  GeometryBuilder,
+  Presence,
+  roomFor,
+} from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
 import type { LayerPlan } from "./layer-survey.js";
@@ -7,7 +16,7 @@ import { FieldColumn } from "./row-columns.js";
 /** What a batch holds at most. */
 const mostRows = 1000;
 const mostPositions = 1 << 17;
-/** Rows times fields. */
+/** Rows times fields that have values in them. */
 const mostCells = 1 << 20;
 
 interface Slots {
@@ -26,11 +35,16 @@ export class FeatureBatches {
   /** By Schema, the field in which the ids are. */
   private readonly idFields: ReadonlyMap<string, string>;
   private readonly geometry = new GeometryBuilder();
-  private columns: FieldColumn[] = [];
+  /** By field; only those that a feature of the batch has. */
+  private columns: (FieldColumn | undefined)[] = [];
+  /** The fields that have columns, in the order in which they got them, and these columns. */
+  private present: number[] = [];
+  private filled: FieldColumn[] = [];
   private ids: FieldColumn | null = null;
   private readonly fid: number;
   private records: number[] = [];
-  private readonly mostRows: number;
+  /** Rows that a column has room for at first. */
+  private rows = 0;
   /** The Schema whose fields the columns have null for, where a feature says nothing. */
   private nullsOf: string | undefined;
 
@@ -40,7 +54,6 @@ export class FeatureBatches {
     fidField: string | undefined,
   ) {
     this.fields = fieldsOf(plan, fidField);
-    this.mostRows = Math.min(mostRows, Math.ceil(mostCells / this.fields.length));
     this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
     for (const [slot, { source, takes }] of plan.fields.entries()) {
       const known = this.slots.get(source) ?? { elements: -1, data: -1 };
@@ -55,7 +68,10 @@ export class FeatureBatches {
 
   private begin(): void {
     const rows = roomFor(this.fields.length);
-    this.columns = this.fields.map(({ type }) => new FieldColumn(type, rows));
+    this.columns = new Array(this.fields.length);
+    this.present = [];
+    this.filled = [];
+    this.rows = rows;
     this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type, rows);
     this.records = [];
     this.nullsOf = undefined;
@@ -63,7 +79,21 @@ export class FeatureBatches {
   }
 
   get isFull(): boolean {
-    return this.records.length >= this.mostRows || this.geometry.positionCount >= mostPositions;
+    const { length } = this.records;
+    const isWide = length * this.filled.length >= mostCells;
+    return length >= mostRows || isWide || this.geometry.positionCount >= mostPositions;
+  }
+
+  /** The column of a field, which gets none before a feature has the field: most features lack most of many fields. */
+  private column(f: number): FieldColumn {
+    const known = this.columns[f];
+    if (known) return known;
+    const made = new FieldColumn(this.fields[f]!.type, this.rows);
+    made.skip(this.records.length);
+    this.columns[f] = made;
+    this.present.push(f);
+    this.filled.push(made);
+    return made;
   }
 
   /** Adds a feature, which is record `number` of its split. */
@@ -73,23 +103,29 @@ export class FeatureBatches {
     if (this.ids && record.id !== null) {
       record.text(Source.element, "", record.id);
       this.ids.offer(record.count - 1, Source.element);
-      if (this.fid >= 0) this.columns[this.fid]!.offer(record.count - 1, Source.element);
+      if (this.fid >= 0) this.column(this.fid).offer(record.count - 1, Source.element);
       record.count--;
     }
     for (let at = 0; at < record.count; at++) this.offer(record, at);
     const { usedSchemas } = record;
     if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
-    for (let f = 0; f < this.columns.length; f++) if (!this.columns[f]!.endRow(record)) this.loseValue(f);
+    let lost: number[] | null = null;
+    for (let i = 0; i < this.filled.length; i++) {
+      if (this.filled[i]!.endRow(record)) continue;
+      lost ??= [];
+      lost.push(this.present[i]!);
+    }
+    for (const f of lost?.sort((a, b) => a - b) ?? []) this.loseValue(f);
     this.ids?.endRow(record);
     record.shapes.write(this.geometry);
     this.records.push(number);
   }
 
   private setNulls(schemas: readonly string[]): void {
-    for (const column of this.columns) column.otherwise = Presence.absent;
+    for (const column of this.filled) column.otherwise = Presence.absent;
     for (const name of schemas.flatMap((schema) => this.plan.declared.get(schema) ?? [])) {
       const slot = this.slots.get(name)?.data ?? -1;
-      if (slot >= 0) this.columns[slot]!.otherwise = Presence.null;
+      if (slot >= 0) this.column(slot).otherwise = Presence.null;
     }
     this.nullsOf = schemas.length === 1 ? schemas[0] : undefined;
   }
@@ -99,7 +135,7 @@ export class FeatureBatches {
     const source = record.sources[at]!;
     if (source === Source.data && this.idFields.size > 0 && this.idFields.get(record.schemas[at]!) === name) {
       this.ids?.offer(at, Source.style);
-      if (this.fid >= 0) this.columns[this.fid]!.offer(at, Source.style);
+      if (this.fid >= 0) this.column(this.fid).offer(at, Source.style);
       return;
     }
     // Features mostly say the same things in the same order.
@@ -108,7 +144,7 @@ export class FeatureBatches {
     this.lastSlots[at] = slots;
     const slot = source === Source.data ? slots?.data : slots?.elements;
     if (slot === undefined || slot < 0) return;
-    const other = this.columns[slot]!.offer(at, source);
+    const other = this.column(slot).offer(at, source);
     if (other < 0 || source === Source.style || record.sources[other] !== source) return;
     if (record.textAt(other) === record.textAt(at)) return;
     this.context.lose("value-repeated", name, `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`);
@@ -139,9 +175,17 @@ export class FeatureBatches {
   }
 
   private finishColumns(): Column[] {
-    const finished = this.columns.map((column) => column.finish());
+    const { columns, records } = this;
+    const absent = new Map<FieldType, Column>();
+    const absentOf = (type: FieldType): Column => {
+      const known = absent.get(type) ?? absentColumn(type, records.length);
+      absent.set(type, known);
+      return known;
+    };
     this.columns = [];
-    return finished;
+    this.present = [];
+    this.filled = [];
+    return this.fields.map(({ type }, f) => columns[f]?.finish() ?? absentOf(type));
   }
 }
 

@@ -112,6 +112,11 @@ export class FieldColumn {
     return true;
   }
 
+  /** Adds rows before the first that has the field. */
+  skip(rows: number): void {
+    for (let row = 0; row < rows; row++) this.builder.pushNull(Presence.absent);
+  }
+
   finish(): Column {
     return this.builder.finish();
   }
