@@ -1,4 +1,5 @@
 /** /api: the features of maps, and maps. */
+import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import compress from "@fastify/compress";
 import cors from "@fastify/cors";
@@ -6,7 +7,9 @@ import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { authenticate, bearerOf, limited, ownerOnly } from "./auth/bearer.js";
 import { readJson } from "./body.js";
+import type { ByteBudget } from "./byte-budget.js";
 import { gzipTag } from "./conditions.js";
+import { type PageBodies, whenClosed } from "./features/page-bodies.js";
 import { readingRoutes } from "./features/reading.js";
 import { writingRoutes } from "./features/writing.js";
 import { mapRoutes } from "./maps.js";
@@ -15,9 +18,18 @@ import type { Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
 import { validatorCompiler } from "./validation.js";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of a request with a body. */
+    response: ServerResponse | null;
+  }
+}
+
 export interface ApiOptions {
   readonly store: Store;
   readonly settings: Settings;
+  readonly bodies: PageBodies;
+  readonly memory: ByteBudget;
   readonly publicUrl: string | null;
   readonly now: () => number;
   readonly notFound: (request: FastifyRequest) => Error;
@@ -37,7 +49,7 @@ const exposed = [
 ];
 
 export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
-  const { store, settings, publicUrl, now, notFound } = options;
+  const { store, settings, bodies, memory, publicUrl, now, notFound } = options;
   scope.setValidatorCompiler(validatorCompiler);
   // Answers are made to fit; the schemas of answers are for readers.
   scope.setSerializerCompiler(() => JSON.stringify);
@@ -49,7 +61,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   });
   await compressAnswers(scope, settings);
   await scope.register(rateLimit, { global: false });
-  takeJson(scope, settings);
+  takeJson(scope, settings, memory);
   scope.setNotFoundHandler((request) => {
     throw notFound(request);
   });
@@ -63,7 +75,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const counted = limited("account", check);
   const readers = [known, counted];
   const owners = [known, ownerOnly, counted];
-  readingRoutes(scope, { store, publicUrl, admit: readers });
+  readingRoutes(scope, { bodies, publicUrl, admit: readers });
   writingRoutes(scope, { store, now, admit: owners });
   mapRoutes(scope, { store, publicUrl, now, readers, owners });
 }
@@ -104,13 +116,33 @@ async function discard(stream: Readable, most: number): Promise<void> {
   }
 }
 
-function takeJson(scope: FastifyInstance, settings: Settings): void {
+/** What a body takes of memory, as a multiple of its bytes: itself, its text, and what is written of it. */
+const timesInMemory = 4;
+/** How much larger a body is thought to be than it is when compressed; at most as large as one may be. */
+const timesInflated = 10;
+/** Milliseconds that a request waits for room, with its body not yet read. */
+const patience = 20_000;
+
+/** What a body will need, as its headers say; as much as one may need where they do not. */
+function bytesInMemory({ headers }: FastifyRequest, { bodyBytes }: Settings): number {
+  const length = Number(headers["content-length"] ?? bodyBytes);
+  const inflated = headers["content-encoding"] === undefined ? length : length * timesInflated;
+  return timesInMemory * Math.min(inflated, bodyBytes);
+}
+
+function takeJson(scope: FastifyInstance, settings: Settings, memory: ByteBudget): void {
   scope.removeAllContentTypeParsers();
+  scope.addHook("preParsing", async (request, reply, payload) => {
+    request.response = reply.raw;
+    return payload;
+  });
   scope.addContentTypeParser("*", async (request: FastifyRequest, stream: Readable) => {
     if (request.is404) return undefined;
     // Who sends too much gets an answer: the connection outlives the reading.
     const chunks = stream.iterator({ destroyOnReturn: false });
     try {
+      const release = await memory.wait(bearerOf(request).account, bytesInMemory(request, settings), patience);
+      whenClosed(request.response!, release);
       const { bytes, json } = await readJson(request.headers, chunks, settings);
       request.bytes = bytes;
       return json;

@@ -1,12 +1,15 @@
 /** The service as a function of its store: everything but listening, so that tests need no port. */
+import { tmpdir } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
 import { basePath, belowPath, withoutLastSlash } from "./address.js";
 import { api } from "./api.js";
 import { refuseOtherMethods, tokenEndpoint } from "./auth/token-endpoint.js";
+import { type Budgets, newBudgets } from "./byte-budget.js";
 import { answerClientErrors } from "./client-errors.js";
 import { ConnectionGuard } from "./connections.js";
 import { asProblem, handleErrors, sendProblem } from "./errors.js";
+import { PageBodies } from "./features/page-bodies.js";
 import { rememberPaths } from "./known-paths.js";
 import { newId } from "./new-id.js";
 import { describeRoutes, serveDescription } from "./openapi.js";
@@ -21,6 +24,10 @@ export interface AppDependencies {
   readonly onConnectionClosed?: () => void;
   readonly store: Store;
   readonly settings?: Partial<Settings>;
+  /** Where pages over 1 MiB are while they are read; the system's folder for temporary files by default. */
+  readonly spoolFolder?: string;
+  /** Of memory and of the spool folder, where somebody else looks at them, too. */
+  readonly budgets?: Budgets;
   /**
    * As clients see it, behind a proxy: `https://maps.example.org`, or `https://example.org/maps` where the proxy passes
    * paths on as they come. Else what each request says.
@@ -38,6 +45,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, now = Date.now } = dependencies;
   const publicUrl = dependencies.publicUrl?.replace(/\/+$/, "") ?? null;
   const settings = { ...defaultSettings, ...dependencies.settings };
+  const budgets = dependencies.budgets ?? newBudgets(settings);
+  const bodies = new PageBodies({ store, folder: dependencies.spoolFolder ?? tmpdir(), ...budgets });
   const app = fastify(serverOptions(dependencies, settings, basePath(publicUrl))) as unknown as FastifyInstance;
   const notFound = rememberPaths(app);
   handleErrors(app);
@@ -46,7 +55,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const guard = new ConnectionGuard(settings);
   if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
   guard.watch(app);
-  const pages = makePages({ store, settings, publicUrl, now, markSignedIn: (request) => guard.markSignedIn(request) });
+  const markSignedIn: ConnectionGuard["markSignedIn"] = (request) => guard.markSignedIn(request);
+  const pages = makePages({ store, bodies, settings, publicUrl, now, markSignedIn });
   app.setNotFoundHandler((request, reply) => {
     const refused = refuseOtherMethods(request, reply);
     if (refused) return refused;
@@ -57,6 +67,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
   app.decorateRequest("bytes", null);
+  app.decorateRequest("response", null);
   // Before the body arrives, which may take long.
   app.addHook("preParsing", async (request, _reply, payload) => {
     if (request.bearer) guard.markSignedIn(request);
@@ -69,7 +80,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   });
   describeRoutes(app, { publicUrl });
   app.register(tokenEndpoint, { store, settings, publicUrl, now });
-  app.register(api, { prefix: "/api", store, settings, publicUrl, now, notFound });
+  const { memory } = budgets;
+  app.register(api, { prefix: "/api", store, settings, bodies, memory, publicUrl, now, notFound });
   app.register(async (scope) => serveDescription(scope));
   app.register(pages.register);
   return app;

@@ -42,7 +42,8 @@ export function sendProblem(reply: FastifyReply, found: Problem): FastifyReply {
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const found = asProblem(error, request);
-    if (found.statusCode >= 500) request.log.error({ err: error }, found.message);
+    // A crowd is no fault of the service: the line of the request and the metrics show it.
+    if (found.statusCode >= 500 && found.code !== "overloaded") request.log.error({ err: error }, found.message);
     return sendProblem(reply, found);
   });
 }

@@ -44,8 +44,11 @@ export async function openExistingStore(location: StoreLocation): Promise<Store>
   return openStore(location);
 }
 
-/** What is in it is for the service alone: password hashes, people's addresses. */
-function prepareFolder(path: string): void {
+/**
+ * Makes a folder where there is none. What is in it is for the service alone: password hashes, people's addresses.
+ * @throws folder-unwritable
+ */
+export function prepareFolder(path: string): void {
   try {
     makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);

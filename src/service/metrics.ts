@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Budgets, ByteBudget } from "./byte-budget.js";
 import { aroundCalls, type Call } from "./store/calls.js";
 import type { Store } from "./store/contract.js";
 import type { KeyNews } from "./store/reading-keys.js";
@@ -37,6 +38,18 @@ export class Metrics {
     help: "Connections closed because more arrived than the limits allow",
     registers: [this.registry],
   });
+  private readonly held: Gauge & { collect?: () => void } = new Gauge({
+    name: "geoferry_budget_bytes",
+    help: "Bytes that requests hold: of memory (memoryBytes), and of large pages on the disk (spoolBytes)",
+    labelNames: ["budget"],
+    registers: [this.registry],
+  });
+  private readonly refusals = new Counter({
+    name: "geoferry_budget_refusals_total",
+    help: "Requests that were answered 503 because there was no room in memory or on the disk for large pages",
+    labelNames: ["budget"],
+    registers: [this.registry],
+  });
 
   private readonly keyReadings = new Gauge({
     name: "geoferry_key_readings_in_progress",
@@ -65,6 +78,18 @@ export class Metrics {
     if (ended) this.mapsRead.delete(map);
     else this.mapsRead.add(map);
     this.keyReadings.set(this.mapsRead.size);
+  }
+
+  /** Shows what requests hold of memory and of the spool folder, and how many found no room. */
+  watchBudgets(budgets: Budgets): void {
+    for (const [budget, of] of Object.entries(budgets) as [keyof Budgets, ByteBudget][]) {
+      of.onRefused = () => this.refusals.inc({ budget });
+      this.refusals.inc({ budget }, 0);
+    }
+    const { held } = this;
+    held.collect = () => {
+      for (const [budget, { used }] of Object.entries(budgets)) held.set({ budget }, used);
+    };
   }
 
   countClosedConnection(): void {

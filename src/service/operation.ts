@@ -37,6 +37,7 @@ const phrases: Readonly<Record<number, string>> = {
   415: "Not JSON",
   422: "Read, but not what is expected; nothing was changed",
   429: "Too many requests",
+  503: "Not possible now",
 };
 
 export function operation(of: Operation): FastifySchema {

@@ -99,6 +99,10 @@ export const problems = {
     507,
     "The disk of the service's database is full: nothing of this request was written. Reading goes on; whoever runs the service must make room.",
   ),
+  overloaded: plain(
+    503,
+    "The service has as much under way as its memory and its disk allow. Nothing was done: send the request again after the seconds in Retry-After.",
+  ),
   "store-unavailable": plain(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, Entry<never>>>;
 

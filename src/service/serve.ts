@@ -1,12 +1,14 @@
 /** The service as a process: opens its store, listens, looks after itself, and ends without losing what it was asked. */
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import type { Server as TlsServer } from "node:tls";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { version } from "../version.js";
 import { buildApp } from "./app.js";
+import { newBudgets } from "./byte-budget.js";
 import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
 import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
-import { openStore, type StoreLocation } from "./location.js";
+import { openStore, prepareFolder, type StoreLocation } from "./location.js";
 import { type LogLevel, type LogTarget, loggerOptions, logKeys, logRequests, logThreadEnd } from "./logs.js";
 import { Metrics } from "./metrics.js";
 import { newSetupLink } from "./pages/set-up.js";
@@ -18,6 +20,8 @@ import { tracedStore, traceRequests } from "./traces.js";
 
 export interface ServiceOptions {
   readonly store: StoreLocation;
+  /** Folder of pages over 1 MiB while they are read; null for that of the data, or the system's temporary one. */
+  readonly spoolFolder: string | null;
   /** A name or an IP address of this machine. */
   readonly host: string;
   /** 0 takes one that is free. */
@@ -56,6 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   checkAddress(host, tls !== null, options.insecureHttp);
   checkProxies(options.trustProxy);
   const certificate = tls && readCertificate(tls, Date.now());
+  const spoolFolder = spoolFolderOf(options);
   const metrics = new Metrics(version);
   let log: FastifyBaseLogger | undefined;
   const opened = await openStore(options.store, {
@@ -67,10 +72,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const store = metrics.timed(tracedStore(opened));
   const settings = { ...defaultSettings, ...options.settings };
+  const budgets = newBudgets(settings);
+  metrics.watchBudgets(budgets);
   let ending = false;
   const app = buildApp({
     store,
     settings,
+    spoolFolder,
+    budgets,
     publicUrl,
     onConnectionClosed: () => metrics.countClosedConnection(),
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -107,6 +116,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await store[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** @throws folder-unwritable */
+function spoolFolderOf({ store, spoolFolder }: ServiceOptions): string {
+  const folder = spoolFolder ?? (store.kind === "folder" ? store.path : tmpdir());
+  prepareFolder(folder);
+  return folder;
 }
 
 /** @returns the address, where programs of this machine reach it */

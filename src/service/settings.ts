@@ -36,6 +36,10 @@ export interface Settings {
   readonly connections: number;
   /** Connections at a time from one address that is no trusted proxy. */
   readonly connectionsPerAddress: number;
+  /** Bytes of bodies and pages that are in memory at once; a body counts four times, for what is made of it. */
+  readonly memoryBytes: number;
+  /** Bytes of pages over 1 MiB that are on the disk at once, for as long as somebody reads them. */
+  readonly spoolBytes: number;
   /** Seconds that requests have to end when the service ends. */
   readonly endSeconds: number;
 }
@@ -59,6 +63,8 @@ export const defaultSettings: Settings = {
   gzipBytes: 1024,
   connections: 4096,
   connectionsPerAddress: 1024,
+  memoryBytes: 256 * 1024 * 1024,
+  spoolBytes: 2 * 1024 * 1024 * 1024,
   endSeconds: 25,
 };
 
@@ -69,6 +75,8 @@ export const defaultSettings: Settings = {
 const greatest: Partial<Settings> = {
   bodyBytes: 2 ** 28,
   bodyDepth: 1000,
+  memoryBytes: Number.MAX_SAFE_INTEGER,
+  spoolBytes: Number.MAX_SAFE_INTEGER,
   headerSeconds: 2_147_483,
   requestSeconds: 2_147_483,
   sendSeconds: 2_147_483,

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { buildApp } from "../../src/service/app.js";
 import { createCredential } from "../../src/service/auth/credentials.js";
 import { hashSecret, newSecret } from "../../src/service/auth/secrets.js";
-import type { Settings } from "../../src/service/settings.js";
+import { type Budgets, newBudgets } from "../../src/service/byte-budget.js";
+import { defaultSettings, type Settings } from "../../src/service/settings.js";
 import type { Store } from "../../src/service/store/contract.js";
 import { storeKinds } from "./stores.js";
 
@@ -67,6 +68,7 @@ export class Service {
   constructor(
     readonly store: Store,
     readonly app: FastifyInstance,
+    readonly budgets: Budgets = newBudgets(defaultSettings),
   ) {}
 
   async begin(): Promise<void> {
@@ -169,8 +171,9 @@ export function onEveryStore(describeIt: (service: () => Service) => void, setti
 
     beforeAll(async () => {
       const opened = await open();
-      const app = buildApp({ store: opened.store, settings, now: () => service.now });
-      service = new Service(opened.store, app);
+      const budgets = newBudgets({ ...defaultSettings, ...settings });
+      const app = buildApp({ store: opened.store, settings, budgets, now: () => service.now });
+      service = new Service(opened.store, app, budgets);
       close = async () => {
         await app.close();
         await opened.close();

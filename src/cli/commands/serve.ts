@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { fault } from "../../errors.js";
 import type { Service, ServiceOptions } from "../../service/serve.js";
 import type { Settings } from "../../service/settings.js";
@@ -16,6 +17,7 @@ export interface ServeArguments extends StoreArguments {
   readonly publicUrl?: string;
   readonly trustProxy?: string;
   readonly insecureHttp?: boolean;
+  readonly spool?: string;
   readonly limit?: readonly string[];
   readonly auditDays?: string;
   readonly logLevel?: string;
@@ -43,6 +45,11 @@ export const serveCommand: Command<ServeArguments> = {
     },
     "insecure-http": { type: "boolean", describe: "Let others reach it without https" },
     limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
+    spool: {
+      ...file,
+      describe: "Folder for pages over 1 MiB while they are read",
+      defaultDescription: "that of the data; with --database the system's temporary folder",
+    },
     "audit-days": {
       ...text,
       describe: "Days that entries of the audit log are kept; 0 for ever",
@@ -99,6 +106,7 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
   const port = portNumber("--port", args.port) ?? 8080;
   return {
     store: storeLocation(args, process.env),
+    spoolFolder: args.spool === undefined ? null : resolve(args.spool),
     host: args.host ?? "127.0.0.1",
     port,
     tls: tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey },

@@ -3,15 +3,16 @@ import type { FastifyInstance, onRequestAsyncHookHandler } from "fastify";
 import type { Static } from "typebox";
 import { pageSize } from "../../remote/wire.js";
 import { baseUrl } from "../address.js";
-import { mapOf } from "../auth/bearer.js";
+import { bearerOf, mapOf } from "../auth/bearer.js";
 import { allowedVersions, checkVersion, entityTag, isKnown } from "../conditions.js";
 import { operation } from "../operation.js";
 import { problem } from "../problems.js";
-import type { FeatureStore, Page, PageQuestion } from "../store/contract.js";
+import type { PageFacts, PageQuestion } from "../store/contract.js";
+import { type Frame, type PageBodies, releaseAfter, sendPage } from "./page-bodies.js";
 import * as schemas from "./schemas.js";
 
 export interface ReadingRoutes {
-  readonly store: Pick<FeatureStore, "page">;
+  readonly bodies: PageBodies;
   readonly publicUrl: string | null;
   /** Hooks for who reads. */
   readonly admit: readonly onRequestAsyncHookHandler[];
@@ -19,7 +20,7 @@ export interface ReadingRoutes {
 
 type Query = Static<typeof schemas.PageQuery>;
 
-export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit }: ReadingRoutes): void {
+export function readingRoutes(scope: FastifyInstance, { bodies, publicUrl, admit }: ReadingRoutes): void {
   scope.get<{ Querystring: Query }>("/v1/maps/:mapId/features", {
     onRequest: [...admit],
     schema: operation({
@@ -30,7 +31,7 @@ export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit 
       querystring: schemas.PageQuery,
       headers: schemas.ReadHeaders,
       answers: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
-      problems: [400, 401, 404, 412, 429],
+      problems: [400, 401, 404, 412, 429, 503],
     }),
     handler: async (request, reply) => {
       const { id, version } = mapOf(request);
@@ -40,12 +41,14 @@ export function readingRoutes(scope: FastifyInstance, { store, publicUrl, admit 
       if (isKnown(request.headers["if-none-match"], version)) {
         return reply.code(304).header("etag", entityTag(version)).send();
       }
-      const page = await store.page(question);
+      const page = await bodies.read(question, bearerOf(request).account, request.method, frame);
       if (!page) throw problem("map-not-found", {});
+      releaseAfter(reply, page);
       reply.header("etag", entityTag(page.version));
       if (page.more)
         reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
-      return reply.type("application/geo+json").send(collectionOf(page));
+      reply.type("application/geo+json");
+      return sendPage(reply, page);
     },
   });
 }
@@ -60,11 +63,8 @@ function pageQuestion(map: string, { page, per_page: size = pageSize.default, af
 }
 
 /** RFC 8288. By the place of the last feature: no feature is missed or seen twice where others come and go. */
-const nextLink = (address: string, { last }: Page, { size }: PageQuestion): string =>
+const nextLink = (address: string, { last }: PageFacts, { size }: PageQuestion): string =>
   `<${address}?after=${last}&per_page=${size}>; rel="next"`;
 
-const head = Buffer.from('{"type":"FeatureCollection","features":[');
 const tail = Buffer.from("]}");
-
-/** The store's bytes as they are. */
-const collectionOf = ({ text }: Page): Buffer => Buffer.concat([head, text, tail]);
+const frame: Frame = { head: Buffer.from('{"type":"FeatureCollection","features":['), tail: () => tail };

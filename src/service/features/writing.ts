@@ -56,7 +56,7 @@ const writes: Readonly<Record<"POST" | "PUT" | "PATCH" | "DELETE", Write>> = {
     kind: () => "delete",
   },
 };
-const problems = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429];
+const problems = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503];
 const done = { schema: schemas.OperationResult };
 
 const preValidation = async (request: FastifyRequest) => checkPrecondition(request);

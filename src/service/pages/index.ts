@@ -3,6 +3,7 @@ import compress from "@fastify/compress";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { basePath } from "../address.js";
 import { Attempts } from "../auth/attempts.js";
+import { type PageBodies, releaseAfter, sendPage } from "../features/page-bodies.js";
 import type { Settings } from "../settings.js";
 import type { Store } from "../store/contract.js";
 import { Assets } from "./assets.js";
@@ -21,6 +22,7 @@ import { type Answer, type Route, redirect, type Site } from "./visit.js";
 
 export interface PagesOptions {
   readonly store: Store;
+  readonly bodies: PageBodies;
   readonly settings: Settings;
   readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
@@ -59,10 +61,10 @@ export interface Pages {
 }
 
 /** Reads what pages load, once. */
-export function makePages({ store, settings, publicUrl, now, markSignedIn }: PagesOptions): Pages {
+export function makePages({ store, bodies, settings, publicUrl, now, markSignedIn }: PagesOptions): Pages {
   const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
   const attempts = new Attempts(store, settings, now);
-  const site: Site = { store, assets: new Assets(), now, publicUrl, sessions, attempts };
+  const site: Site = { store, bodies, assets: new Assets(), now, publicUrl, sessions, attempts };
   return {
     register: (app) => register(app, site, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
@@ -128,7 +130,10 @@ function send(reply: FastifyReply, visit: BrowserVisit, answer: Answer): Fastify
   reply.header("cache-control", "no-store");
   // What was said once is taken away; data for a script says nothing.
   const said = visit.notice === null ? undefined : null;
-  if (answer.kind === "data") return reply.type("application/json").send(answer.bytes);
+  if (answer.kind === "data") {
+    releaseAfter(reply, answer.page);
+    return sendPage(reply.type("application/json"), answer.page);
+  }
   if (answer.kind === "redirect") {
     return reply
       .header("set-cookie", visit.cookies(answer.notice))

@@ -1,4 +1,5 @@
 /** The features of a map for the script that draws it. */
+import type { Frame } from "../features/page-bodies.js";
 import { badRequest, notFound } from "./faults.js";
 import { readableMap } from "./map-access.js";
 import type { Data, VisitOfMember } from "./visit.js";
@@ -12,9 +13,13 @@ export async function mapFeatures(visit: VisitOfMember): Promise<Data> {
   const after = visit.query.get("after");
   if (after !== null && !/^\d{1,15}$/.test(after)) throw badRequest("The place to go on behind is not a number.");
   const start = after === null ? { page: 1 } : { after: Number(after) };
-  const page = await visit.site.store.page({ map: map.id, size: featuresAtOnce, ...start });
+  const question = { map: map.id, size: featuresAtOnce, ...start };
+  const page = await visit.site.bodies.read(question, visit.visitor.account, "GET", frame);
   if (page === null) throw notFound();
-  const tail = `],"last":${page.last},"more":${page.more}}`;
-  const bytes = Buffer.concat([Buffer.from('{"type":"FeatureCollection","features":['), page.text, Buffer.from(tail)]);
-  return { kind: "data", bytes };
+  return { kind: "data", page };
 }
+
+const frame: Frame = {
+  head: Buffer.from('{"type":"FeatureCollection","features":['),
+  tail: ({ last, more }) => Buffer.from(`],"last":${last},"more":${more}}`),
+};

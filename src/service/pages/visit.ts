@@ -1,6 +1,7 @@
 /** A request to a page, and what a page answers. Nothing here knows the server that carries both. */
 import type { Attempts } from "../auth/attempts.js";
 import type { SessionLimits } from "../auth/sessions.js";
+import type { PageBodies, PageBody } from "../features/page-bodies.js";
 import type { Doing } from "../map-changes.js";
 import type { Store } from "../store/contract.js";
 import type { Assets } from "./assets.js";
@@ -10,6 +11,7 @@ import type { Notice } from "./notice.js";
 /** What all pages share. */
 export interface Site {
   readonly store: Store;
+  readonly bodies: PageBodies;
   readonly assets: Assets;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -77,7 +79,7 @@ export interface Redirect {
 /** JSON for the map's script. */
 export interface Data {
   readonly kind: "data";
-  readonly bytes: Uint8Array;
+  readonly page: PageBody;
 }
 
 export type Answer = Page | Redirect | Data;

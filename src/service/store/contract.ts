@@ -157,13 +157,13 @@ export interface Access {
 
 // ---- features -------------------------------------------------------------------------------------------------------
 
-/**
- * Features of a page, in the order of their creation. `text` is UTF-8: the features as JSON objects with `type`, `id`,
- * `geometry`, `properties` in this order, a comma between two, nothing before or behind.
- */
-export interface Page {
-  readonly text: Uint8Array;
+/** A page without the texts of its features. */
+export interface PageFacts {
   readonly count: number;
+  /** Of the text. */
+  readonly bytes: number;
+  /** `after: first - 1` asks for the same page again; null where the page is empty. */
+  readonly first: number | null;
   /** For `after`, to go on behind the last feature; null where the page is empty. */
   readonly last: number | null;
   /** Whether there are features behind it. */
@@ -173,11 +173,25 @@ export interface Page {
   readonly version: string;
 }
 
+/**
+ * Features of a page, in the order of their creation. `text` is UTF-8: the features as JSON objects with `type`, `id`,
+ * `geometry`, `properties` in this order, a comma between two, nothing before or behind. Empty where it has more bytes
+ * than the question's `most`.
+ */
+export interface Page extends PageFacts {
+  readonly text: Uint8Array;
+}
+
 /** Which features: a page by its number, from 1 on, or those behind a place that an earlier page gave as its `last`. */
-export type PageQuestion = { readonly map: string; readonly size: number } & (
-  | { readonly page: number; readonly after?: undefined }
-  | { readonly after: number; readonly page?: undefined }
-);
+export type PageQuestion = {
+  readonly map: string;
+  readonly size: number;
+  /** Bytes of the text that comes with the page at most, all of it by default; `spool` writes a larger one to a file. */
+  readonly most?: number;
+} & ({ readonly page: number; readonly after?: undefined } | { readonly after: number; readonly page?: undefined });
+
+/** The features behind a place, and the bytes that their text may have. */
+export type SpoolQuestion = Readonly<Record<"size" | "after" | "most", number>> & { readonly map: string };
 
 /**
  * - `create`: every feature is new (POST);
@@ -282,6 +296,13 @@ export interface FeatureStore {
    * @throws bad-query of the service's problems where its features are too large together
    */
   page(question: PageQuestion): Promise<Page | null>;
+  /**
+   * Writes the text of a page to a file, from its beginning, a piece after the other and all of one state; nothing
+   * where it has more than `most` bytes, or no feature. Null where there is no such map.
+   * @param file number of an open file of this process
+   * @throws disk-full of the service's problems where the file's disk is full
+   */
+  spool(question: SpoolQuestion, file: number): Promise<PageFacts | null>;
   /** One transaction; writes to one map are serial. What it reported survives the loss of power. */
   write(request: WriteRequest): Promise<WriteOutcome>;
 }

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pLimit from "p-limit";
 import pg from "pg";
 import { Problem } from "../../problems.js";
 import { canBeRepeated, toldBy, unavailable } from "./failures.js";
 import { Turns } from "./turns.js";
 
-/** Connections of a process at most: for what is one statement, and for transactions, which may wait for a map. */
-const connections = { statements: 8, transactions: 8 } as const;
+/**
+ * Connections of a process at most: for what is one statement, for transactions, which may wait for a map, and for pages
+ * that are written to files.
+ */
+const connections = { statements: 8, transactions: 8, snapshots: 2 } as const;
 
 /** Milliseconds. */
 const patience = {
@@ -66,7 +70,11 @@ const settings = {
  * Statements on lists are planned each time, with what the tables are by then: a plan that was made when they were empty
  * need not suit. The others have one plan.
  */
-const planning = { statements: "'force_generic_plan'", transactions: "'force_custom_plan'" } as const;
+const planning = {
+  statements: "'force_generic_plan'",
+  transactions: "'force_custom_plan'",
+  snapshots: "'force_generic_plan'",
+} as const;
 
 async function prepareConnection(client: pg.ClientBase, use: keyof typeof planning): Promise<void> {
   // One that breaks between two statements tells so with the next: without a listener it would end the process.
@@ -78,6 +86,8 @@ async function prepareConnection(client: pg.ClientBase, use: keyof typeof planni
 export class Database implements Session {
   private readonly statements: pg.Pool;
   private readonly transactions: pg.Pool;
+  private readonly snapshots: pg.Pool;
+  private readonly snapshotTurns = pLimit(connections.snapshots);
   private readonly turns = new Turns();
   private readonly underWay = new Set<Promise<unknown>>();
   private closed = false;
@@ -102,6 +112,7 @@ export class Database implements Session {
     };
     this.statements = pool("statements");
     this.transactions = pool("transactions");
+    this.snapshots = pool("snapshots");
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
@@ -129,10 +140,20 @@ export class Database implements Session {
     return this.counted(() => this.turns.take(turn, () => repeated(() => this.transactionOnce(work))), true);
   }
 
-  private async transactionOnce<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await connected(this.transactions);
+  /** Statements that all see one state of the database, and only read. Others wait while as many are under way as may. */
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    return this.counted(() => this.snapshotTurns(() => this.transactionOnce(work, this.snapshots, begin)), false);
+  }
+
+  private async transactionOnce<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    pool = this.transactions,
+    begin = "BEGIN",
+  ): Promise<T> {
+    const client = await connected(pool);
     return using(client, async () => {
-      await query(client, "BEGIN");
+      await query(client, begin);
       const answer = await work(transactionOn(client));
       const { command } = await query(client, "COMMIT");
       if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
@@ -161,7 +182,7 @@ export class Database implements Session {
     if (this.closed) return;
     this.closed = true;
     await Promise.allSettled(this.underWay);
-    await Promise.all([this.statements.end(), this.transactions.end()]);
+    await Promise.all([this.statements.end(), this.transactions.end(), this.snapshots.end()]);
   }
 }
 

@@ -12,6 +12,7 @@ import { migrate } from "./migrations.js";
 import { openingFault } from "./opening-fault.js";
 import { readPage } from "./pages.js";
 import { peopleStore } from "./people.js";
+import { spoolPage } from "./spool.js";
 import { writeTransaction } from "./write-transaction.js";
 
 /** Other writes to the map wait for a step; those to other maps do not. */
@@ -44,6 +45,7 @@ export async function openPostgresStore(
     ...peopleStore(db),
     ...mapStore(db),
     page: (question) => readPage(db, question),
+    spool: (question, file) => spoolPage(db, question, file),
     write: (request) =>
       inFlight.alone(request, () => keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request)))),
     ping: async () => {

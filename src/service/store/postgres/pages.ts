@@ -1,7 +1,7 @@
 import { bucketBits } from "../buckets.js";
-import type { Page, PageQuestion } from "../contract.js";
+import type { Page, PageFacts, PageQuestion } from "../contract.js";
 import { bytesAround, mostPageBytes, pageTooLarge } from "../page-limit.js";
-import type { Database } from "./database.js";
+import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
 
 const map = "(SELECT number FROM the_map)";
@@ -32,6 +32,11 @@ const startOfPage = `
   )`;
 const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
 
+/** SQL for a feature as it goes out. */
+export const featureText = `'{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}'`;
+/** SQL for its bytes, with a comma. */
+export const featureBytes = `octet_length(geometry)::bigint + octet_length(properties) + ${bytesAround}`;
+
 /**
  * One statement sees one state of the map: its revision, its counts and its features. The server puts the text together
  * from the texts that are stored, so that no JSON is parsed and no feature becomes an object. It measures first, and
@@ -41,33 +46,42 @@ const statement = (start: string): string => `
   WITH the_map AS (SELECT number, revision, version FROM maps WHERE id = $1),
   ${start},
   page AS (
-    SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, sum(bytes) AS bytes FROM (
-      SELECT seq, octet_length(geometry)::bigint + octet_length(properties) AS bytes FROM features
+    SELECT count(*) AS count, min(seq) AS first, max(seq) AS last, coalesce(sum(bytes) - 1, 0)::bigint AS bytes FROM (
+      SELECT seq, ${featureBytes} AS bytes FROM features
       WHERE map = ${map} AND seq >= (SELECT seq FROM start) ORDER BY seq LIMIT $3
     ) AS lengths
   )
-  SELECT CASE WHEN bytes + count * ${bytesAround} - 1 <= ${mostPageBytes} THEN (
-      SELECT string_agg(
-        '{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}', ','
-        ORDER BY seq
-      ) FROM features WHERE map = ${map} AND seq BETWEEN page.first AND page.last
-    ) END AS text, count, last, revision, version,
+  SELECT CASE WHEN bytes <= $4 THEN (
+      SELECT string_agg(${featureText}, ',' ORDER BY seq)
+      FROM features WHERE map = ${map} AND seq BETWEEN page.first AND page.last
+    ) END AS text, count, bytes, first, last, revision, version,
     (SELECT seq FROM features WHERE map = ${map} AND seq > page.last ORDER BY seq LIMIT 1) IS NOT NULL AS more
   FROM the_map, page`;
 
 const byNumber = statement(startOfPage);
 const byPlace = statement(startBehind);
 
-/** @throws bad-query where the page's features together are too large */
-export async function readPage(db: Database, { map: id, size, page, after }: PageQuestion): Promise<Page | null> {
+interface Found extends PageFacts {
+  /** Null where there is none, or where it has too many bytes. */
+  readonly text: string | null;
+}
+
+export async function find(db: Session, { map: id, size, page, after, most }: PageQuestion): Promise<Found | null> {
   const start = after ?? (page - 1) * size;
-  const [found] = await db.rows<Omit<Page, "text"> & { text: string | null }>(
+  const [found] = await db.rows<Found>(
     after === undefined ? byNumber : byPlace,
     uuid(id),
     Math.min(start, Number.MAX_SAFE_INTEGER),
     size,
+    Math.min(most ?? mostPageBytes, mostPageBytes),
   );
+  return found ?? null;
+}
+
+/** @throws bad-query where the page's features together are too large */
+export async function readPage(db: Database, question: PageQuestion): Promise<Page | null> {
+  const found = await find(db, question);
   if (!found) return null;
-  if (found.text === null && found.count > 0) throw pageTooLarge(size);
+  if (found.bytes > mostPageBytes) throw pageTooLarge(question.size);
   return { ...found, text: Buffer.from(found.text ?? "", "utf8") };
 }

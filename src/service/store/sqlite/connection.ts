@@ -5,8 +5,8 @@ import { migrate } from "./migrations.js";
 
 /** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
 const patience = 30_000;
-/** Kilobytes of pages that a connection keeps. */
-const cache = 64 * 1024;
+/** Kilobytes of pages that a connection keeps; what is written to a file is read once. */
+const cache = { writer: 64 * 1024, reader: 64 * 1024, spooler: 2 * 1024 } as const;
 /** Pages of the log after which it is carried over: many writes to a page are one then. */
 const logPages = 4000;
 /** Bytes of the log that are kept for the next writes once a great one has passed. */
@@ -51,12 +51,12 @@ export class Connection {
 }
 
 /** @throws SqliteError, store-foreign where it is no database, and what `migrate` throws */
-export function connect(path: string, role: "writer" | "reader"): Connection {
+export function connect(path: string, role: keyof typeof cache): Connection {
   // Passwords' hashes and people's addresses: for nobody else. Its journals get the same rights from SQLite.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
-  const database = new Sqlite(path, { readonly: role === "reader", fileMustExist: true, timeout: patience });
+  const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: patience });
   try {
-    database.pragma(`cache_size = -${cache}`);
+    database.pragma(`cache_size = -${cache[role]}`);
     database.pragma("trusted_schema = OFF");
     database.pragma("temp_store = MEMORY");
     if (role === "writer") {

@@ -11,7 +11,7 @@ import { packRequest } from "./packed-request.js";
 import type { ThreadQuestion } from "./protocol.js";
 
 /** Which thread a question goes to. */
-const sides: Readonly<Record<Question, "reads" | "writes">> = {
+const sides: Readonly<Record<Question, "reads" | "spools" | "writes">> = {
   accountByEmail: "reads",
   accountById: "reads",
   accounts: "reads",
@@ -23,6 +23,7 @@ const sides: Readonly<Record<Question, "reads" | "writes">> = {
   maps: "reads",
   access: "reads",
   page: "reads",
+  spool: "spools",
   ping: "reads",
   addAccount: "writes",
   setAccountName: "writes",
@@ -68,10 +69,11 @@ export async function openSqliteStore(
     async (map, field) => (await writer.ask("readKeys", [map, field])) as KeyProgress | null,
     keysRead,
   );
+  let spooler: Promise<LastingMember> | undefined;
   const close = async () => {
     await keys.close();
     // The last to go, so that it takes the journal along.
-    await Promise.all([first.close(), second.close()]);
+    await Promise.all([first.close(), second.close(), spooler?.then((opened) => opened.close())]);
     await writer.close();
   };
   try {
@@ -92,12 +94,32 @@ export async function openSqliteStore(
       throw error;
     }
   };
+  /** Most services never need it: it is there from the first large page on. */
+  const openSpooler = async (): Promise<LastingMember> => {
+    const member = new LastingMember({ path, role: "spooler" }, report);
+    try {
+      await member.open();
+      return member;
+    } catch (error) {
+      spooler = undefined;
+      await member.close();
+      throw error;
+    }
+  };
+  const askSpooler = async (question: Question, values: readonly unknown[]): Promise<unknown> => {
+    spooler ??= openSpooler();
+    return (await spooler).ask(question, values);
+  };
   const reader = () => (second.load < first.load ? second : first);
   const keysInFlight = new KeysInFlight();
+  const askers = {
+    reads: (question: Question, values: readonly unknown[]) => reader().ask(question, values),
+    spools: askSpooler,
+    writes: askWriter,
+  } as const;
   const questions = Object.entries(sides).map(([question, side]) => [
     question,
-    (...values: unknown[]) =>
-      side === "writes" ? askWriter(question as Question, values) : reader().ask(question as Question, values),
+    (...values: unknown[]) => askers[side](question as Question, values),
   ]);
   const asked = Object.fromEntries(questions) as Omit<Store, "name" | typeof Symbol.asyncDispose>;
   return {

@@ -3,7 +3,8 @@ import type { Question } from "./operations.js";
 
 /** What a thread of the store is started with. */
 export type ThreadRole =
-  | { readonly path: string; readonly role: "reader" }
+  /** `spooler`: reads pages that are too large for memory, so that nothing else waits for them. */
+  | { readonly path: string; readonly role: "reader" | "spooler" }
   /** `keysAtOnce`: `KeyReading.atOnce`. */
   | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
 

@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { fault, toPlainError } from "../../../errors.js";
+import type { PageQuestion, SpoolQuestion } from "../contract.js";
 import { readKeysOn } from "../key-fields.js";
 import { write } from "../write.js";
 import { type Connection, connect } from "./connection.js";
@@ -14,6 +15,7 @@ import { readPage } from "./pages.js";
 import { peopleReading, peopleWriting } from "./people.js";
 import type { ThreadQuestion, ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
 import { removeLeavings } from "./removal.js";
+import { spoolPage } from "./spool.js";
 import { StepSize } from "./step-size.js";
 import { upkeep } from "./upkeep.js";
 import { writeTransaction } from "./write-transaction.js";
@@ -27,7 +29,8 @@ type Answering = Readonly<Record<string, (...values: never[]) => unknown>>;
 const reading = (db: Connection): Answering => ({
   ...peopleReading(db),
   ...mapReading(db),
-  page: (question: Parameters<typeof readPage>[1]) => readPage(db, question),
+  page: (question: PageQuestion) => readPage(db, question),
+  spool: (question: SpoolQuestion, file: number) => spoolPage(db, question, file),
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
@@ -83,7 +86,7 @@ const transferable = (answer: unknown): ArrayBuffer[] => {
 type Answer = (question: ThreadQuestion, values: readonly unknown[]) => Promise<unknown>;
 
 function answering(db: Connection): Answer {
-  if (thread.role === "reader") {
+  if (thread.role !== "writer") {
     const answers = reading(db);
     return async (question, values) => answers[question]!(...(values as never[]));
   }

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, open as openFile, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
 import type { Opening } from "../contract.js";
@@ -130,6 +133,37 @@ export function describePages(open: Opening): void {
       }
       expect(await store.page({ map, size: fitting, page: 1 })).toMatchObject({ count: fitting, more: true });
     }, 60_000);
+
+    test("that are too large for memory are written to a file, byte by byte as they are else", async () => {
+      const store = await open();
+      const map = await aMap(store);
+      // Beside each other: pieces of many features, a feature larger than a piece, one that ends with it.
+      const sizes = [10, 1_000_000, 100, 3_000_000, 1 << 20, 5, 700_000, 700_000];
+      const request = writing(map, "create", numbered(sizes.length));
+      const items = request.items.map((item, i) => ({
+        ...item,
+        properties: JSON.stringify({ text: "é".repeat(sizes[i]! / 2) }),
+      }));
+      await carriedOut(store, { ...request, items });
+      const whole = (await store.page({ map, size: 500, page: 1 }))!;
+      expect(whole.text.length).toBe(whole.bytes);
+      const { text, ...facts } = (await store.page({ map, size: 500, page: 1, most: whole.bytes - 1 }))!;
+      expect(text).toHaveLength(0);
+      expect(facts).toMatchObject({ count: 8, bytes: whole.bytes, first: whole.first, last: whole.last });
+      expect((await store.page({ map, size: 500, page: 1, most: whole.bytes }))!.text).toEqual(whole.text);
+
+      const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
+      const file = await openFile(join(folder, "page"), "wx+");
+      const question = { map, size: 500, after: facts.first! - 1, most: whole.bytes };
+      expect(await store.spool({ ...question, most: whole.bytes - 1 }, file.fd)).toEqual(facts);
+      expect((await file.stat()).size).toBe(0);
+      expect(await store.spool(question, file.fd)).toEqual(facts);
+      expect(Buffer.compare(await readFile(join(folder, "page")), whole.text)).toBe(0);
+      expect(await store.spool({ ...question, after: facts.last! }, file.fd)).toMatchObject({ count: 0, bytes: 0 });
+      expect(await store.spool({ ...question, map: randomUUID() }, file.fd)).toBeNull();
+      await file.close();
+      await rm(folder, { recursive: true });
+    });
 
     test("keep the order of creation when features change", async () => {
       const store = await open();

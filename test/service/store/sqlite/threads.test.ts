@@ -111,6 +111,7 @@ test("the service tells it in its log, with the reason", async () => {
   const lines: string[] = [];
   const service = await startService({
     store: { kind: "folder", path: join(folder, "data") },
+    spoolFolder: null,
     host: "127.0.0.1",
     port: 0,
     tls: null,

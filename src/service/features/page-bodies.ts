@@ -1,0 +1,211 @@
+/**
+ * Pages as they are sent, large ones included: a page that is larger than a piece of memory is written to a file at the
+ * speed of the database, and its readers take it from there at their own. So no transaction and no connection of a
+ * database waits for a reader, and a reader takes no more memory than a piece.
+ */
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import type { ByteBudget, Release } from "../byte-budget.js";
+import { problem } from "../problems.js";
+import type { FeatureStore, Page, PageFacts, PageQuestion } from "../store/contract.js";
+
+/** Bytes of the largest page that is in memory as a whole. */
+export const mostInMemory = 1 << 20;
+
+/** Smaller ones are not counted: so small a request is always answered, and connections limit how many there are. */
+const leastCounted = 64 << 10;
+
+/** Bytes that are read from a file at once. */
+const pieceBytes = 64 << 10;
+/** What a reader of a file holds: a piece that is read, one that waits, and one in the socket. */
+const readerBytes = 4 * pieceBytes;
+
+/** How often a page is written anew that grew meanwhile. */
+const tries = 3;
+
+export interface PageBody extends PageFacts {
+  /** Bytes with `head` and `tail`. */
+  readonly length: number;
+  /** Whether it is read from a file. */
+  readonly isLarge: boolean;
+  /** The whole text, or a stream of it; `response` gives back what it holds when it closes. */
+  send(): Buffer | Readable;
+  /** To be called when nothing of it is needed any more. */
+  readonly release: Release;
+}
+
+/** What stands around the features. */
+export interface Frame {
+  readonly head: Buffer;
+  readonly tail: (facts: PageFacts) => Buffer;
+}
+
+/** Calls it once the response has ended, in whatever way, or has already. */
+export function whenClosed(response: ServerResponse, release: Release): void {
+  if (response.closed) release();
+  else response.once("close", release);
+}
+
+export const releaseAfter = ({ raw }: FastifyReply, { release }: PageBody): void => whenClosed(raw, release);
+
+/** Its length is known, so that a reader sees where it breaks off. */
+export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
+  if (!page.isLarge) return reply.send(page.send());
+  reply.header("content-length", page.length);
+  return reply.send(page.send());
+}
+
+const measured = (facts: PageFacts, { head, tail }: Frame): PageBody => ({
+  ...facts,
+  length: head.length + facts.bytes + tail(facts).length,
+  isLarge: true,
+  send: () => Readable.from([]),
+  release: () => {},
+});
+
+/** A page in a file without a name, for as long as it has readers. */
+interface Spool {
+  readonly facts: PageFacts;
+  readonly file: FileHandle;
+  readers: number;
+  readonly close: () => void;
+}
+
+export interface PageBodiesOptions {
+  readonly store: Pick<FeatureStore, "page" | "spool">;
+  /** Where files are made, which have no name and are gone with the process. */
+  readonly folder: string;
+  readonly memory: ByteBudget;
+  readonly disk: ByteBudget;
+}
+
+export class PageBodies {
+  readonly #options: PageBodiesOptions;
+  /** Of pages that are being read, by what they are of: many readers of one page have one file. */
+  readonly #spools = new Map<string, Promise<Spool>>();
+
+  constructor(options: PageBodiesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Null where there is no such map.
+   * @param method of HEAD, a large page is measured and not read
+   * @throws overloaded where there is no room in memory or on the disk; bad-query where the page is too large
+   */
+  async read(question: PageQuestion, account: string, method: string, frame: Frame): Promise<PageBody | null> {
+    const page = await this.#options.store.page({ ...question, most: mostInMemory });
+    if (page === null) return null;
+    if (page.text.length === page.bytes) return this.#fromMemory(page, account, frame);
+    return method === "HEAD" ? measured(page, frame) : this.#fromFile(page, question, account, frame);
+  }
+
+  #fromMemory({ text, ...facts }: Page, account: string, { head, tail }: Frame): PageBody {
+    const { memory } = this.#options;
+    const end = tail(facts);
+    const length = head.length + text.length + end.length;
+    const release = length < leastCounted ? () => {} : memory.take(account, length);
+    if (!release) throw memory.refuse();
+    return { ...facts, length, isLarge: false, send: () => Buffer.concat([head, text, end]), release };
+  }
+
+  async #fromFile(page: PageFacts, question: PageQuestion, account: string, { head, tail }: Frame): Promise<PageBody> {
+    const { memory } = this.#options;
+    const releaseMemory = memory.take(account, readerBytes);
+    if (!releaseMemory) throw memory.refuse();
+    try {
+      const spool = await this.#spoolOf(page, question, account);
+      const { facts, file } = spool;
+      const end = tail(facts);
+      let isReleased = false;
+      const release = () => {
+        if (isReleased) return;
+        isReleased = true;
+        releaseMemory();
+        if (--spool.readers === 0) spool.close();
+      };
+      async function* pieces(): AsyncGenerator<Buffer> {
+        yield head;
+        for (let at = 0; at < facts.bytes; ) {
+          const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, facts.bytes - at));
+          const { bytesRead } = await file.read(piece, 0, piece.length, at);
+          if (bytesRead === 0) throw new Error(`a page of ${facts.bytes} bytes ends after ${at}`);
+          yield piece.subarray(0, bytesRead);
+          at += bytesRead;
+        }
+        yield end;
+      }
+      const length = head.length + facts.bytes + end.length;
+      const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
+      return { ...facts, length, isLarge: true, send, release };
+    } catch (error) {
+      releaseMemory();
+      throw error;
+    }
+  }
+
+  /** With one reader more. */
+  async #spoolOf(page: PageFacts, question: PageQuestion, account: string): Promise<Spool> {
+    const name = [question.map, page.version, page.first, page.last, question.size].join(" ");
+    for (;;) {
+      const known = this.#spools.get(name);
+      if (!known) break;
+      const spool = await known.catch(() => null);
+      // Closed, or failed, in the meantime.
+      if (spool === null || this.#spools.get(name) !== known) continue;
+      spool.readers++;
+      return spool;
+    }
+    const made = this.#make(page, question, account, () => this.#spools.delete(name));
+    this.#spools.set(name, made);
+    made.catch(() => this.#spools.get(name) === made && this.#spools.delete(name));
+    return made;
+  }
+
+  async #make(page: PageFacts, question: PageQuestion, account: string, onClose: () => void): Promise<Spool> {
+    const { store, disk } = this.#options;
+    let most = page.bytes;
+    for (let n = 0; n < tries; n++) {
+      const release = disk.take(account, most);
+      if (!release) throw disk.refuse();
+      const file = await this.#newFile().catch((error: unknown) => {
+        release();
+        throw this.#asProblem(error);
+      });
+      const close = () => {
+        onClose();
+        release();
+        void file.close();
+      };
+      try {
+        const asked = { map: question.map, size: question.size, after: page.first! - 1, most };
+        const facts = await store.spool(asked, file.fd);
+        if (facts && facts.bytes <= most) return { facts, file, readers: 1, close };
+        if (!facts) throw problem("map-not-found", {});
+        most = facts.bytes;
+        close();
+      } catch (error) {
+        close();
+        throw this.#asProblem(error);
+      }
+    }
+    throw disk.refuse();
+  }
+
+  async #newFile(): Promise<FileHandle> {
+    const path = join(this.#options.folder, `.page-${randomUUID()}`);
+    const file = await open(path, "wx+", 0o600);
+    await unlink(path);
+    return file;
+  }
+
+  /** A disk that is full has room again once other pages are read. */
+  #asProblem(error: unknown): unknown {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return /^(disk-full|ENOSPC|EDQUOT)$/.test(code) ? this.#options.disk.refuse(error) : error;
+  }
+}

@@ -1,0 +1,71 @@
+/** Writes pages that are too large for memory to files. */
+import { writeSync } from "node:fs";
+import type { PageFacts, SpoolQuestion } from "../contract.js";
+import type { Connection } from "./connection.js";
+import { type Found, factsOf, featureText, find, mapOf } from "./pages.js";
+
+/** Bytes that are written at once; a larger feature is written alone. */
+const pieceBytes = 1 << 20;
+const comma = Buffer.from(",");
+
+/** Writes a page to a file, in one transaction; nothing where it has more bytes than the question allows. */
+export function spoolPage(db: Connection, question: SpoolQuestion, file: number): PageFacts | null {
+  return db.database.transaction(() => {
+    const map = mapOf(db, question.map);
+    if (!map) return null;
+    const { text: _none, ...found } = find(db, map.number, { from: question.after + 1, skip: 0 }, question.size, -1);
+    if (found.count > 0 && found.bytes <= question.most) writeTexts(db, map.number, found, file);
+    return factsOf(db, map, found);
+  })();
+}
+
+function writeTexts(db: Connection, map: number, { first, last, bytes }: Omit<Found, "text">, file: number): void {
+  const rows = db
+    .statement<[object], { text: Buffer }>(
+      `SELECT CAST(${featureText} AS BLOB) AS text FROM features
+      WHERE place BETWEEN @map << 40 | @first AND @map << 40 | @last ORDER BY place`,
+    )
+    .iterate({ map, first, last });
+  const writer = new PieceWriter(file);
+  let isFirst = true;
+  for (const { text } of rows) {
+    if (!isFirst) writer.add(comma);
+    isFirst = false;
+    writer.add(text);
+  }
+  writer.flush();
+  if (writer.written !== bytes) throw new Error(`a page of ${bytes} bytes was written as ${writer.written}`);
+}
+
+/** Writes to a file from its beginning; small texts go together. */
+class PieceWriter {
+  readonly #piece = Buffer.allocUnsafe(pieceBytes);
+  #filled = 0;
+  /** Bytes. */
+  written = 0;
+
+  constructor(private readonly file: number) {}
+
+  add(text: Uint8Array): void {
+    if (this.#filled + text.length > pieceBytes) this.flush();
+    if (text.length > pieceBytes) {
+      this.#write(text, text.length);
+    } else {
+      this.#piece.set(text, this.#filled);
+      this.#filled += text.length;
+    }
+  }
+
+  flush(): void {
+    this.#write(this.#piece, this.#filled);
+    this.#filled = 0;
+  }
+
+  #write(from: Uint8Array, length: number): void {
+    for (let done = 0; done < length; ) {
+      const bytes = writeSync(this.file, from, done, length - done, this.written);
+      done += bytes;
+      this.written += bytes;
+    }
+  }
+}
