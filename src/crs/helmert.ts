@@ -93,7 +93,10 @@ export function shift(
     const theta = Math.atan2(w * ta, p * tb);
     const sinTheta = Math.sin(theta);
     const cosTheta = Math.cos(theta);
-    xy[2 * i] = Math.atan2(y, x);
+    const longitude = Math.atan2(y, x);
+    // Longitudes that go on beyond ±180° stay on their side: a ring must not jump across.
+    xy[2 * i] =
+      Math.abs(lon) > Math.PI ? longitude + 2 * Math.PI * Math.round((lon - longitude) / (2 * Math.PI)) : longitude;
     xy[2 * i + 1] = Math.atan2(w + tep * tb * sinTheta ** 3, p - tes * ta * cosTheta ** 3);
   }
 }

@@ -57,7 +57,8 @@ export class RouteChooser {
    */
   chooseAt(xy: Float64Array, i: number, without: Uint8Array | null): number {
     const { bounds, accuracies, offshore } = this;
-    const longitude = (xy[2 * i]! * 180) / Math.PI;
+    const given = (xy[2 * i]! * 180) / Math.PI;
+    const longitude = given > 180 ? given - 360 : given < -180 ? given + 360 : given;
     const latitude = (xy[2 * i + 1]! * 180) / Math.PI;
     const column = Math.floor((longitude + 180) / side);
     const row = Math.floor((latitude + 90) / side);

@@ -35,7 +35,10 @@ export interface OperationReport {
   readonly to: string;
   readonly kind: Operation["kind"];
   readonly name: string;
-  /** Metres: the worst of what was used, or may be used where no position was counted; null where it is unknown. */
+  /**
+   * Metres: the worst of what was used, or may be used where no position was counted; null where it is unknown, as it is
+   * of positions far outside of the target's area of use.
+   */
   readonly accuracy: number | null;
   /** Of several operations those that were taken, and by how many positions; empty where there was one. */
   readonly used: readonly UsedOperation[];
@@ -114,6 +117,9 @@ function together(use: OperationUse, known: OperationUse | undefined): Operation
   return { ...use, positions: use.positions + known.positions, box: areaAroundAll([use.box, known.box]) };
 }
 
+/** Notices that name the accuracy of an operation. */
+const statesAccuracy: ReadonlySet<string> = new Set(["crs-operation", "crs-accuracy"]);
+
 /** What would serve the positions that no operation served, of the notices of a report. */
 export const adviceOf = (notices: readonly Loss[]): string[] =>
   notices.flatMap(({ code, example }) => (code === "crs-unreached" ? [example] : []));
@@ -157,7 +163,9 @@ export class Gathered {
     return Promise.all(
       this.planned.map(async ({ layer, operation }) => {
         const uses = this.usesOf(layer, operation);
-        const report = { ...operationReport(layer, operation), ...(await settledBy(operation, uses)) };
+        const settled = await settledBy(operation, uses);
+        const accuracy = this.beyondTarget(layer) > 0 ? null : settled.accuracy;
+        const report = { ...operationReport(layer, operation), ...settled, accuracy };
         // The name says it of the only one.
         if (operation.routes.length < 2) return report;
         const used = uses.flatMap(({ route, positions }): UsedOperation[] => {
@@ -182,9 +190,23 @@ export class Gathered {
   async allNotices(): Promise<Loss[]> {
     const stated = new Map<string, Loss>();
     for (const { layer, operation } of this.planned)
-      for (const { code, text, count } of await statementsOf(operation, this.usesOf(layer, operation)))
-        stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example: text });
+      for (const { code, text, count } of await statementsOf(operation, this.usesOf(layer, operation))) {
+        const example = `${text}${statesAccuracy.has(code) ? this.exceptBeyondTarget(layer) : ""}`;
+        stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
+      }
     return [...stated.values(), ...this.notices.list()];
+  }
+
+  /** Features of a layer that lie far outside of where the target is meant to be used. */
+  private beyondTarget(layer: string): number {
+    const outside = this.notices.list().filter((notice) => notice.code === "outside-target-area");
+    return outside.reduce((sum, notice) => sum + (notice.layer === layer ? notice.count : 0), 0);
+  }
+
+  private exceptBeyondTarget(layer: string): string {
+    const features = this.beyondTarget(layer);
+    if (features === 0) return "";
+    return `; of ${counted(features, "feature")} outside of the target's area of use the accuracy is not known (outside-target-area)`;
   }
 
   /** The most used one first. */

@@ -115,6 +115,8 @@ async function planCrs(
   const area = await areaCheck(source);
   if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";
+  const targetArea = untouched ? null : await areaCheck(target);
+  if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });
   if (!untouched) add("reproject", { operation: await shareGrids(operation) });
   if (said !== null || !untouched) add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
   return { crs: target, assumed: said === null };

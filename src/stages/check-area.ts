@@ -10,7 +10,9 @@ import type { Stage, StageContext } from "./stage.js";
 export interface CheckAreaSettings {
   /** What the coordinates are in. */
   readonly crs: Crs;
-  /** Where it is meant to be used, and what that is called. */
+  /** What they are converted into, where the area is the one of that. */
+  readonly target?: Crs;
+  /** Where the system is meant to be used, and what that is called. */
   readonly area: Area;
   readonly areaName: string | null;
 }
@@ -28,21 +30,25 @@ const samples = [0, 0.5, 1];
 
 /**
  * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-area`: such
- * coordinates are distorted or, more likely, in another system.
+ * coordinates are distorted or, more likely, in another system. With `target` the same of the system that they are
+ * converted into, in the notice `outside-target-area`: the accuracy of the operation is not known there. It looks at the
+ * coordinates of the source, as those of the target may lead elsewhere when they are far from its area.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
-  const { crs, area, areaName } = settings as unknown as CheckAreaSettings;
+  const { crs, target, area, areaName } = settings as unknown as CheckAreaSettings;
   if (typeof crs?.definition !== "string" || !Array.isArray(area))
     throw fault("internal", { reason: "check-area was given no system or no area" });
   const locate = await buildLocator(crs);
   if (locate === null) return { apply: (batch) => batch };
-  const adviceFor = await zoneAdviser(crs);
+  const adviceFor = target === undefined ? await zoneAdviser(crs) : null;
   const margin = marginOf(area);
   const isInside = (longitude: number, latitude: number, beyond: number) =>
     Number.isNaN(longitude + latitude) || nearArea(area, longitude, latitude, beyond);
   const [west, south, east, north] = area;
   const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
-  const where = `${crs.id ?? crs.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
+  const of = target ?? crs;
+  const where = `${of.id ?? of.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
+  const code = target === undefined ? "outside-area" : "outside-target-area";
   return {
     apply(batch: Batch): Batch {
       const box = boxOf(batch.geometry);
@@ -56,12 +62,21 @@ export async function build(settings: Settings, context: StageContext): Promise<
         if (at === null) continue;
         count++;
         const [x, y, longitude, latitude] = at;
-        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${adviceFor(x, y)}`;
+        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${adviceFor === null ? otherTargets(longitude, latitude) : adviceFor(x, y)}`;
       }
-      if (count > 0) context.notice("outside-area", undefined, example, count);
+      if (count > 0) context.notice(code, undefined, example, count);
       return batch;
     },
   };
+}
+
+/** Systems whose area of use has the position: the zone of UTM, and one that is used everywhere. */
+function otherTargets(longitude: number, latitude: number): string {
+  const everywhere = "--target-crs EPSG:4326 is for the whole world";
+  if (latitude < -80 || latitude > 84) return `; ${everywhere}`;
+  const zone = Math.floor(((((longitude + 180) % 360) + 360) % 360) / 6) + 1;
+  const code = (latitude < 0 ? 32700 : 32600) + zone;
+  return `; --target-crs EPSG:${code} (WGS 84 / UTM zone ${zone}${latitude < 0 ? "S" : "N"}) is for this place, ${everywhere}`;
 }
 
 const round = (angle: number): number => Number(angle.toFixed(4));

@@ -18,8 +18,8 @@ export interface CheckCoordinatesSettings {
   readonly source?: string;
 }
 
-/** Degrees beyond the range that are rounding, and are put back on its edge. */
-const tolerance = 1e-9;
+/** Degrees beyond the range that are rounding, and are put back on its edge: 11 cm, the last digit of six decimals. */
+const tolerance = 1e-6;
 
 interface Range {
   readonly x: number;
@@ -70,15 +70,48 @@ function outOfRange(x: number, y: number): Fault {
     };
   }
   const reason = `longitude ${x} is beyond ±180°`;
-  if (x > 180 && x <= 360) {
-    return {
-      code,
-      reason: `${reason}; if longitudes run from 0° to 360° here, it is ${x - 360} and must be written so`,
-    };
-  }
+  if (Math.abs(x) <= 360) return { code, reason };
   if (Math.abs(x) > 1000)
     return { code, reason: `${reason}; these look like metres: name their CRS with --source-crs` };
   return { code, reason };
+}
+
+/** The least and greatest longitude of a row, and its greatest latitude, by amount. */
+interface Span {
+  west: number;
+  east: number;
+  latitude: number;
+}
+
+function spanOf(
+  column: GeometryColumn,
+  row: number,
+  span: Span = { west: Infinity, east: -Infinity, latitude: 0 },
+): Span {
+  const [from, to] = positionRange(column, row);
+  for (let k = from; k < to; k++) {
+    const x = column.xy[2 * k]!;
+    span.west = Math.min(span.west, x);
+    span.east = Math.max(span.east, x);
+    span.latitude = Math.max(span.latitude, Math.abs(column.xy[2 * k + 1]!));
+  }
+  const { members, memberOffsets } = column;
+  if (members && memberOffsets)
+    for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) spanOf(members, k, span);
+  return span;
+}
+
+/** Degrees by which a geometry that lies beyond the antimeridian as a whole is turned; 0 where it does not. */
+function turnOf({ west, east, latitude }: Span): -360 | 0 | 360 {
+  if (!(latitude <= 90 + tolerance)) return 0;
+  if (west >= 180 - tolerance && east <= 360) return -360;
+  return east <= -180 + tolerance && west >= -360 ? 360 : 0;
+}
+
+/** Of one that lies on both sides of the antimeridian, in longitudes that run on: what to do with it. */
+function crossingAdvice({ west, east }: Span): string {
+  if (!(west >= -360 && east <= 360)) return "";
+  return "; the feature lies on both sides of the antimeridian: --no-reproject carries it as it is, and into GeoJSON --out antimeridian=cut cuts it there";
 }
 
 /** Checks rows one by one and remembers what is nearly in range. */
@@ -125,7 +158,20 @@ class RowCheck {
     return null;
   }
 
-  /** The column with what was snapped. */
+  /** Has all longitudes of a row turned. */
+  turn(column: GeometryColumn, row: number, degrees: number): void {
+    const [from, to] = positionRange(column, row);
+    for (let k = from; k < to; k++) {
+      const [x, y] = [column.xy[2 * k]! + degrees, column.xy[2 * k + 1]!];
+      this.fixes.push([column.xy, 2 * k, Math.max(-180, Math.min(180, x))]);
+      if (Math.abs(y) > 90) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * 90]);
+    }
+    const { members, memberOffsets } = column;
+    if (members && memberOffsets)
+      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) this.turn(members, k, degrees);
+  }
+
+  /** The column with what was snapped and turned. */
   repaired(column: GeometryColumn): GeometryColumn {
     const xy = column.xy.slice();
     for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
@@ -151,7 +197,9 @@ function withFiniteParts(batch: Batch, check: RowCheck, context: StageContext): 
 /**
  * Rejects geometries with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Of a
  * geometry of several parts those with positions that are not finite are left out (loss `not-finite-part`). Positions
- * at most 1e-9 degrees beyond are put on the edge and counted in the notice `snapped`; nothing else is moved.
+ * at most 1e-6 degrees beyond are put on the edge and counted in the notice `snapped`. In the mode `wgs84` a geometry all
+ * of whose longitudes lie between 180° and 360°, or −360° and −180°, is turned by 360° (notice `longitude-turned`). One
+ * that lies on both sides is rejected: its longitudes turned one by one would lead it around the earth.
  * @throws crs-missing in the mode `assumed`
  */
 export function build(settings: Settings, context: StageContext): Stage {
@@ -164,6 +212,7 @@ export function build(settings: Settings, context: StageContext): Stage {
       const batch = withFiniteParts(given, new RowCheck(range), context);
       const check = new RowCheck(range);
       const faults = new Map<number, Fault>();
+      let turned = 0;
       for (let row = 0; row < batch.length; row++) {
         const snaps = check.snaps;
         const found = check.fault(batch.geometry, row);
@@ -173,10 +222,29 @@ export function build(settings: Settings, context: StageContext): Stage {
           throw fault("crs-missing", { source, reason, ...(found.position && { position: found.position }) });
         }
         check.snaps = snaps;
-        faults.set(row, found);
+        const isLongitude = found.position !== undefined && Math.abs(found.position[1]) <= 90 + tolerance;
+        const span = isLongitude ? spanOf(batch.geometry, row) : null;
+        const degrees = span === null ? 0 : turnOf(span);
+        if (degrees !== 0) {
+          check.turn(batch.geometry, row, degrees);
+          turned++;
+        } else faults.set(row, span === null ? found : { ...found, reason: `${found.reason}${crossingAdvice(span)}` });
       }
-      if (check.snaps === 0) return rejectGeometries(batch, faults, context);
-      context.notice("snapped", undefined, "positions up to 1e-9° beyond the range were put on its edge", check.snaps);
+      if (check.snaps + turned === 0) return rejectGeometries(batch, faults, context);
+      if (check.snaps > 0)
+        context.notice(
+          "snapped",
+          undefined,
+          "positions up to 1e-6° (11 cm) beyond the range were put on its edge",
+          check.snaps,
+        );
+      if (turned > 0)
+        context.notice(
+          "longitude-turned",
+          undefined,
+          "longitudes run from 0° to 360° or go on beyond ±180°: those of features that lie there as a whole are written from −180° to 180°",
+          turned,
+        );
       return rejectGeometries(batch.with({ geometry: check.repaired(batch.geometry) }), faults, context, batch);
     },
   };

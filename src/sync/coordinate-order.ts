@@ -11,7 +11,7 @@ import type { SyncRequest } from "./request.js";
 import type { ReadSource } from "./source.js";
 
 /** Degrees, as in `check-coordinates`: positions that little beyond the range are rounding. */
-const tolerance = 1e-9;
+const tolerance = 1e-6;
 
 /**
  * Holds the extent of the source against the range of degrees, the area where its reference system is used, and what

@@ -178,6 +178,7 @@ if (unexplained.length > 0)
 if (asked.length === 0) {
   const page = here("../../docs/crs.md");
   const parts = readFileSync(page, "utf8").split(/(<!-- pairs -->\n)[\s\S]*(<!-- end of pairs -->)/);
+  if (parts.length !== 4) throw new Error("docs/crs.md has not the two comments between which the table stands");
   writeFileSync(
     page,
     `${parts[0]}${parts[1]}\nPROJ ${versions.proj}, EPSG ${versions.epsg}:\n\n${table}\n\n${parts[2]}${parts[3]}`,

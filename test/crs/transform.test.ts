@@ -593,3 +593,17 @@ describe("a shift that the definition declares", () => {
     expect(Math.hypot(mine[0]! - viaWgs84[0]!, mine[1]! - viaWgs84[1]!)).toBeLessThan(1e-8);
   });
 });
+
+describe("longitudes beyond the antimeridian", () => {
+  // Geodetic Datum of New Zealand 1949: by three or seven parameters, as EPSG has them.
+  it("stay on their side of it, and go by the operation for their place", async () => {
+    const operation = await findOperation(await crsContext.parse("EPSG:4272"), crsContext.wgs84);
+    const beyond = Float64Array.of(178.5, -38, 180.2, -38, -181.5, -38);
+    const usual = Float64Array.of(178.5, -38, -179.8, -38, 178.5, -38);
+    const transform = await buildTransform(operation);
+    expect([transform(beyond, null), transform(usual, null)]).toEqual([0, 0]);
+    expect(beyond[2]! - 360).toBeCloseTo(usual[2]!, 9);
+    expect(beyond[4]! + 360).toBeCloseTo(usual[4]!, 9);
+    expect([beyond[0], beyond[3], beyond[5]]).toEqual([usual[0], usual[3], usual[5]]);
+  });
+});

@@ -62,6 +62,36 @@ describe("features far outside of where their system is used", () => {
   });
 });
 
+describe("features far outside of where the system of the output is used", () => {
+  async function outsideTarget(code: string, target: string, geometries: readonly Geometry[]) {
+    const [crs, to] = await Promise.all([crsContext.parse(code), crsContext.parse(target)]);
+    const { area, areaName } = await describeCrs(to);
+    const { heard } = await applyStage("check-area", { crs, target: to, area, areaName }, batchOf(geometries));
+    return heard.notices;
+  }
+
+  test("are counted by their coordinates in the source, with a system for the place", async () => {
+    const found = await outsideTarget("EPSG:4326", "EPSG:25832", [point(-47.9, -15.8), point(-60, -3), point(10, 50)]);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ code: "outside-target-area", count: 2 });
+    expect(found[0]!.example).toContain("-47.9, -15.8 is at longitude -47.9°, latitude -15.8°, far outside");
+    expect(found[0]!.example).toContain("area of use of EPSG:25832 (");
+    // Brasília is in zone 23 of UTM, south of the equator.
+    const [, advised] = /--target-crs (EPSG:\d+) /.exec(found[0]!.example)!;
+    expect(advised).toBe("EPSG:32723");
+    expect(await outsideTarget("EPSG:4326", advised!, [point(-47.9, -15.8)])).toEqual([]);
+  });
+
+  test("are found from a projected source, and have a system at the poles and at the antimeridian", async () => {
+    expect(await outsideTarget("EPSG:32723", "EPSG:25832", [point(188_000, 8_250_000)])).toMatchObject([{ count: 1 }]);
+    const [pole] = await outsideTarget("EPSG:4326", "EPSG:25832", [point(0, -89)]);
+    expect(pole!.example).not.toContain("UTM zone");
+    expect(pole!.example).toContain("--target-crs EPSG:4326");
+    const [fiji] = await outsideTarget("EPSG:4326", "EPSG:25832", [point(180, -17)]);
+    expect(fiji!.example).toContain("EPSG:32701");
+  });
+});
+
 test("a system is described by its area, axes and unit", async () => {
   expect(await describeCrs(await crsContext.parse("EPSG:2263"))).toMatchObject({
     areaName: "USA - New York - SPCS - Long Island",

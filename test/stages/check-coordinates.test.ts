@@ -16,7 +16,7 @@ describe("check-coordinates", () => {
   test("rejects what is out of range, with its record and a hint", async () => {
     const { batch, heard } = await check("wgs84", [
       point(1, 1),
-      point(271.5, 10),
+      point(361.5, 10),
       point(12, 151),
       point(448262, 5411932),
       { type: "GeometryCollection", geometries: [point(0, 0), point(0, -90.1)] },
@@ -36,25 +36,61 @@ describe("check-coordinates", () => {
       ["out-of-range", 5],
       ["out-of-range", 6],
     ]);
-    expect(heard.rejects[0]!.reason).toContain("-88.5");
+    expect(heard.rejects[0]!.reason).toContain("longitude 361.5 is beyond ±180°");
+    expect(heard.rejects[4]!.reason).toContain("--no-reproject carries it as it is");
     expect(heard.rejects[1]!.reason).toContain("--swap-xy");
-    expect(heard.rejects[0]!.feature?.geometry).toEqual(point(271.5, 10));
+    expect(heard.rejects[0]!.feature?.geometry).toEqual(point(361.5, 10));
   });
 
-  test("snaps 1e-9 beyond and counts it, without touching the batch it was given", async () => {
+  test("turns features whose longitudes all lie beyond the antimeridian, and counts them", async () => {
+    const ring = (...longitudes: number[]): Geometry => ({
+      type: "Polygon",
+      coordinates: [longitudes.map((longitude, k) => [longitude, k === 1 ? 1 : 0])],
+    });
+    const given = batchOf([
+      point(200, -17),
+      point(-200, 5),
+      ring(180, 190, 185, 180),
+      { type: "GeometryCollection", geometries: [point(360, 0), ring(350, 355, 352, 350)] },
+      ring(170, 190, 185, 170),
+      point(200, 95),
+    ]);
+    const { batch, heard } = await applyStage("check-coordinates", { mode: "wgs84" }, given);
+    expect([...batch.features()].map((feature) => feature.geometry)).toEqual([
+      point(-160, -17),
+      point(160, 5),
+      ring(-180, -170, -175, -180),
+      { type: "GeometryCollection", geometries: [point(0, 0), ring(-10, -5, -8, -10)] },
+    ]);
+    expect(heard.notices).toMatchObject([{ code: "longitude-turned", count: 4 }]);
+    // Turned one by one its positions would lead around the earth.
+    expect(heard.rejects[0]!.reason).toMatch(/longitude 190 .*both sides of the antimeridian: --no-reproject/);
+    expect(heard.rejects).toHaveLength(2);
+    expect(given.geometry.xy[0]).toBe(200);
+  });
+
+  test("snaps 1e-6 beyond and counts it, without touching the batch it was given", async () => {
     const given = batchOf([
       point(180.0000000009, 0),
       point(-180.000000001, 90.000000001),
       { type: "GeometryCollection", geometries: [point(-180.0000000005, 5)] },
-      point(180.0000001, 0),
+      point(180.0000003, 0),
+      {
+        type: "LineString",
+        coordinates: [
+          [179, 0],
+          [180.000002, 0],
+        ],
+      },
     ]);
     const { batch, heard } = await applyStage("check-coordinates", { mode: "wgs84" }, given);
     expect([...batch.features()].map((feature) => feature.geometry)).toEqual([
       point(180, 0),
       point(-180, 90),
       { type: "GeometryCollection", geometries: [point(-180, 5)] },
+      point(180, 0),
     ]);
-    expect(heard.notices).toMatchObject([{ code: "snapped", count: 3 }]);
+    expect(heard.notices).toMatchObject([{ code: "snapped", count: 4 }]);
     expect(heard.rejects).toHaveLength(1);
     expect(given.geometry.xy[0]).toBe(180.0000000009);
   });
