@@ -5,11 +5,13 @@ import type { AnswerHeaders } from "./exchange.js";
  * compressed depends on its size, so that pages of one state would seem to have two.
  */
 const compressed = /-gzip"$/;
+/** A page of geoferry's service that began where the one before ended: a page of the same state of the map. */
+const inLoop = /^("\d{1,16}-[0-9a-f]{16})-after-\d+"$/;
 
 /** The tag of an answer, however it was compressed; null where it has none. */
 export function revisionTag(headers: AnswerHeaders): string | null {
   const { etag: tag } = headers;
-  return tag !== undefined && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"') : null;
+  return tag !== undefined && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"').replace(inLoop, '$1"') : null;
 }
 
 /** The tag and the one that it has when compressed, as a condition. */

@@ -10,6 +10,7 @@ import { readJson } from "./body.js";
 import type { ByteBudget } from "./byte-budget.js";
 import { gzipTag } from "./conditions.js";
 import { type PageBodies, whenClosed } from "./features/page-bodies.js";
+import { PageLoops } from "./features/page-loops.js";
 import { readingRoutes } from "./features/reading.js";
 import { writingRoutes } from "./features/writing.js";
 import { mapRoutes } from "./maps.js";
@@ -75,7 +76,8 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const counted = limited("account", check);
   const readers = [known, counted];
   const owners = [known, ownerOnly, counted];
-  readingRoutes(scope, { bodies, publicUrl, admit: readers });
+  const loops = new PageLoops(store, settings.loopSeconds, now);
+  readingRoutes(scope, { bodies, loops, publicUrl, admit: readers });
   writingRoutes(scope, { store, now, admit: owners });
   mapRoutes(scope, { store, publicUrl, now, readers, owners });
 }

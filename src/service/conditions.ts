@@ -6,26 +6,42 @@ import { problem } from "./problems.js";
 
 const compressed = "-gzip";
 
-export const entityTag = (version: string): string => `"${version}"`;
+/**
+ * Of a version. A page that goes on behind a place, in a loop that was begun in an earlier state, is another one than
+ * its number alone gives: its tag has the place.
+ */
+export const entityTag = (version: string, follows: number | null = null): string =>
+  follows === null ? `"${version}"` : `"${version}-after-${follows}"`;
 
 export const gzipTag = (tag: string): string => tag.replace(/"$/, `${compressed}"`);
 
 /** `*`, or the tags of a list, each with its weakness; null is the version of a tag that is not ours. */
-type Tags = "*" | readonly { readonly weak: boolean; readonly version: string | null }[];
+type Tags = "*" | readonly Tag[];
+interface Tag {
+  readonly weak: boolean;
+  readonly version: string | null;
+  readonly follows: number | null;
+}
+
+const ours = /^(\d{1,16}-[0-9a-f]{16})(?:-after-(\d{1,16}))?(?:-gzip)?$/;
 
 function tagsIn(header: string): Tags {
   if (header.trim() === "*") return "*";
   return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) => {
-    const version = /^(\d{1,16}-[0-9a-f]{16})(?:-gzip)?$/.exec(tag!)?.[1] ?? null;
-    return { weak: weak !== undefined, version };
+    const [, version = null, place] = ours.exec(tag!) ?? [];
+    return { weak: weak !== undefined, version, follows: place === undefined ? null : Number(place) };
   });
 }
 
-/** Whether the client has what it asks for: If-None-Match, weak comparison (13.1.2). */
-export function isKnown(header: string | undefined, version: string): boolean {
+/**
+ * Whether the client has what it asks for: If-None-Match, weak comparison (13.1.2).
+ * @param follows of the page; any where it is left out
+ */
+export function isKnown(header: string | undefined, version: string, follows?: number | null): boolean {
   if (header === undefined) return false;
   const tags = tagsIn(header);
-  return tags === "*" || tags.some((tag) => tag.version === version);
+  if (tags === "*") return true;
+  return tags.some((tag) => tag.version === version && (follows === undefined || tag.follows === follows));
 }
 
 /** The versions that If-Match allows, by strong comparison (13.1.1); null for any. */

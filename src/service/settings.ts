@@ -36,6 +36,8 @@ export interface Settings {
   readonly connections: number;
   /** Connections at a time from one address that is no trusted proxy. */
   readonly connectionsPerAddress: number;
+  /** Seconds after a page of a map in which the next one by number begins where it ended. */
+  readonly loopSeconds: number;
   /** Bytes of bodies and pages that are in memory at once; a body counts four times, for what is made of it. */
   readonly memoryBytes: number;
   /** Bytes of pages over 1 MiB that are on the disk at once, for as long as somebody reads them. */
@@ -63,6 +65,7 @@ export const defaultSettings: Settings = {
   gzipBytes: 1024,
   connections: 4096,
   connectionsPerAddress: 1024,
+  loopSeconds: 60,
   memoryBytes: 256 * 1024 * 1024,
   spoolBytes: 2 * 1024 * 1024 * 1024,
   endSeconds: 25,
@@ -75,6 +78,7 @@ export const defaultSettings: Settings = {
 const greatest: Partial<Settings> = {
   bodyBytes: 2 ** 28,
   bodyDepth: 1000,
+  loopSeconds: 600,
   memoryBytes: Number.MAX_SAFE_INTEGER,
   spoolBytes: Number.MAX_SAFE_INTEGER,
   headerSeconds: 2_147_483,

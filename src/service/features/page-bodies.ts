@@ -28,6 +28,8 @@ const readerBytes = 4 * pieceBytes;
 const tries = 3;
 
 export interface PageBody extends PageFacts {
+  /** Version of the map at which its place was found; a large page may be of a later one. */
+  readonly measured: string;
   /** Bytes with `head` and `tail`. */
   readonly length: number;
   /** Whether it is read from a file. */
@@ -61,6 +63,7 @@ export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
 
 const measured = (facts: PageFacts, { head, tail }: Frame): PageBody => ({
   ...facts,
+  measured: facts.version,
   length: head.length + facts.bytes + tail(facts).length,
   isLarge: true,
   send: () => Readable.from([]),
@@ -104,13 +107,25 @@ export class PageBodies {
     return method === "HEAD" ? measured(page, frame) : this.#fromFile(page, question, account, frame);
   }
 
+  /** Without its text. Null where there is no such map. */
+  measure(question: PageQuestion): Promise<PageFacts | null> {
+    return this.#options.store.page({ ...question, most: -1 });
+  }
+
   #fromMemory({ text, ...facts }: Page, account: string, { head, tail }: Frame): PageBody {
     const { memory } = this.#options;
     const end = tail(facts);
     const length = head.length + text.length + end.length;
     const release = length < leastCounted ? () => {} : memory.take(account, length);
     if (!release) throw memory.refuse();
-    return { ...facts, length, isLarge: false, send: () => Buffer.concat([head, text, end]), release };
+    return {
+      ...facts,
+      measured: facts.version,
+      length,
+      isLarge: false,
+      send: () => Buffer.concat([head, text, end]),
+      release,
+    };
   }
 
   async #fromFile(page: PageFacts, question: PageQuestion, account: string, { head, tail }: Frame): Promise<PageBody> {
@@ -141,7 +156,7 @@ export class PageBodies {
       }
       const length = head.length + facts.bytes + end.length;
       const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
-      return { ...facts, length, isLarge: true, send, release };
+      return { ...facts, measured: page.version, length, isLarge: true, send, release };
     } catch (error) {
       releaseMemory();
       throw error;

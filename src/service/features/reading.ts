@@ -9,10 +9,12 @@ import { operation } from "../operation.js";
 import { problem } from "../problems.js";
 import type { PageFacts, PageQuestion } from "../store/contract.js";
 import { type Frame, type PageBodies, releaseAfter, sendPage } from "./page-bodies.js";
+import { type PageLoops, placeFollowed } from "./page-loops.js";
 import * as schemas from "./schemas.js";
 
 export interface ReadingRoutes {
   readonly bodies: PageBodies;
+  readonly loops: PageLoops;
   readonly publicUrl: string | null;
   /** Hooks for who reads. */
   readonly admit: readonly onRequestAsyncHookHandler[];
@@ -20,13 +22,14 @@ export interface ReadingRoutes {
 
 type Query = Static<typeof schemas.PageQuery>;
 
-export function readingRoutes(scope: FastifyInstance, { bodies, publicUrl, admit }: ReadingRoutes): void {
+export function readingRoutes(scope: FastifyInstance, { bodies, loops, publicUrl, admit }: ReadingRoutes): void {
   scope.get<{ Querystring: Query }>("/v1/maps/:mapId/features", {
     onRequest: [...admit],
     schema: operation({
       id: "getFeatures",
       summary: "Retrieve features",
-      description: "Pages are in a fixed order of creation. `Link: rel=next` leads on; it costs the same at any depth.",
+      description:
+        "Pages are in a fixed order of creation. The next page by number begins where the one before ended, if that was read a moment ago. `Link: rel=next` leads on; it costs the same at any depth.",
       params: schemas.MapParams,
       querystring: schemas.PageQuery,
       headers: schemas.ReadHeaders,
@@ -34,17 +37,34 @@ export function readingRoutes(scope: FastifyInstance, { bodies, publicUrl, admit
       problems: [400, 401, 404, 412, 429, 503],
     }),
     handler: async (request, reply) => {
-      const { id, version } = mapOf(request);
-      const question = pageQuestion(id, request.query);
+      const { id, version, features } = mapOf(request);
+      const { method, headers, query } = request;
+      const { page: number = 1, per_page: size = pageSize.default, after } = checked(query);
       reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
-      checkVersion(allowedVersions(request.headers["if-match"]), version);
-      if (isKnown(request.headers["if-none-match"], version)) {
-        return reply.code(304).header("etag", entityTag(version)).send();
+      checkVersion(allowedVersions(headers["if-match"]), version);
+      const inLoop = after === undefined ? await loops.find(id, size, number, bearerOf(request)) : null;
+      const question = inLoop?.question ?? { map: id, size, after: after! };
+      const keep = async (facts: PageFacts, follows: number | null) => {
+        if (inLoop && method === "GET") await loops.keep(inLoop, facts, follows);
+      };
+      const unchanged = (follows: number | null) => reply.code(304).header("etag", entityTag(version, follows)).send();
+
+      if (isKnown(headers["if-none-match"], version)) {
+        // There is nothing behind it, or it is asked for by its place.
+        if (!inLoop || (number === 1 && features < size)) return unchanged(null);
+        const facts = await bodies.measure(question);
+        const follows = facts && placeFollowed(inLoop, facts, facts.version);
+        if (facts?.version === version && isKnown(headers["if-none-match"], version, follows)) {
+          await keep(facts, follows);
+          return unchanged(follows);
+        }
       }
-      const page = await bodies.read(question, bearerOf(request).account, request.method, frame);
+      const page = await bodies.read(question, bearerOf(request).account, method, frame);
       if (!page) throw problem("map-not-found", {});
       releaseAfter(reply, page);
-      reply.header("etag", entityTag(page.version));
+      const follows = inLoop && placeFollowed(inLoop, page, page.measured);
+      await keep(page, follows);
+      reply.header("etag", entityTag(page.version, follows));
       if (page.more)
         reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
       reply.type("application/geo+json");
@@ -56,10 +76,14 @@ export function readingRoutes(scope: FastifyInstance, { bodies, publicUrl, admit
 /** No map has so many pages; their features are still counted by safe integers. */
 const lastPage = 2 ** 40;
 
-function pageQuestion(map: string, { page, per_page: size = pageSize.default, after }: Query): PageQuestion {
-  if (after === undefined) return { map, size, page: Math.min(page ?? 1, lastPage) };
-  if (page !== undefined) throw problem("bad-query", { reason: "page and after exclude each other" });
-  return { map, size, after: Math.min(after, Number.MAX_SAFE_INTEGER) };
+function checked({ page, per_page, after }: Query): Query {
+  if (page !== undefined && after !== undefined)
+    throw problem("bad-query", { reason: "page and after exclude each other" });
+  return {
+    ...(per_page !== undefined && { per_page }),
+    ...(page !== undefined && { page: Math.min(page, lastPage) }),
+    ...(after !== undefined && { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
+  };
 }
 
 /** RFC 8288. By the place of the last feature: no feature is missed or seen twice where others come and go. */

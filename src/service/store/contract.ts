@@ -307,9 +307,43 @@ export interface FeatureStore {
   write(request: WriteRequest): Promise<WriteOutcome>;
 }
 
+/** A client's way through a map, page by page by numbers. */
+export interface PageLoop {
+  readonly map: string;
+  readonly size: number;
+  readonly credential: string;
+  /** Tells tokens of the credential apart: the time when it expires. */
+  readonly token: number;
+}
+
+/** Where a page ended that had as many features as were asked for. */
+export interface PageEnd {
+  /** Of the loop. */
+  readonly token: number;
+  /** Place of its last feature. */
+  readonly after: number;
+  /** Of the map when it was read. */
+  readonly version: string;
+  /** Whether it was the page of its number in that state of the map. */
+  readonly isExact: boolean;
+  readonly at: number;
+}
+
+/** What is known of pages that were read a moment ago; a store may forget it. */
+export interface PageEndStore {
+  /** Ends of the page of a number, in loops with any token of the credential, that were kept since. */
+  pageEnds(question: { loop: PageLoop; page: number; since: number }): Promise<readonly PageEnd[]>;
+  /**
+   * Keeps the end of a page; null where it was the last. Of the loops with the same token, forgets the end that is
+   * furthest on of the page before the one before, as a client that asks for a page has the one before; behind the last
+   * page, of the one before, too.
+   */
+  keepPageEnd(kept: { loop: PageLoop; page: number; end: PageEnd | null; now: number }): Promise<void>;
+}
+
 // ---- the whole ------------------------------------------------------------------------------------------------------
 
-export interface Store extends PeopleStore, MapStore, FeatureStore, AsyncDisposable {
+export interface Store extends PeopleStore, MapStore, FeatureStore, PageEndStore, AsyncDisposable {
   /** What it is, for logs: "sqlite", "postgresql". */
   readonly name: string;
   /** Throws where the store does not answer. */

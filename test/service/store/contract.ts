@@ -13,6 +13,7 @@ import { describeIdempotency } from "./contract/idempotency.js";
 import { describeKeys } from "./contract/keys.js";
 import { describeMaps } from "./contract/maps.js";
 import { describeModel } from "./contract/model.js";
+import { describePageEnds } from "./contract/page-ends.js";
 import { describePages } from "./contract/pages.js";
 import { describePeople } from "./contract/people.js";
 import { describeReadingKeys, impatient, steadfast } from "./contract/reading-keys.js";
@@ -58,6 +59,7 @@ export function storeContract(name: string, open: (reading?: KeyReading) => Prom
     describePeople(empty);
     describeMaps(empty);
     describePages(shared);
+    describePageEnds(shared);
     describeWrites(shared);
     describeKeys(shared);
     describeReadingKeys(sharedStepwise, sharedSteadfast);

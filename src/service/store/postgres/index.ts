@@ -10,6 +10,7 @@ import { Database } from "./database.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
 import { openingFault } from "./opening-fault.js";
+import { pageEndStore } from "./page-ends.js";
 import { readPage } from "./pages.js";
 import { peopleStore } from "./people.js";
 import { spoolPage } from "./spool.js";
@@ -44,6 +45,7 @@ export async function openPostgresStore(
     name: "postgresql",
     ...peopleStore(db),
     ...mapStore(db),
+    ...pageEndStore(db),
     page: (question) => readPage(db, question),
     spool: (question, file) => spoolPage(db, question, file),
     write: (request) =>
@@ -77,6 +79,9 @@ function nameOf(url: string): string {
 /** Entries of the audit log that are removed by one statement. */
 const auditTogether = 2000;
 
+/** Milliseconds; longer than any process counts them for. */
+const pageEndLifetime = 600_000;
+
 /** By one process at a time: the others have nothing left to do. */
 async function purge(db: Database, now: number): Promise<void> {
   await db.transaction("purge", async (tx) => {
@@ -90,5 +95,6 @@ async function purge(db: Database, now: number): Promise<void> {
     await tx.run("DELETE FROM setup_token WHERE expires <= $1", now);
     await tx.run("DELETE FROM attempts WHERE until <= $1", now);
     await tx.run("DELETE FROM outcomes WHERE at <= $1", now - idempotencyLifetime);
+    await tx.run("DELETE FROM page_ends WHERE at <= $1", now - pageEndLifetime);
   });
 }

@@ -145,6 +145,22 @@ const migrations: readonly string[] = [
   UPDATE maps SET version = revision || '-' || left(md5(random()::text || id), 16);
   `,
   "ALTER TABLE accounts ADD COLUMN name text NOT NULL DEFAULT ''",
+  // What a crash or a standby may forget: no log is written for it, and no commit waits for a disk.
+  `
+  CREATE UNLOGGED TABLE page_ends (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    credential uuid NOT NULL,
+    map uuid NOT NULL,
+    size integer NOT NULL,
+    page bigint NOT NULL,
+    token bigint NOT NULL,
+    seq bigint NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    exact boolean NOT NULL,
+    at bigint NOT NULL
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+  CREATE INDEX page_ends_of_page ON page_ends (credential, map, page, size, token, seq);
+  `,
 ];
 
 /**

@@ -2,6 +2,7 @@ import { Problem } from "../../problems.js";
 import type { Page, Store } from "../contract.js";
 import { KeysInFlight } from "../keys-in-flight.js";
 import type { StoreNews } from "../news.js";
+import { PageEndsInMemory } from "../page-ends.js";
 import { pageTooLarge } from "../page-limit.js";
 import { type KeyProgress, KeyReader, type KeyReading, type ReadingKeys, usualPatience } from "../reading-keys.js";
 import { LastingMember } from "./lasting-member.js";
@@ -112,6 +113,7 @@ export async function openSqliteStore(
   };
   const reader = () => (second.load < first.load ? second : first);
   const keysInFlight = new KeysInFlight();
+  const pageEnds = new PageEndsInMemory();
   const askers = {
     reads: (question: Question, values: readonly unknown[]) => reader().ask(question, values),
     spools: askSpooler,
@@ -121,10 +123,12 @@ export async function openSqliteStore(
     question,
     (...values: unknown[]) => askers[side](question as Question, values),
   ]);
-  const asked = Object.fromEntries(questions) as Omit<Store, "name" | typeof Symbol.asyncDispose>;
+  const asked = Object.fromEntries(questions) as Pick<Store, Question>;
   return {
     ...asked,
     name: "sqlite",
+    pageEnds: (question) => pageEnds.pageEnds(question),
+    keepPageEnd: (kept) => pageEnds.keepPageEnd(kept),
     write: (request) =>
       keysInFlight.alone(request, async () => {
         const packed = packRequest(request);
