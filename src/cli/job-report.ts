@@ -5,6 +5,8 @@ import type { HandedProgress } from "../jobs/queue/hand-out.js";
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../jobs/run-report.js";
 import { printable } from "../printable.js";
 import type { CommonArguments } from "./command.js";
+import { restoreCommands } from "./restore-command.js";
+import type { SessionArguments } from "./sync-session.js";
 
 /** "read 20, written 19, rejected 1" */
 export const describeCounts = (counts: Counts): string =>
@@ -80,7 +82,17 @@ export function describeChange({ what, code, field, before, now }: Change): stri
   return `more than the last time: ${kind} ${counted(now, "time")}, ${grouped(before)} before`;
 }
 
-function describeItem(item: ItemReport, dryRun: boolean): string {
+/** "to undo this: geoferry restore …", a line for each try that wrote to the map. */
+const describeUndo = ({ backups = [] }: ItemReport, args: SessionArguments): string =>
+  restoreCommands(backups, args)
+    .map((command) => `    to undo this: ${command}\n`)
+    .join("");
+
+function describeItem(item: ItemReport, args: StepArguments): string {
+  return `${describeOutcome(item, args.dryRun ?? false)}${describeUndo(item, args)}`;
+}
+
+function describeOutcome(item: ItemReport, dryRun: boolean): string {
   const { source, target, counts, error, rejects, worker } = item;
   const where = rejects === undefined ? "" : `, in ${rejects}`;
   const by = worker === undefined ? "" : ` (${worker})`;
@@ -89,7 +101,9 @@ function describeItem(item: ItemReport, dryRun: boolean): string {
   return `  ${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}\n`;
 }
 
-export function renderStep(step: StepReport, args: CommonArguments & { readonly dryRun?: boolean }): void {
+type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
+
+export function renderStep(step: StepReport, args: StepArguments): void {
   const { name, result, seconds, tries, items, counts, error } = step;
   if (args.json) {
     process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
@@ -105,11 +119,11 @@ export function renderStep(step: StepReport, args: CommonArguments & { readonly 
   const wrong = items.filter(({ error }) => error !== null);
   const right = items.filter(({ error }) => error === null);
   if (items.length === 0 && error) text += `  ${error.message}\n`;
-  if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, dryRun);
+  if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, args);
   if (!args.quiet && right.length > mostItems) text += `  and ${grouped(right.length - mostItems)} more\n`;
   if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
   for (const change of step.changes.slice(0, mostKinds)) text += `  ${describeChange(change)}\n`;
-  for (const item of wrong) text += describeItem(item, dryRun);
+  for (const item of wrong) text += describeItem(item, args);
   process.stderr.write(text);
 }
 

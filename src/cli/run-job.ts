@@ -17,6 +17,7 @@ import { metricsPlace } from "./metrics-options.js";
 import { ProgressDisplay } from "./progress.js";
 import { queueFrom } from "./queue-options.js";
 import { renderError } from "./render.js";
+import { restoreCommands } from "./restore-command.js";
 import { tell } from "./say.js";
 import { serviceAddressFrom, serviceFrom, trafficFrom } from "./service-options.js";
 import { interrupted } from "./signals.js";
@@ -71,7 +72,7 @@ export async function runJobFile(
   });
   display.clear();
   const status = statusOf(report);
-  if (!tools.dryRun) failures.push(...(await publish(report, status, reports, root)));
+  if (!tools.dryRun) failures.push(...(await publish(report, status, reports, root, args)));
   const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
   renderRun(report, ending, args);
   for (const failure of onceEach(failures)) renderError(failure, args, { input: args.job });
@@ -127,6 +128,7 @@ async function publish(
   status: number,
   { json, html, metrics }: Reports,
   root: string,
+  args: JobArguments,
 ): Promise<GeoferryError[]> {
   const failures: GeoferryError[] = [];
   const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
@@ -149,7 +151,7 @@ async function publish(
         const { jobPage } = await import("./job-page/page.js");
         // What is kept of this run says less of each file.
         const before = (await pastRuns(report.file, root, shownRuns)).filter(({ began }) => began !== report.began);
-        return jobPage([...before, report]);
+        return jobPage([...before, report], ({ backups = [] }) => restoreCommands(backups, args));
       },
     ],
   ];

@@ -5,6 +5,7 @@ import type { OpenPlan, PlanCounts, PlanHeader } from "../sync/plan.js";
 import type { Prepared, Unchanged } from "../sync/prepare.js";
 import type { CommonArguments } from "./command.js";
 import { renderGaps, renderLosses } from "./render.js";
+import { restoreCommand } from "./restore-command.js";
 import type { SessionArguments } from "./sync-session.js";
 
 const isQuiet = ({ quiet, json }: CommonArguments): boolean => quiet === true || json === true;
@@ -121,7 +122,8 @@ export function renderApplied(
   if (args.quiet) return;
   say(`map ${map}: created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}`);
   for (const notice of notices) say(`  note ${notice}`);
-  if (backup && created + updated + deleted > 0) say(`  to undo this: ${restoreCommandLine(backup, created, args)}`);
+  if (backup && created + updated + deleted > 0)
+    say(`  to undo this: ${restoreCommand({ path: backup, created }, args)}`);
   for (const { action, key, id, reason } of refused)
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)
@@ -129,30 +131,6 @@ export function renderApplied(
       `  ${counted(failed, "feature")} failed${rejects ? `, with the reasons in ${rejects}, which can be pushed again` : ""}`,
     );
   if (withheld) say(`  ${counted(withheld.deletes, "feature")} not deleted, ${whyWithheld[withheld.why]}`);
-}
-
-/** Letters that no shell takes for anything else. */
-const isPlain = (text: string): boolean => /^[\w./:@%+,=-]+$/.test(text);
-
-function quoted(text: string): string {
-  if (isPlain(text)) return text;
-  return process.platform === "win32" ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** The command that undoes a run, as it can be copied: the guard of deletes lets as many pass as the run created. */
-function restoreCommandLine(
-  backup: string,
-  created: number,
-  { profile, insecureHttp, state }: SessionArguments,
-): string {
-  const words = [
-    ...["restore", backup.startsWith("-") ? `./${backup}` : backup],
-    ...(created > 0 ? ["--max-delete", String(created)] : []),
-    ...(profile === undefined ? [] : ["--profile", profile]),
-    ...(insecureHttp ? ["--insecure-http"] : []),
-    ...(state === undefined ? [] : ["--state", state]),
-  ];
-  return `geoferry ${words.map(quoted).join(" ")}`;
 }
 
 const record = (value: object): void => {

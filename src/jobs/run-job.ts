@@ -9,6 +9,7 @@ import { traced } from "../tracing/span.js";
 import { version } from "../version.js";
 import type { Job, Step, SynchronisationStep } from "./job.js";
 import { JobState, jobFolder } from "./job-state.js";
+import { inJobKeys } from "./job-words.js";
 import type { HandedProgress, HandOut, QueueSettings } from "./queue/hand-out.js";
 import { type RunReport, type StepReport, worstResult } from "./run-report.js";
 import { type JobTools, runStep, skippedStep } from "./run-step.js";
@@ -107,7 +108,8 @@ async function openQueue(
 ): Promise<HandOut | null> {
   if (!queue || dryRun) return null;
   const { HandOut } = await import("./queue/hand-out.js");
-  const options = { job, file: resolve(file), folder, stateRoot, state, host, onNotice };
+  const inKeys = (sentence: string) => onNotice(inJobKeys(sentence));
+  const options = { job, file: resolve(file), folder, stateRoot, state, host, onNotice: inKeys };
   return HandOut.open(queue, { ...options, ...(onProgress ? { onProgress } : {}) });
 }
 

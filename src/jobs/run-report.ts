@@ -23,6 +23,13 @@ export interface Counts {
   readonly deleted?: number;
 }
 
+export interface BackupReport {
+  /** Absolute, on the machine of the worker where one wrote it. */
+  readonly path: string;
+  /** Features that the run created, which restoring deletes. */
+  readonly created: number;
+}
+
 /** One input of a step and its output, or its map. */
 export interface ItemReport extends FindingLists {
   readonly source: string;
@@ -34,6 +41,8 @@ export interface ItemReport extends FindingLists {
   readonly changes: readonly Change[];
   /** The file with the rejected features, where there are any. */
   readonly rejects?: string;
+  /** What `restore` undoes the changes of a map by: one of each try that wrote, in the order of time. */
+  readonly backups?: readonly BackupReport[];
   /** The worker that did it, where it was handed to one. */
   readonly worker?: string;
 }

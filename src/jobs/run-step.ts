@@ -9,11 +9,11 @@ import { convertStep } from "./convert-step.js";
 import { changesSince, type Findings, mergedChanges, mergedLists } from "./findings.js";
 import type { Step, SynchronisationStep } from "./job.js";
 import type { JobState } from "./job-state.js";
+import { inJobKeys, itemInJobKeys } from "./job-words.js";
 import { longestDuration } from "./kinds.js";
 import type { HandOut } from "./queue/hand-out.js";
 import { isRepeatable, passing } from "./repeatable.js";
 import {
-  type Counts,
   errorReport,
   type ItemReport,
   nothingFound,
@@ -51,7 +51,8 @@ export async function runStep(
   const { signal: stopped } = tools.host;
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
-  const within = { ...tools, host: { ...tools.host, signal } };
+  const onNotice = (sentence: string) => tools.onNotice(inJobKeys(sentence));
+  const within = { ...tools, host: { ...tools.host, signal }, onNotice };
   /** Outputs that an earlier try has written. */
   const settled = new Set<string>();
   let items: readonly ItemReport[] = [];
@@ -59,7 +60,7 @@ export async function runStep(
   for (let delay = step.retryDelay; ; delay = Math.min(delay * 2, longestDuration)) {
     tries++;
     const attempted = await attempt(step, state, within, settled, rider);
-    items = mergedItems(items, attempted.items);
+    items = mergedItems(items, attempted.items.map(itemInJobKeys));
     // What workers did has been tried again by the queue.
     if (tools.handOut && !attempted.stopped) tries = Math.max(tries, tools.handOut.triesOf(step.name));
     const open = tools.handOut ? attempted.stopped : true;
@@ -151,19 +152,26 @@ export function mergedItems(before: readonly ItemReport[], now: readonly ItemRep
   return now.map((item) => {
     const known = earlier.get(item.target);
     if (!known) return item;
-    if (known.result === "failed") return withEarlier(item, known.counts);
+    if (known.result === "failed") return withEarlier(item, known);
     return item.result === "unchanged" ? known : item;
   });
 }
 
 /** What a try has changed on a map before it failed is changed, whatever comes of the next. */
-function withEarlier(item: ItemReport, { created = 0, updated = 0, deleted = 0 }: Counts): ItemReport {
+function withEarlier(item: ItemReport, { counts: earlier, backups = [] }: ItemReport): ItemReport {
+  const { created = 0, updated = 0, deleted = 0 } = earlier;
   if (created + updated + deleted === 0) return item;
   const counts = { created: 0, updated: 0, deleted: 0, ...item.counts };
   counts.created += created;
   counts.updated += updated;
   counts.deleted += deleted;
-  return { ...item, result: item.result === "unchanged" ? "done" : item.result, counts };
+  const all = [...backups, ...(item.backups ?? [])];
+  return {
+    ...item,
+    result: item.result === "unchanged" ? "done" : item.result,
+    counts,
+    ...(all.length > 0 && { backups: all }),
+  };
 }
 
 function overdue(item: ItemReport, step: Step): ItemReport {

@@ -1,8 +1,10 @@
 /** A step whose target is a map. */
+import { resolve } from "node:path";
 import { tellableInputs } from "../io/without-secrets.js";
 import { expandInputs } from "../pipeline/expand.js";
 import type { Host } from "../pipeline/request.js";
 import { findMap } from "../remote/find-map.js";
+import type { ApplyReport } from "../sync/apply-tools.js";
 import { checkGuards } from "../sync/guards.js";
 import { isUnchanged, type Prepared, type Unchanged } from "../sync/prepare.js";
 import type { SourceRequest, SyncRequest } from "../sync/request.js";
@@ -41,8 +43,9 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, ending } = applied;
   const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
-  if (ending) return { ...read, result: "failed", counts, error: errorReport(ending) };
-  return { ...read, result: isPartial || failed > 0 ? "rejects" : "done", counts };
+  const written = { ...read, counts, ...backupsOf(applied) };
+  if (ending) return { ...written, result: "failed", error: errorReport(ending) };
+  return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
 }
 
 /** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
@@ -52,6 +55,9 @@ async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Ho
   if (refused) throw refused.error;
   return expanded.map(({ address }) => address);
 }
+
+const backupsOf = ({ backup, created, updated, deleted }: ApplyReport): Pick<ItemReport, "backups"> =>
+  backup === null || created + updated + deleted === 0 ? {} : { backups: [{ path: resolve(backup), created }] };
 
 const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
   read,

@@ -1,6 +1,6 @@
 /** Options of the library by name and type, for programs that no compiler has checked: nothing is ignored. */
 import { fault } from "../errors.js";
-import type { ConvertRequest } from "../pipeline/request.js";
+import { conversionOptions, type OptionKind } from "../pipeline/option-names.js";
 
 interface Kind {
   readonly expected: string;
@@ -13,57 +13,31 @@ const isMembers = (value: unknown): boolean =>
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 
 const text: Kind = { expected: "a text", fits: isText };
-const flag: Kind = { expected: "true or false", fits: (value) => typeof value === "boolean" };
-const positive: Kind = { expected: "a number above 0", fits: (value) => isNumber(value) && (value as number) > 0 };
-const count: Kind = {
-  expected: "a whole number from 0 on",
-  fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-};
-const texts: Kind = { expected: "an array of texts", fits: (value) => Array.isArray(value) && value.every(isText) };
-const members: Kind = { expected: "an object whose members are texts", fits: isMembers };
-const box: Kind = {
-  expected: "an array of four numbers",
-  fits: (value) => Array.isArray(value) && value.length === 4 && value.every(isNumber),
+
+const kinds: Readonly<Record<Extract<OptionKind, string>, Kind>> = {
+  text,
+  limit: text,
+  flag: { expected: "true or false", fits: (value) => typeof value === "boolean" },
+  positive: { expected: "a number above 0", fits: (value) => isNumber(value) && (value as number) > 0 },
+  count: {
+    expected: "a whole number from 0 on",
+    fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  },
+  texts: { expected: "an array of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
+  members: { expected: "an object whose members are texts", fits: isMembers },
+  box: {
+    expected: "an array of four numbers",
+    fits: (value) => Array.isArray(value) && value.length === 4 && value.every(isNumber),
+  },
 };
 
-/** All but where features come from and go to. The compiler holds it against the request. */
-const kinds: Readonly<Record<Exclude<keyof ConvertRequest, "inputs" | "output">, Kind>> = {
-  from: text,
-  to: text,
-  layers: texts,
-  layerName: text,
-  sourceCrs: text,
-  targetCrs: text,
-  reproject: flag,
-  accuracy: positive,
-  grids: texts,
-  select: texts,
-  rename: members,
-  cast: members,
-  where: text,
-  bbox: box,
-  limit: count,
-  geometryType: text,
-  makeValid: flag,
-  swapXy: flag,
-  readerOptions: members,
-  writerOptions: members,
-  rejects: text,
-  maxRejects: text,
-  onBadGeometry: text,
-  maxLosses: text,
-  maxWithoutGeometry: text,
-  strict: flag,
-  skipErrors: flag,
-  append: flag,
-  overwrite: flag,
-  replaceLayer: flag,
-  onNameClash: text,
-  update: flag,
-  allowEmpty: flag,
-  workers: count,
-  maxInputBytes: count,
-};
+const kindOf = (kind: OptionKind): Kind =>
+  typeof kind === "string"
+    ? kinds[kind]
+    : {
+        expected: `one of ${kind.map((word) => JSON.stringify(word)).join(", ")}`,
+        fits: (value) => kind.includes(value as string),
+      };
 
 /**
  * @param caller whose options they are, for messages: "convert"
@@ -73,11 +47,11 @@ const kinds: Readonly<Record<Exclude<keyof ConvertRequest, "inputs" | "output">,
 export function checkOptions(caller: string, options: object, others: readonly string[]): void {
   for (const [name, value] of Object.entries(options)) {
     if (others.includes(name)) continue;
-    if (!Object.hasOwn(kinds, name)) {
-      const known = [...others, ...Object.keys(kinds)].sort();
+    if (!Object.hasOwn(conversionOptions, name)) {
+      const known = [...others, ...Object.keys(conversionOptions)].sort();
       throw fault("option-unknown", { option: name, format: caller, known });
     }
-    const { expected, fits } = kinds[name as keyof typeof kinds];
+    const { expected, fits } = kindOf(conversionOptions[name as keyof typeof conversionOptions].kind);
     if (value === undefined || fits(value)) continue;
     throw fault("option-invalid", { option: name, value: JSON.stringify(value) ?? String(value), expected });
   }

@@ -77,7 +77,8 @@ class Reader extends Desk {
     return text
       .replaceAll(address, "https://example.org")
       .replaceAll(world.url, shownService)
-      .replaceAll(this.map, shownMap);
+      .replaceAll(this.map, shownMap)
+      .replaceAll(this.folder, "/home/ada");
   }
 }
 

@@ -1,8 +1,13 @@
-/** Messages in the words of the library. */
+/** Messages in the words of the library and of job files, and the table of options that they come from. */
 import { expect, test } from "vitest";
 import { convertCommand } from "../../src/cli/commands/convert.js";
+import { pushCommand } from "../../src/cli/commands/push.js";
+import { runCommand } from "../../src/cli/commands/run.js";
 import { mapInputOptions } from "../../src/cli/map-inputs.js";
-import { inOptions, optionOfFlag, optionsIn } from "../../src/library/advice.js";
+import { stepFile } from "../../src/jobs/job-file.js";
+import { inJobKeys } from "../../src/jobs/job-words.js";
+import { inOptions, optionsIn } from "../../src/library/advice.js";
+import { conversionOptions, mapOptions } from "../../src/pipeline/option-names.js";
 
 test.each([
   [
@@ -14,23 +19,85 @@ test.each([
   ["set --in encoding=cp850; see", 'set readerOptions: { encoding: "cp850" }; see'],
   ["use --overwrite to replace it", "use overwrite: true to replace it"],
   ["more than --max-rejects 5% of them", 'more than maxRejects: "5%" of them'],
+  ["more than --max-losses 3, --on-name-clash number", 'more than maxLosses: "3", onNameClash: "number"'],
   ["--strict: the target cannot hold everything", "strict: true: the target cannot hold everything"],
   ["run --port 0, or -v; a--from-b", "run --port 0, or -v; a--from-b"],
-])("%s", (flags, options) => {
+  ["--mode full is of maps", "--mode full is of maps"],
+])("a program reads: %s", (flags, options) => {
   expect(inOptions(flags)).toBe(options);
+});
+
+test.each([
+  [
+    "name it with --source-crs, such as --source-crs EPSG:25832, or carry it with --no-reproject",
+    "name it with sourceCrs, such as sourceCrs: EPSG:25832, or carry it with reproject: false",
+  ],
+  ["take --layer a, set --in encoding=cp850; see", "take layer a, set in: { encoding: cp850 }; see"],
+  ["--max-delete 27 lets it pass, --max-update 5% as well", "maxDelete: 27 lets it pass, maxUpdate: 5% as well"],
+  ["use --mode incremental or --mode append", "use mode: incremental or mode: append"],
+  ["--on-missing-key reject leaves them out", "onMissingKey: reject leaves them out"],
+  ["--on-duplicate first or last", "onDuplicate: first or last"],
+  ["--keep-unmanaged leaves them", "keepUnmanaged: true leaves them"],
+  ["--profile north, --wait 5, --state DIR, --if-newer", "--profile north, --wait 5, --state DIR, --if-newer"],
+])("a person with a job reads: %s", (flags, keys) => {
+  expect(inJobKeys(flags)).toBe(keys);
+  expect(inJobKeys(keys)).toBe(keys);
+});
+
+test.each([
+  "get it with geoferry grids fetch --target-crs EPSG:25832 in.shp; then run it again",
+  "run geoferry check --layer roads in.gpkg, or geoferry info -v",
+  "geoferry push in.csv --mode full",
+])("a whole command stays as it is: %s", (sentence) => {
+  expect(inJobKeys(sentence)).toBe(sentence);
+  expect(inOptions(sentence)).toBe(sentence);
+});
+
+test("what follows a command is rewritten", () => {
+  expect(inJobKeys("run geoferry check x.shp; leave --strict away")).toBe(
+    "run geoferry check x.shp; leave strict: true away",
+  );
 });
 
 test("the options that a sentence names are listed once", () => {
   expect(optionsIn("--from X or --to Y or --from Z, --port")).toEqual(["from", "to"]);
 });
 
-test("each flag of convert that a program can follow is known", () => {
-  // What only a command line has, limits of batches, and what the library takes from the call.
-  const others = new Set(["plugin", "json", "quiet", "verbose", "help", "version"]);
-  for (const name of ["max-losses", "max-without-geometry", "on-name-clash"]) others.add(name);
-  const unknown = Object.keys(convertCommand.options).filter((name) => !Object.hasOwn(optionOfFlag, name));
-  expect(unknown.filter((name) => !others.has(name) && !/grid/.test(name))).toEqual(serviceFlags);
+/** Flags of the command line alone. */
+const ofTerminal = ["plugin", "json", "quiet", "verbose", "help", "version", "yes", "dry-run"];
+const ofGrids = Object.keys(convertCommand.options).filter((name) => /grid/.test(name) && name !== "grid");
+
+const flagsOf = (options: object, others: readonly string[]): string[] =>
+  Object.keys(options)
+    .filter((name) => ![...ofTerminal, ...ofGrids, ...others].includes(name))
+    .sort();
+
+const schema = stepFile.schema as {
+  readonly properties: Readonly<Record<string, { readonly anyOf?: readonly object[] }>>;
+};
+const keysOfStep = Object.keys(schema.properties);
+const keysOfMap = Object.keys(
+  (schema.properties.target!.anyOf!.find((one) => "properties" in one) as { readonly properties: object }).properties,
+);
+
+test("the table holds each flag of convert", () => {
+  const known = Object.values(conversionOptions).map(({ flag }) => flag);
+  // Of maps as inputs, which the library reads through `readMap`.
+  expect(known.sort()).toEqual(flagsOf(convertCommand.options, Object.keys(mapInputOptions)));
+  for (const [key, { library }] of Object.entries(conversionOptions)) expect(library).toBe(key);
 });
 
-/** Of maps as inputs, which the library reads through `readMap`. */
-const serviceFlags = Object.keys(mapInputOptions);
+test("the table holds each flag of push that a job has a key for", () => {
+  const ofService = Object.keys(runCommand.options);
+  const known = [...Object.values(conversionOptions), ...mapOptions].map(({ flag }) => flag);
+  expect(flagsOf(pushCommand.options, [...ofService, "map"]).filter((name) => !known.includes(name))).toEqual([]);
+  for (const { flag } of mapOptions) expect(Object.keys(pushCommand.options)).toContain(flag);
+  expect(known.filter((flag) => ofService.includes(flag))).toEqual([]);
+});
+
+test("the table holds each key of a job", () => {
+  const keys = [...Object.values(conversionOptions), ...mapOptions].flatMap(({ job }) => job ?? []);
+  const ofJobs = ["name", "source", "target", "needs", "retries", "retryDelay", "timeout", "always", "map"];
+  const all = [...new Set([...keysOfStep, ...keysOfMap])].filter((key) => !ofJobs.includes(key));
+  expect([...keys].sort()).toEqual(all.sort());
+});

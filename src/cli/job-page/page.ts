@@ -26,8 +26,11 @@ const style = `
 .job .key.a { background: var(--accent) } .job .key.b { background: #c77d1a } .job .key.c { background: var(--danger) }
 `;
 
+/** Commands that undo what was written to a map, in the order in which they are run. */
+type UndoCommands = (item: ItemReport) => readonly string[];
+
 /** @param runs in the order of their time; the last one is told in full */
-export function jobPage(runs: readonly RunReport[]): string {
+export function jobPage(runs: readonly RunReport[], undo: UndoCommands): string {
   const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
   const head = html`<!doctype html>
@@ -42,7 +45,7 @@ export function jobPage(runs: readonly RunReport[]): string {
   return [
     head,
     `<style>${css}</style>\n</head>\n<body class="wide job">\n`,
-    bodyOf(last, runs),
+    bodyOf(last, runs, undo),
     "</body>\n</html>\n",
   ].join("");
 }
@@ -57,7 +60,7 @@ const words = {
 
 const moment = (iso: string): Html => html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
 
-function bodyOf(last: RunReport, runs: readonly RunReport[]): Html {
+function bodyOf(last: RunReport, runs: readonly RunReport[], undo: UndoCommands): Html {
   const wrong = last.steps.filter(({ result }) => result === "failed");
   const changed = last.steps.filter(({ changes }) => changes.length > 0);
   return html`<main>
@@ -67,7 +70,7 @@ ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ n
 ${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${shortList(changes.map((change) => describeChange(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>
 <table><thead><tr><th scope="col">Step</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
-${last.steps.map(stepRow)}</tbody></table>
+${last.steps.map((step) => stepRow(step, undo))}</tbody></table>
 <h2>${runs.length === 1 ? "The first run" : `The last ${runs.length} runs`}</h2>
 ${charts(runs)}
 <table><thead><tr><th scope="col">Began</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
@@ -103,11 +106,12 @@ function findings(step: StepReport): Html | false {
   return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${shortList(describeFindings(step))}</details>`;
 }
 
-function stepRow(step: StepReport): Html {
+function stepRow(step: StepReport, undo: UndoCommands): Html {
   const { name, result, counts, seconds, tries, items } = step;
+  const commands = items.flatMap(undo);
   const listed = items.length > 1 || items.some(({ error }) => error !== null);
   return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${tries > 1 && ` (tried ${tries} times)`}
-${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}${findings(step)}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
+${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}${findings(step)}${commands.length > 0 && html`<details><summary>undo</summary>${commands.map((command) => html`<p><code>${command}</code></p>`)}</details>`}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
 `;
 }
 

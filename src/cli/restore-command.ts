@@ -1,0 +1,34 @@
+/** The command that undoes what a run wrote to a map, as it can be copied. */
+import { resolve } from "node:path";
+import type { BackupReport } from "../jobs/run-report.js";
+import type { SessionArguments } from "./sync-session.js";
+
+/** Letters that no shell takes for anything else. */
+const isPlain = (text: string): boolean => /^[\w./:@%+,=-]+$/.test(text);
+
+function quoted(text: string): string {
+  if (isPlain(text)) return text;
+  return process.platform === "win32" ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The guard of deletes lets as many pass as the run created. The path of the backup is absolute, so that the command
+ * works from any folder.
+ */
+export function restoreCommand(
+  { path, created }: BackupReport,
+  { profile, insecureHttp, state }: SessionArguments,
+): string {
+  const words = [
+    ...["restore", resolve(path)],
+    ...(created > 0 ? ["--max-delete", String(created)] : []),
+    ...(profile === undefined ? [] : ["--profile", profile]),
+    ...(insecureHttp ? ["--insecure-http"] : []),
+    ...(state === undefined ? [] : ["--state", state]),
+  ];
+  return `geoferry ${words.map(quoted).join(" ")}`;
+}
+
+/** Of the tries of a step: the latest is undone first. */
+export const restoreCommands = (backups: readonly BackupReport[], args: SessionArguments): string[] =>
+  backups.map((backup) => restoreCommand(backup, args)).reverse();

@@ -1,0 +1,76 @@
+/** What a job says can be followed: its messages name keys of its file, and the command that undoes a step can be copied. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { main } from "../support/command.js";
+import { csv } from "../support/job-desk.js";
+import { ServedDesk } from "../support/served-desk.js";
+import { place } from "../support/sync-world.js";
+
+const desk = await ServedDesk.open();
+const { at, put, world, runServed: run } = desk;
+
+describe("messages of a job name keys of its file", () => {
+  test("where a source does not say its system", async () => {
+    put("a.csv", "name,x,y\na,691000,5334000\n");
+    put("job.yaml", "name: n\nsteps:\n  - {name: file, source: a.csv, target: a.geojson}\n");
+    const { report, stderr } = await run("job.yaml");
+    const { message } = report.steps[0]!.items[0]!.error!;
+    expect(message).toContain("name it with sourceCrs, or carry the coordinates untouched with reproject: false");
+    for (const said of [message, report.steps[0]!.error!.message, stderr]) expect(said).not.toContain("--");
+  });
+
+  test("where a guard stops a map", async () => {
+    const map = await world.newMap();
+    await world.fill(
+      map,
+      [...Array(20).keys()].map((n) => place(n, { name: `old ${n}` })),
+    );
+    put("a.csv", csv("a"));
+    put(
+      "job.yaml",
+      `name: n\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, mode: full, remoteField: name}}\n`,
+    );
+    const { report, stderr } = await run("job.yaml");
+    expect(report.steps[0]!.error!.message).toContain("maxDelete: 20");
+    expect(stderr).not.toContain("--max-delete");
+  });
+});
+
+test("a step of a map names its backup, and the command that undoes it works from anywhere", async () => {
+  const map = await world.newMap();
+  await world.fill(map, [place(1, { name: "a", title: "old" }), place(2, { name: "b" })]);
+  const before = await world.features(map);
+  put("a.csv", csv("a", "c"));
+  put(
+    "job.yaml",
+    `name: n\npage: runs.html\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,
+  );
+  const { report, stderr } = await run("job.yaml");
+  expect(report.steps[0]!.counts).toMatchObject({ created: 1, updated: 1 });
+  const [backup] = report.steps[0]!.items[0]!.backups!;
+  expect(backup).toMatchObject({ created: 1 });
+  expect(isAbsolute(backup!.path)).toBe(true);
+  expect(JSON.parse(readFileSync(backup!.path, "utf8")).features).toHaveLength(1);
+  const [, command = ""] = / {4}to undo this: geoferry (.*)\n/.exec(stderr) ?? [];
+  expect(command).toBe(`restore ${backup!.path} --max-delete 1`);
+  expect(readFileSync(at("runs.html"), "utf8")).toContain(`geoferry ${command}`);
+  const env = {
+    ...process.env,
+    XDG_STATE_HOME: at("state"),
+    GEOFERRY_CLIENT_ID: world.ada.clientId,
+    GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
+  };
+  const args = [main, ...command.split(" "), "--yes", "--insecure-http"];
+  await promisify(execFile)(process.execPath, args, { cwd: tmpdir(), env });
+  expect((await world.features(map)).map(({ properties }) => properties)).toEqual(
+    before.map(({ properties }) => properties),
+  );
+  const again = await run("job.yaml");
+  const unchanged = await run("job.yaml");
+  expect(again.stderr).toContain("to undo this");
+  expect(unchanged.stderr).not.toContain("to undo this");
+});
