@@ -29,3 +29,23 @@ export function boxOf(xy: Float64Array): Extent | null {
   }
   return box[0] > box[2] ? null : box;
 }
+
+/**
+ * As `boxOf` of longitudes and latitudes in degrees: west > east where the positions lie on both sides of the antimeridian
+ * and more than half of the globe between them has none.
+ */
+export function degreesBoxOf(xy: Float64Array): Extent | null {
+  const box = boxOf(xy);
+  if (box === null) return null;
+  const [west, south, east, north] = box;
+  if (east - west <= 180) return [wrapped(west), south, wrapped(east), north];
+  const longitudes = xy.filter((value, k) => k % 2 === 0 && Number.isFinite(value + xy[k + 1]!)).sort();
+  for (let k = 1; k < longitudes.length; k++) {
+    const [before, after] = [longitudes[k - 1]!, longitudes[k]!];
+    if (after - before >= 180) return [wrapped(after), south, wrapped(before), north];
+  }
+  return box;
+}
+
+const wrapped = (longitude: number): number =>
+  longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude;

@@ -3,7 +3,7 @@ import type { Crs } from "../model/layer.js";
 import type { Area } from "./area.js";
 import type { Definition, Geodetic } from "./definition.js";
 import { areaAround, enoughAccuracy } from "./enough-accuracy.js";
-import { boxOf, gridOver } from "./extent-grid.js";
+import { degreesBoxOf, gridOver } from "./extent-grid.js";
 import type { Operation } from "./identity.js";
 import { betterWithin, remedies } from "./lacking.js";
 import { movementOf } from "./movement.js";
@@ -114,13 +114,21 @@ async function reasonOf(operation: Operation): Promise<(x: number, y: number) =>
   };
 }
 
-/** The box of longitudes and latitudes in degrees around a box in the coordinates of a system; null where there is none. */
+/**
+ * The box of longitudes and latitudes in degrees around a box in the coordinates of a system, west > east where it crosses
+ * the antimeridian; null where there is none.
+ */
 export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
   const locate = await buildLocator(crs);
   if (locate === null) return null;
   const xy = gridOver(extent);
   locate(xy);
-  return boxOf(xy);
+  const box = degreesBoxOf(xy);
+  if (box === null || box[2] - box[0] <= 180) return box;
+  // A box from one edge of the map to the other is what files declare of features on both sides of the antimeridian.
+  const { areaOfDefinition } = await import("./operation.js");
+  const area = areaOfDefinition(await resolve(crs), await registry());
+  return area !== null && area[0] > area[2] ? [area[0], box[1], area[2], box[3]] : box;
 }
 
 const sameFrame = (a: Geodetic, b: Geodetic): boolean =>

@@ -1,7 +1,7 @@
 /** Which of the grids that PROJ publishes a reprojection would use, if they were on this machine. */
 
 import { type PublishedGrid, publishedGrid, reaches } from "../crs/grids.js";
-import { type Area, crsContext, findOperation, type OperationOptions, transformExtent } from "../crs/index.js";
+import { type Area, findOperation, geographicBox, type OperationOptions } from "../crs/index.js";
 import { GeoferryError } from "../errors.js";
 import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
@@ -67,8 +67,7 @@ async function betterOperations(from: Crs, to: Crs, options: OperationOptions): 
 /** Around the features in degrees, to within what datums differ by; null where none lies on the globe. */
 export async function degreesAround(crs: Crs, extent: Extent | null): Promise<Area | null> {
   if (extent === null) return null;
-  const operation = await findOperation(crs, crsContext.wgs84, { accuracy: Number.POSITIVE_INFINITY, ballpark: true });
-  const box = await transformExtent(extent, operation);
+  const box = await geographicBox(crs, extent);
   if (box === null) return null;
   const [west, south, east, north] = box;
   return [west - margin, south - margin, east + margin, north + margin];

@@ -607,3 +607,13 @@ describe("longitudes beyond the antimeridian", () => {
     expect([beyond[0], beyond[3], beyond[5]]).toEqual([usual[0], usual[3], usual[5]]);
   });
 });
+
+it("goes from Ammassalik 1958 to GR96 by the operation of EPSG v13.102, which lies 78 m from the former one", async () => {
+  const operation = await findOperation(await crsContext.parse("EPSG:4196"), await crsContext.parse("EPSG:4747"));
+  expect(operation.accuracy).toBe(0.4);
+  const xy = Float64Array.of(-37.6, 65.6);
+  await (await buildTransform(operation))(xy, null);
+  // PROJ 9.9's cs2cs.
+  expect(xy[0]).toBeCloseTo(-37.59472615614098, 8);
+  expect(xy[1]).toBeCloseTo(65.6019149852675, 8);
+});

@@ -230,6 +230,18 @@ const superseded = new Set(
 // Of MGI 1901 in Kosovo: 1.6 km from what the operations of Serbia and North Macedonia give at the same places, which are
 // accurate to 1 m as these are said to be. No survey is bent like that.
 const contradicted = new Set(["9142", "9143"]);
+// Replaced since by EPSG v13.102, to whose GR96 ensemble they lead: the earlier operation of Ammassalik 1958, stated as
+// accurate to 1 m, lies 78 m from its successor. By the codes that they take the place of.
+const later = new Map(
+  Object.entries({
+    15899:
+      "6195|6747|10963|Scoresbysund 1952 to GR96 (2)|10|-29.69,68.66,-19.89,74.58|218.233,270.6151,253.1391,-0.26337,0.15733,1.19862,-59.923872",
+    15900:
+      "6196|6747|10961|Ammassalik 1958 to GR96 (2)|0.4|-38.86,65.52,-36.81,65.91|308.9415,136.202,986.3661,3.8742,-3.77827,7.61344999999999,-171.67315",
+    15957:
+      "6194|6747|11229|Qornoq 1927 to GR96 (2)|8|-73.29,59.74,-42.52,79|197.8579,146.5947,-108.8501,0.857349999999999,-0.36082,-0.38626,-8.356137",
+  }),
+);
 /**
  * @param row of an operation, with the datums that it is between
  * @param table of the database that it stands in
@@ -277,7 +289,8 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
   while (values.length > 1 && values.length <= 7 && !values.at(-1)) values.pop();
   const accuracy = `${row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`;
   const how = values.map((value) => number(value + 0)).join(",");
-  (former ? replaced : operations).push(operationLine({ ...row, accuracy }, "helmert_transformation", how));
+  const line = operationLine({ ...row, accuracy }, "helmert_transformation", how);
+  (former ? replaced : operations).push(later.get(`${row.code}`)?.split("|") ?? line);
 }
 // Operations by a grid. PROJ names the files anew, and some of them are turned round against EPSG's. The cell begins with
 // @ and names every file that does it, the one to be had from PROJ first, each with a - before it where it is used
