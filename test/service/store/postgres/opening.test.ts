@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test, vi } from "vitest";
@@ -78,7 +79,25 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     await carriedOut(stores[1]!, writing(map, "create", numbered(3)));
     expect(await scan(stores[2]!, map)).toHaveLength(3);
     for (const store of stores) await store[Symbol.asyncDispose]();
-    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 6 }]);
+    expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 7 }]);
+  });
+
+  test("gives a database of version 6 the table of ends of pages, which its processes share", async () => {
+    const url = await database!.emptySchema();
+    const before = await openPostgresStore(url);
+    const map = await aMap(before);
+    await carriedOut(before, writing(map, "create", numbered(3)));
+    await before[Symbol.asyncDispose]();
+    await execute(url, "DROP TABLE page_ends; UPDATE geoferry_schema SET version = 6");
+    await using one = await openPostgresStore(url);
+    await using other = await openPostgresStore(url);
+    expect(await scan(one, map)).toHaveLength(3);
+    const loop = { map, size: 2, credential: randomUUID(), token: 1 };
+    const end = { token: 1, after: 2, version: `1-${"a".repeat(16)}`, isExact: true, at: 1000 };
+    await one.keepPageEnd({ loop, page: 1, end, now: 1000 });
+    expect(await other.pageEnds({ loop, page: 1, since: 0 })).toEqual([end]);
+    await other.purge(10_000_000);
+    expect(await one.pageEnds({ loop, page: 1, since: 0 })).toEqual([]);
   });
 
   test("finds again what was stored", async () => {
