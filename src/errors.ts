@@ -47,6 +47,9 @@ const quoted = (name: string): string => `"${name}"`;
 /** So many names are listed. */
 const mostNames = 50;
 
+/** So many files of a zip are listed. */
+const mostEntries = 10;
+
 /** What is there instead of a name that is not: `; did you mean "name"? It has id, name`, where `listed` is the latter. */
 function orRather(name: string, known: readonly string[], listed: string): string {
   const nearest = nearestName(name, known);
@@ -83,11 +86,18 @@ export const registry = {
   ),
   "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
   "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty`),
-  "input-unrecognised": entry<Named & { known: readonly string[] }>(
-    "input",
-    (e) =>
-      `${e.source}: not a format that geoferry knows (${e.known.join(", ")}); name it with --from if it is one of these`,
-  ),
+  /** `entries`: the files of a zip of which none is known; `notZip`: how a file begins that is called a zip and is none. */
+  "input-unrecognised": entry<
+    Named & { known: readonly string[]; entries?: readonly string[]; notZip?: { extension: string; begins: string } }
+  >("input", ({ source, known, entries, notZip }) => {
+    if (notZip)
+      return `${source}: has the extension .${notZip.extension}, but is no zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
+    if (entries) {
+      const more = entries.length > mostEntries ? ` and ${entries.length - mostEntries} more` : "";
+      return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, mostEntries).join(", ")}${more}; name the format with --from if one of these is of it: ${known.join(", ")}`;
+    }
+    return `${source}: not a format that geoferry knows (${known.join(", ")}); name it with --from if it is one of these`;
+  }),
   "input-ambiguous": entry<Named & { formats: readonly string[] }>(
     "usage",
     (e) =>
@@ -199,10 +209,10 @@ export const registry = {
   ),
 
   /** `position`: the first that is no longitude and latitude. */
-  "crs-missing": entry<Named & { reason: string; position?: readonly [x: number, y: number] }>(
+  "crs-missing": entry<Named & { place?: Place; reason: string; position?: readonly [x: number, y: number] }>(
     "input",
     (e) =>
-      `${e.source}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
+      `${at(e.source, e.place)}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
   ),
   "crs-unknown": entry<{ text: string; reason?: string }>(
     "input",

@@ -42,6 +42,30 @@ export function doubtNotices(
   });
 }
 
+/** `31.12.99`, with a time behind it or not. */
+const shortYear = /^\d{1,2}([./-])\d{1,2}\1\d\d(?:[ T]\d{1,2}:\d\d.*)?$/;
+
+const isDayAndMonth = (text: string): boolean => {
+  const [a = 0, b = 0] = text.split(/[./-]/).map(Number);
+  return Math.min(a, b) >= 1 && Math.min(a, b) <= 12 && Math.max(a, b) <= 31;
+};
+
+/** Columns of text whose first cells are dates without a century. */
+export function shortYearNotices(
+  names: readonly string[],
+  forms: readonly ColumnForm[],
+  samples: readonly (readonly string[])[],
+  isKept: (column: number) => boolean,
+): Notices {
+  const found = names.filter((_, c) => {
+    const cells = samples[c]!;
+    const isText = forms[c]!.type === "text" && isKept(c);
+    return isText && cells.length > 0 && cells.every((cell) => shortYear.test(cell) && isDayAndMonth(cell));
+  });
+  const sentence = "the years of the dates have two digits, which leave the century open, so they stay text";
+  return found.length === 0 ? [] : [["date-ambiguous", undefined, `${someNames(found)}: ${sentence}`]];
+}
+
 /** What is said of records with a quote within a cell that is not doubled. */
 export const strayNotice = (where: string): string =>
   `${where}, quotes within quoted cells are not doubled; such cells are kept as they stand, with all their quotes`;

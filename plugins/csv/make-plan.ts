@@ -4,7 +4,7 @@ import { type ColumnForm, type FormRules, plainText } from "./column-form.js";
 import { crsOf, crsOfPrj, sridOf, textOfSibling } from "./crs.js";
 import { type Declared, parseCsvt } from "./csvt.js";
 import { guessDecimal, guessDelimiter } from "./dialect.js";
-import { doubtNotices, strayNotice } from "./doubts.js";
+import { doubtNotices, shortYearNotices, strayNotice } from "./doubts.js";
 import { findHeader, unusedHeader } from "./find-header.js";
 import { cellsOf, columnNames, firstRecord, type Notices, samplesOf } from "./first-record.js";
 import { columnsOf } from "./geometry-columns.js";
@@ -149,6 +149,7 @@ async function planWith(
   };
   const forms = names.map((_, c) => formOf(c));
   notices.push(...doubtNotices(names, forms, kept, survey.hasSureDecimals || delimiter === comma));
+  if (options.types !== "text") notices.push(...shortYearNotices(names, forms, samples, kept));
   const { strays } = survey;
   // Where not all rows were looked at, reading them counts.
   if (splits && strays.count > 0) {

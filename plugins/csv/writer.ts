@@ -73,8 +73,8 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
   const wkt = streamed ? null : await context.crs.wkt(layer.crs!, "esri");
   if (wkt === null) {
     const example = streamed
-      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}`
-      : `no .prj file can say ${layer.crs!.name}`;
+      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or leave --target-crs and --no-reproject away`
+      : `no .prj file can say ${layer.crs!.name}; name another system with --target-crs, or choose another format`;
     context.lose("crs-undeclared", undefined, example);
     return;
   }

@@ -273,7 +273,7 @@ function withoutGeometry(layer: TargetLayer, choice: TableGeometry, label: strin
   const { crs, summary } = layer;
   const hasColumns = choice !== "none" && summary !== null && typesIn(summary).length > 0;
   if (hasColumns && crs !== null && crs.id !== context.crs.wgs84.id) {
-    const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}`;
+    const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
     context.lose("crs-undeclared", undefined, example);
   }
   return tableOf(layer, choice);

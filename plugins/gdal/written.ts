@@ -22,7 +22,7 @@ const withoutEarth = /^(|(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b.*)$
 function tellCrs({ crs, summary }: TargetLayer, wkt: string, label: string, context: WriteContext): void {
   const hasGeometry = summary === null || typesIn(summary).length > 0;
   if (crs === null || !hasGeometry || !withoutEarth.test(wkt)) return;
-  const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}`;
+  const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
   context.lose("crs-undeclared", undefined, example);
 }
 

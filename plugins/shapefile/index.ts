@@ -1,7 +1,7 @@
 import { defineFormat, type Likeness } from "../../src/plugin/index.js";
 import { readDbfHeader } from "./dbf-header.js";
 import { mostFields } from "./limits.js";
-import { isShapeHeader } from "./shp-header.js";
+import { isCutHeader, isShapeHeader } from "./shp-header.js";
 
 export const readOptions = {
   encoding: {
@@ -21,9 +21,11 @@ const extensionOf = (name: string) => /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCa
 /** A `.shp` by its file code; a `.shx` has the same one, and stands for the `.shp` beside it; a `.dbf` by its header. */
 function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
   if (isShapeHeader(head)) return "yes";
+  const extension = extensionOf(source.name);
+  // The reader says that it is cut off.
+  if (extension === "shp" && isCutHeader(head)) return "yes";
   const header = readDbfHeader(head, source.size);
   if (typeof header === "string") return "no";
-  const extension = extensionOf(source.name);
   if (extension === "dbf") return "yes";
   return extension === "shp" || extension === "shx" ? "no" : "maybe";
 }

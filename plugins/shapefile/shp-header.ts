@@ -19,6 +19,13 @@ export function isShapeHeader(head: Buffer): boolean {
   return head.length >= headerBytes && head.readInt32BE(0) === fileCode && head.readInt32LE(28) === version;
 }
 
+/** Whether the bytes are the beginning of a header that ends early. */
+export function isCutHeader(head: Buffer): boolean {
+  const code = Buffer.alloc(4);
+  code.writeInt32BE(fileCode);
+  return head.length > 0 && head.length < headerBytes && code.subarray(0, head.length).equals(head.subarray(0, 4));
+}
+
 export function readShapeHeader(head: Buffer): ShapeHeader | null {
   // Versions other than 1000 do not exist, but some writers leave the number out.
   if (head.length < headerBytes || head.readInt32BE(0) !== fileCode) return null;

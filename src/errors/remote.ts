@@ -24,9 +24,11 @@ export const remoteErrors = {
     (e) =>
       `map ${e.map} of ${e.service} belongs to another account, and only its owner may write to it; take the credentials of its owner with --profile or geoferry login`,
   ),
-  "remote-map-missing": entry<OnMap>(
+  /** `similar`: a map whose name differs in case or blanks only. */
+  "remote-map-missing": entry<OnMap & { similar?: string }>(
     "conflict",
-    (e) => `${e.service} has no map ${e.map} that this account may read; geoferry maps lists those it has`,
+    (e) =>
+      `${e.service} has no map ${e.map} that this account may read; ${e.similar === undefined ? "" : `did you mean "${e.similar}"? `}geoferry maps lists those it has`,
   ),
   "remote-map-ambiguous": entry<OnMap & { ids: readonly string[] }>(
     "conflict",

@@ -130,7 +130,8 @@ class Unpacking {
       const path = safePath(name, source.name);
       if (path !== "") found.push({ path, entry });
     }
-    if (found.length === 0) throw fault("input-corrupt", { source: source.name, reason: "the zip has no files in it" });
+    if (found.length === 0)
+      throw fault("input-corrupt", { source: source.name, reason: "the zip has no files in it; get it again" });
     return found;
   }
 

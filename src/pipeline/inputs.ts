@@ -1,5 +1,5 @@
-import { fault } from "../errors.js";
-import { openInput } from "../io/input.js";
+import { fault, GeoferryError } from "../errors.js";
+import { type InputMember, openInput } from "../io/input.js";
 import { AddressSource, type HostSource } from "../io/source.js";
 import type { Spool } from "../io/spool.js";
 import type { Dataset, Layer, LeftOut } from "../model/layer.js";
@@ -30,6 +30,8 @@ export interface OpenLayer {
   readonly blueprint: unknown;
   /** What is in the output already and is added to: it passes untouched. */
   readonly existing: boolean;
+  /** Whether its source has no other layer. */
+  readonly isOnly: boolean;
   /** The feature ids shall become this attribute. */
   readonly fid: string | undefined;
   /** What the reader says on this thread: looking for splits, or reading where it has none. */
@@ -130,6 +132,7 @@ export async function openInputs(
         fid,
         context,
         existing,
+        isOnly: dataset.layers.length === 1,
       });
     });
   }
@@ -177,7 +180,9 @@ export async function openInputs(
     });
     if (members.length === 0) throw fault("input-unrecognised", { source: address, known: registry.names() });
     for (const { source, head, passedOver = [] } of members) {
-      await openSource(address, source, request.from, head);
+      await openSource(address, source, request.from, head).catch((error: unknown) => {
+        throw withEntries(error, address, members, registry);
+      });
       if (passedOver.length > 0) findings.push(passedOverIn(source.name, passedOver));
     }
   }
@@ -197,6 +202,16 @@ export async function openInputs(
     await dispose();
     throw error;
   }
+}
+
+/** Of a zip without any file that has the extension of a format, the message lists what it has. */
+function withEntries(error: unknown, address: string, members: readonly InputMember[], registry: Registry): unknown {
+  const names = members.map(({ source }) => source.name);
+  const isZipped = members.some(({ head }) => head === undefined);
+  if (!isZipped || names.some((name) => registry.isPrimary(name))) return error;
+  if (!(error instanceof GeoferryError) || error.code !== "input-unrecognised") return error;
+  const entries = names.map((name) => name.replace(/^.*?\.zip[\\/]/i, ""));
+  return fault("input-unrecognised", { source: address, known: registry.names(), entries }, error);
 }
 
 /** What else an archive has that could be read, and is no part of the one dataset that it is. */

@@ -68,7 +68,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   for (const open of layer.inputs) {
     const grids = gridsFor(conversion, open);
     const shape = await blaming(open.address, () => planShape(open, request, target, gathered, grids));
-    inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion)] } });
+    inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...stagesOfWriter(conversion, shape.crs)] } });
   }
   const all = inputs.map((input) => input.shape.crs);
   const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
@@ -122,7 +122,7 @@ function tellRenamed({ gathered, writer }: Conversion, { name, wanted }: OutputL
 /** Who reads the output takes its coordinates for longitude and latitude, and --no-reproject left them what they were. */
 function tellUndeclared({ gathered, writer, request }: Conversion, layer: string, crs: Crs | null): void {
   if (request.reproject !== false || crs === null || writer.accepts.crs === "any" || isWgs84(crs)) return;
-  const example = `the coordinates are in ${crs.id ?? crs.name}, and ${writer.format.label} says longitude and latitude in WGS 84 of all that it holds`;
+  const example = `the coordinates are in ${crs.id ?? crs.name}, and ${writer.format.label} says longitude and latitude in WGS 84 of all that it holds; leave --no-reproject away, or choose another format`;
   gathered.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 
@@ -144,11 +144,11 @@ function otherGeometry(path: string, fit: FitPlan): Error {
 }
 
 /** What the writer's limits ask of every geometry before the layer is summed up. */
-function stagesOfWriter({ writer, request }: Conversion): StageSpec[] {
+function stagesOfWriter({ writer, request }: Conversion, crs: Crs | null): StageSpec[] {
   const { geometryTypes, shortLines = false, degreesOnly = false, z } = writer.accepts;
   const stages: StageSpec[] = [];
   if (degreesOnly && request.reproject === false)
-    stages.push({ name: "check-coordinates", settings: { mode: "wgs84" } });
+    stages.push({ name: "check-coordinates", settings: { mode: "wgs84", untouched: crs !== null && !isWgs84(crs) } });
   // Before collections are merged, for what is left of them.
   stages.push({ name: "drop-degenerate", settings: { shortLines, z } });
   if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });

@@ -224,7 +224,7 @@ export class Gathered {
 /** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
 export function describeGap({ source, place, bytes, reason }: Gap): string {
   const at = describePlace(place);
-  const extent = bytes === null ? "what belongs there" : counted(bytes, "byte");
+  const extent = bytes === null || bytes === 0 ? "what belongs there" : counted(bytes, "byte");
   return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
 }
 

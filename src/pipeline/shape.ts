@@ -102,7 +102,10 @@ async function planCrs(
     throw fault("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
   }
   const source = said ?? crsContext.wgs84;
-  if (said === null) add("check-coordinates", { mode: "assumed", source: open.source.name });
+  if (said === null) {
+    const layer = open.isOnly ? {} : { layer: open.layer.name };
+    add("check-coordinates", { mode: "assumed", source: open.source.name, ...layer });
+  }
   const options = {
     accuracy: accuracyLimit(request),
     grids: request.grids ?? [],

@@ -86,7 +86,7 @@ function tellAssumed({ gathered }: Conversion, { layer }: OpenLayer): void {
 function tellUnlocated({ gathered }: Conversion, { layer }: OpenLayer, features: number): void {
   if (features === 0 || layer.geometryTypes?.length === 0) return;
   const types = layer.geometryTypes?.join(", ");
-  const declared = types === undefined ? "" : `, although the source declares ${types}`;
+  const declared = types === undefined ? "" : `, although it is a layer of ${types}`;
   const example = `${features === 1 ? `the only feature of ${layer.name} has no geometry` : `none of the ${grouped(features)} features of ${layer.name} has a geometry`}${declared}`;
   gathered.notices.add("no-geometry", layer.name, undefined, features, example);
 }

@@ -1,19 +1,20 @@
 /** A source that does not say its system, and whose eastings begin with the number of a zone: the message names systems. */
 import { zoneAdviceFor } from "../crs/index.js";
-import { fault, GeoferryError } from "../errors.js";
+import { fault, GeoferryError, type Place } from "../errors.js";
 import { blame, inputBehind } from "./blame.js";
 
 /** The error, or the same with the systems that fit. */
 export async function withZoneAdvice(error: unknown): Promise<unknown> {
   if (!(error instanceof GeoferryError) || error.code !== "crs-missing") return error;
-  const { source, reason, position } = error.details as {
+  const { source, place, reason, position } = error.details as {
     readonly source: string;
+    readonly place?: Place;
     readonly reason: string;
     readonly position?: readonly [number, number];
   };
   const advice = position ? await zoneAdviceFor(...position) : "";
   if (advice === "") return error;
-  const advised = fault("crs-missing", { source, reason: `${reason}${advice}` }, error);
+  const advised = fault("crs-missing", { source, ...(place && { place }), reason: `${reason}${advice}` }, error);
   const input = inputBehind(error);
   if (input !== undefined) blame(advised, input);
   return advised;

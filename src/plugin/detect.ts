@@ -40,5 +40,16 @@ export function detect(formats: readonly Format[], head: Buffer, source: Source)
     const tied = fitting.length > 0 ? fitting : candidates;
     throw fault("input-ambiguous", { source: source.name, formats: tied.map((format) => format.id) });
   }
-  throw fault("input-unrecognised", { source: source.name, known: namesOf(readable) });
+  const notZip = notZipOf(head, source.name);
+  throw fault("input-unrecognised", { source: source.name, known: namesOf(readable), ...(notZip && { notZip }) });
+}
+
+/** Bytes that a message shows. */
+const shownBytes = 32;
+
+/** Of a file that is called a zip and does not begin as one (APPNOTE 4.3.7): often the page of a server's error. */
+function notZipOf(head: Buffer, name: string): { readonly extension: string; readonly begins: string } | null {
+  const extension = /\.(zip|kmz|shz)$/i.exec(name)?.[1];
+  if (extension === undefined || head.subarray(0, 2).toString("latin1") === "PK") return null;
+  return { extension, begins: head.subarray(0, shownBytes).toString("utf8") };
 }

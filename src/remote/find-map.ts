@@ -12,7 +12,7 @@ const lists = new WeakMap<ServiceClient, Promise<readonly WireMap[] | null>>();
  * The id of a map that is given by its id or its name. An id always wins: a UUID is taken as it is, without a request,
  * and another text is looked for among the ids of the list before its names. A text that is neither is an id that the
  * list does not have: of a map of another account, or of a service without a list.
- * @throws remote-map-ambiguous; what `ServiceClient.maps` throws
+ * @throws remote-map-ambiguous; remote-map-missing where only the case or blanks of a name differ; what `ServiceClient.maps` throws
  */
 export async function findMap(service: ServiceClient, idOrName: string): Promise<string> {
   if (uuid.test(idOrName)) return idOrName;
@@ -22,5 +22,10 @@ export async function findMap(service: ServiceClient, idOrName: string): Promise
   if (maps.some(({ id }) => id === idOrName)) return idOrName;
   const ids = maps.filter(({ name }) => name === idOrName).map(({ id }) => id);
   if (ids.length > 1) throw fault("remote-map-ambiguous", { service: service.url, map: idOrName, ids });
+  const similar = maps.find(({ name }) => folded(name) === folded(idOrName))?.name;
+  if (ids.length === 0 && similar !== undefined)
+    throw fault("remote-map-missing", { service: service.url, map: idOrName, similar });
   return ids[0] ?? idOrName;
 }
+
+const folded = (name: string): string => name.trim().replace(/\s+/g, " ").toLowerCase();

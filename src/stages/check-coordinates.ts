@@ -5,7 +5,7 @@ import { type GeometryColumn, positionRange } from "../model/geometry.js";
 import { GeometryBuilder } from "../model/geometry-builder.js";
 import { noteRepairs } from "./drop-degenerate.js";
 import { type GeometryFault, rejectGeometries } from "./rows.js";
-import { choiceSetting, type Settings, textSetting } from "./settings.js";
+import { booleanSetting, choiceSetting, type Settings, textSetting } from "./settings.js";
 import type { Stage, StageContext } from "./stage.js";
 
 export interface CheckCoordinatesSettings {
@@ -59,21 +59,21 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
   return column.members === null || allWithin(column.members, range);
 }
 
-function outOfRange(x: number, y: number): Fault {
+/** Beyond that no degrees are written by mistake. */
+const leastMetres = 1000;
+
+/** @param remedy for coordinates that look like metres; empty where the message has one */
+function outOfRange(x: number, y: number, remedy: string): Fault {
   const code = "out-of-range";
-  if (Math.abs(y) > 90 + tolerance) {
-    const reason = `latitude ${y} is beyond ±90°`;
-    const exchanged = Math.abs(y) <= 180 && Math.abs(x) <= 90;
-    return {
-      code,
-      reason: exchanged ? `${reason}; latitude seems to stand before longitude, which --swap-xy exchanges` : reason,
-    };
-  }
-  const reason = `longitude ${x} is beyond ±180°`;
-  if (Math.abs(x) <= 360) return { code, reason };
-  if (Math.abs(x) > 1000)
-    return { code, reason: `${reason}; these look like metres: name their CRS with --source-crs` };
-  return { code, reason };
+  const isLatitude = Math.abs(y) > 90 + tolerance;
+  const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
+  if (Math.abs(x) > leastMetres || Math.abs(y) > leastMetres)
+    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
+  const isExchanged = isLatitude && Math.abs(y) <= 180 && Math.abs(x) <= 90;
+  return {
+    code,
+    reason: isExchanged ? `${reason}; latitude seems to stand before longitude, which --swap-xy exchanges` : reason,
+  };
 }
 
 /** The least and greatest longitude of a row, and its greatest latitude, by amount. */
@@ -120,7 +120,10 @@ class RowCheck {
   snaps = 0;
   private readonly fixes: [Float64Array, number, number][] = [];
 
-  constructor(private readonly range: Range) {}
+  constructor(
+    private readonly range: Range,
+    private readonly remedy: string,
+  ) {}
 
   /** The first fault of the row, or null. */
   fault(column: GeometryColumn, row: number): Fault | null {
@@ -151,7 +154,7 @@ class RowCheck {
     const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
     if (!beyond) return null;
     if (Math.abs(x) > range.x + tolerance || Math.abs(y) > range.y + tolerance)
-      return { ...outOfRange(x, y), position: [x, y] };
+      return { ...outOfRange(x, y, this.remedy), position: [x, y] };
     this.snaps++;
     if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
     if (Math.abs(y) > range.y) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.y]);
@@ -206,11 +209,18 @@ export function build(settings: Settings, context: StageContext): Stage {
   const mode = choiceSetting(settings, "mode", ["wgs84", "assumed", "finite"]);
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
+  const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
+  const remedy =
+    mode === "assumed"
+      ? ""
+      : booleanSetting(settings, "untouched")
+        ? "leave --no-reproject away"
+        : "name their CRS with --source-crs";
   return {
     apply(given: Batch): Batch {
       if (allWithin(given.geometry, range)) return given;
-      const batch = withFiniteParts(given, new RowCheck(range), context);
-      const check = new RowCheck(range);
+      const batch = withFiniteParts(given, new RowCheck(range, remedy), context);
+      const check = new RowCheck(range, remedy);
       const faults = new Map<number, Fault>();
       let turned = 0;
       for (let row = 0; row < batch.length; row++) {
@@ -219,7 +229,8 @@ export function build(settings: Settings, context: StageContext): Stage {
         if (!found) continue;
         if (mode === "assumed" && found.code === "out-of-range") {
           const reason = `it is not plain longitude and latitude: ${found.reason}`;
-          throw fault("crs-missing", { source, reason, ...(found.position && { position: found.position }) });
+          const { position } = found;
+          throw fault("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
         }
         check.snaps = snaps;
         const isLongitude = found.position !== undefined && Math.abs(found.position[1]) <= 90 + tolerance;

@@ -78,7 +78,7 @@ class Reader extends Desk {
       .replaceAll(address, "https://example.org")
       .replaceAll(world.url, shownService)
       .replaceAll(this.map, shownMap)
-      .replaceAll(this.folder, "/home/ada");
+      .replaceAll(this.folder, "/srv/maps");
   }
 }
 

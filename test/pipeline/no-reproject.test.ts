@@ -64,11 +64,13 @@ describe("coordinates carried untouched", () => {
     const input = scratch.path("degrees.csv");
     writeFileSync(input, "lon,lat\n180,5\n181,5\n-7.5,90\n");
     const output = scratch.path("degrees.gpx");
-    const { rejected } = await converted(input, output, untouched);
-    expect(rejected).toBe(1);
+    const { rejected, notices } = await converted(input, output, untouched);
+    expect(rejected).toBe(0);
+    expect(notices).toContainEqual(expect.objectContaining({ code: "longitude-turned", count: 1 }));
     const positions = [...readFileSync(output, "utf8").matchAll(/<wpt lat="(.*?)" lon="(.*?)"/g)];
     expect(positions.map(([, lat, lon]) => [lat, lon])).toEqual([
       ["5", "-180"],
+      ["5", "-179"],
       ["90", "-7.5"],
     ]);
   });

@@ -50,6 +50,14 @@ test("a name that no map has is said to be missing", async () => {
   expect({ status, stderr }).toMatchObject({ status: 10, stderr: expect.stringContaining("has no map Nowhere") });
 });
 
+test("a name in other letters is refused, with the right one", async () => {
+  const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "road  NETWORK"]);
+  expect({ status, stderr }).toMatchObject({
+    status: 10,
+    stderr: expect.stringContaining('did you mean "Road network"?'),
+  });
+});
+
 test("push, plan, verify, pull, delete, restore, check and map:NAME take a name", async () => {
   const source = world.source([place(1), place(2), place(3)]);
   const named = ["--map", "Road network"];
