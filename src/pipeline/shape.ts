@@ -121,7 +121,10 @@ async function planCrs(
   const targetArea = untouched ? null : await areaCheck(target);
   if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });
   if (!untouched) add("reproject", { operation: await shareGrids(operation) });
-  if (said !== null || !untouched) add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite" });
+  if (said !== null || !untouched) {
+    const stated = request.sourceCrs !== undefined;
+    add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite", ...(stated && { stated }) });
+  }
   return { crs: target, assumed: said === null };
 }
 

@@ -210,12 +210,11 @@ export function build(settings: Settings, context: StageContext): Stage {
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
   const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
-  const remedy =
-    mode === "assumed"
+  const remedy = booleanSetting(settings, "untouched")
+    ? "leave --no-reproject away"
+    : mode === "assumed" || booleanSetting(settings, "stated")
       ? ""
-      : booleanSetting(settings, "untouched")
-        ? "leave --no-reproject away"
-        : "name their CRS with --source-crs";
+      : "name their CRS with --source-crs";
   return {
     apply(given: Batch): Batch {
       if (allWithin(given.geometry, range)) return given;

@@ -52,7 +52,9 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     const projected = table("projected.csv", "x,y,name\n356560.26,5645282.14,a\n");
     await expect(converted(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
       code: "geometry-missing",
-      message: expect.stringMatching(/latitude 5645282\.14 is beyond ±90°; is --source-crs right\?/),
+      message: expect.stringMatching(
+        /latitude 5645282\.14 is beyond ±90°; these look like metres; is --source-crs right\?/,
+      ),
     });
   });
 
