@@ -109,6 +109,8 @@ function describe(news: WorkerNews, queue: string): string {
       return `handed out the pieces of ${news.what}`;
     case "failed":
       return `could not do ${news.what}: ${news.message}`;
+    case "refused":
+      return `leaves ${news.what} to others: ${news.message}`;
     case "stalled":
       return `job ${news.job} is taken over: its worker does not answer any more`;
     case "away":

@@ -182,7 +182,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       const client = redis.client();
       const ran = run("job.yaml", ["--queue", redis.url], {
         watch: (child) =>
-          void until(async () => (await client.keys("geoferry:work:prioritized")).length > 0).then(() => {
+          void until(async () => (await client.keys("geoferry:work-*:prioritized")).length > 0).then(() => {
             redis.freeze();
             child.kill("SIGINT");
           }),

@@ -1,9 +1,9 @@
 /** What workers refuse, what they keep to themselves, how they end, and how a queue is reached. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { main, root, samples } from "../support/command.js";
+import { main, samples } from "../support/command.js";
 import { Fleet, until } from "../support/fleet.js";
 import { csv, type JobRunOptions, type RanJob } from "../support/job-desk.js";
 import { hasRedis, OwnRedis } from "../support/redis.js";
@@ -39,19 +39,6 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       await fleet.worker("w1");
       return refused(ran);
     };
-
-    test("a run of another version", async () => {
-      const copy = at("other");
-      mkdirSync(copy);
-      cpSync(join(root, "dist"), join(copy, "dist"), { recursive: true });
-      symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-      const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as object;
-      writeFileSync(join(copy, "package.json"), JSON.stringify({ ...manifest, version: "0.0.9" }));
-      await fleet.worker("old", [], join(copy, "dist", main.slice(join(root, "dist").length)));
-      const message = await refused(runThere("job.yaml"));
-      expect(message).toContain("worker old");
-      expect(message).toContain("0.0.9");
-    });
 
     test("a run with a format that it does not know", async () => {
       await fleet.worker("plain");
@@ -219,7 +206,7 @@ describe.runIf(hasRedis)("a queue", () => {
       expect(await asked(deaf)).toEqual({ status: 9, stderr: expect.stringContaining("channels") });
       const ran = asked(redis.url);
       // It has begun, and Redis forgets all and is full.
-      await until(async () => (await client.keys("geoferry:work:prioritized")).length > 0);
+      await until(async () => (await client.keys("geoferry:work-*:prioritized")).length > 0);
       await full();
       await client.flushall();
       expect(await ran).toEqual({ status: 8, stderr: expect.stringContaining("OOM") });

@@ -42,7 +42,7 @@ export class FleetWorker {
   of = (type: string): Said[] => this.said.filter((one) => one.type === type);
 
   get isAtWork(): boolean {
-    const ended = ["done", "failed", "returned", "spread"].flatMap(this.of);
+    const ended = ["done", "failed", "refused", "returned", "spread"].flatMap(this.of);
     return this.of("took").length > ended.length;
   }
 
@@ -83,7 +83,8 @@ export class Fleet {
   /** Begins a worker; one that does not answer is taken for dead soon. */
   worker(name: string, flags: readonly string[] = [], program = main): Promise<FleetWorker> {
     const width = flags.includes("--concurrency") ? [] : ["--concurrency", "1"];
-    const usual = ["--name", name, "--takeover", "3", ...width, "--json"];
+    const takeover = flags.includes("--takeover") ? [] : ["--takeover", "3"];
+    const usual = ["--name", name, ...takeover, ...width, "--json"];
     return this.begin([program, "worker", ...this.flags, ...usual, ...flags]);
   }
 
@@ -104,7 +105,7 @@ export class Fleet {
     const client = this.redis.client();
     const keys = await client.keys(`${this.prefix}:*`);
     client.disconnect();
-    const history = /:(meta|events|id|stalled-check|marker|pc|maps)$/;
+    const history = /:(meta|events|id|stalled-check|marker|pc|queues)$/;
     return keys.filter((key) => !history.test(key));
   }
 }

@@ -22,6 +22,8 @@ export interface RanJob {
 export interface JobRunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly nodeFlags?: readonly string[];
+  /** The path of another build of the command. */
+  readonly program?: string;
   /** Sees the process while it runs. */
   readonly watch?: (child: ChildProcess) => void;
 }
@@ -77,10 +79,14 @@ export class JobDesk {
   }
 
   /** Runs a job of the folder to its end, with its report and its state there. */
-  async run(job: string, flags: readonly string[], { env, nodeFlags = [], watch }: JobRunOptions): Promise<RanJob> {
+  async run(
+    job: string,
+    flags: readonly string[],
+    { env, nodeFlags = [], program = main, watch }: JobRunOptions,
+  ): Promise<RanJob> {
     const report = this.at("report.json");
     rmSync(report, { force: true });
-    const args = [...nodeFlags, main, "run", this.at(job), "--report", report, ...flags];
+    const args = [...nodeFlags, program, "run", this.at(job), "--report", report, ...flags];
     const child = spawn(process.execPath, args, {
       cwd: tmpdir(),
       env: { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: this.at("state"), ...env },

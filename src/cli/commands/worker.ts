@@ -40,8 +40,8 @@ export const workerCommand: Command<WorkerArguments> = {
       name: { ...text, describe: "What it is called in logs and reports", defaultDescription: "host and process" },
       takeover: {
         ...text,
-        describe: "Seconds without a sign of life after which others take over its jobs",
-        defaultDescription: "30",
+        describe: "Seconds after which others take over the jobs of a worker that is connected and says nothing",
+        defaultDescription: "8",
       },
       grace: {
         ...text,
@@ -73,7 +73,7 @@ export const workerCommand: Command<WorkerArguments> = {
     ["worker --concurrency 2 --name north --state /srv/state --json", "where GEOFERRY_QUEUE says the queue"],
   ],
   async run(args) {
-    const takeover = numberOf("--takeover", args.takeover, leastTakeover, false) ?? 30;
+    const takeover = numberOf("--takeover", args.takeover, leastTakeover, false) ?? 8;
     const grace = numberOf("--grace", args.grace, 0, false) ?? 20;
     const megabytes = numberOf("--spread-from", args.spreadFrom, 0, false) ?? 64;
     const concurrency = wholeNumber("--concurrency", args.concurrency, 1);

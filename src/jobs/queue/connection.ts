@@ -66,9 +66,9 @@ export async function openRedis(
   return lastingRedis(address);
 }
 
-/** A connection that waits for a server that is away, and says nothing itself. */
-export function lastingRedis({ url }: QueueAddress): Redis {
-  const redis = new Redis(url, lasting);
+/** A connection that waits for a server that is away, and says nothing itself. @param name that Redis lists it with */
+export function lastingRedis({ url }: QueueAddress, name?: string): Redis {
+  const redis = new Redis(url, { ...lasting, ...(name === undefined ? {} : { connectionName: name }) });
   redis.on("error", unheard);
   return redis;
 }

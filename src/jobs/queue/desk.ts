@@ -5,11 +5,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
+import { version } from "../../version.js";
 import { abortable } from "./abortable.js";
 import type { QueueAddress } from "./address.js";
+import { type ConnectedWorker, connectedWorkers, describeWorkers } from "./connected-workers.js";
 import { connectionOptions, faultOf, isRefusal, openRedis, tryOut, unheard } from "./connection.js";
 import { type Answer, type Failure, failureOf, type Handed, readFailure, type Underway } from "./handed.js";
-import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
+import { type Cancellation, cancelChannel, isMapQueue, queuesKey } from "./names.js";
 
 export type HandedJob = Job<Handed, Answer>;
 
@@ -134,7 +136,7 @@ export class Desk implements AsyncDisposable {
     });
     await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
     // A map has one writer.
-    if (name !== workQueue) await queue.setGlobalConcurrency(1);
+    if (isMapQueue(name)) await queue.setGlobalConcurrency(1);
     return { queue, events };
   }
 
@@ -152,7 +154,7 @@ export class Desk implements AsyncDisposable {
     const [first] = entries;
     if (!first) return;
     const { queue } = await this.open(first.queue);
-    if (first.queue !== workQueue) await this.announce(first.queue);
+    await this.announce(first.queue);
     await queue.addBulk(
       entries.map(({ handed, id, options }) => ({
         name: handed.step,
@@ -169,7 +171,7 @@ export class Desk implements AsyncDisposable {
       opts: jobOptions(id, options),
     });
     await Promise.all([parent, ...children].map(({ queue }) => this.open(queue)));
-    await this.announce(parent.queue);
+    for (const name of new Set([parent, ...children].map(({ queue }) => queue))) await this.announce(name);
     await this.flows.add({
       ...jobOf(parent),
       children: children.map((child) => {
@@ -179,9 +181,19 @@ export class Desk implements AsyncDisposable {
     });
   }
 
-  /** Lets workers know of the queue of a map. */
+  /** Lets workers, and later runs, know of a queue. */
   private async announce(name: string): Promise<void> {
-    await this.redis.zadd(mapsKey(this.settings.prefix), Date.now(), name);
+    await this.redis.zadd(queuesKey(this.settings.prefix), Date.now(), name);
+  }
+
+  /** Names of the queues, of all versions, that have had a job lately. */
+  announced(): Promise<string[]> {
+    return this.redis.zrangebyscore(queuesKey(this.settings.prefix), "-inf", "+inf");
+  }
+
+  /** @returns null where the server does not say it */
+  workers(): Promise<readonly ConnectedWorker[] | null> {
+    return connectedWorkers(this.redis, this.settings.prefix);
   }
 
   /** What becomes of a job. @param signal takes it back @throws interrupted */
@@ -282,10 +294,9 @@ export class Desk implements AsyncDisposable {
 
   private async tellLonely(): Promise<void> {
     this.lastSign = Date.now() + 6 * lonely;
-    const { queue } = await this.open(workQueue);
-    const { told } = this.settings.address;
-    if ((await queue.getWorkersCount()) === 0)
-      this.watcher.onNotice(`no worker takes jobs from ${told}: start one with geoferry worker --queue ${told}`);
+    const workers = await this.workers();
+    if (workers?.every((worker) => worker.version !== version))
+      this.watcher.onNotice(describeWorkers(workers, version, this.settings.address.told));
   }
 
   /**

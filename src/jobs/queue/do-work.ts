@@ -69,7 +69,8 @@ async function work(order: Order, shop: Workshop, superior: Superior, signal: Ab
   } catch (error) {
     const told = signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error);
     const again = step === null ? passing.includes(told.kind) : isRepeatable(step, told.kind);
-    return { kind: "failed", failure: failureOf(told, worker), again };
+    const refusal = told.code === "worker-unfit" ? ({ isRefusal: true } as const) : {};
+    return { kind: "failed", failure: failureOf(told, worker), again, ...refusal };
   }
 }
 

@@ -27,7 +27,13 @@ export type Done =
   /** Of a large input: these pieces, of so many bytes each, are to be done first. */
   | { readonly kind: "pieces"; readonly pieces: readonly PiecesWork[]; readonly bytes: number }
   | { readonly kind: "piece" }
-  | { readonly kind: "failed"; readonly failure: Failure; readonly again: boolean };
+  | {
+      readonly kind: "failed";
+      readonly failure: Failure;
+      readonly again: boolean;
+      /** Nothing was begun: another worker may be able to do it. */
+      readonly isRefusal?: true;
+    };
 
 export type ToHand =
   | { readonly kind: "order"; readonly order: Order }

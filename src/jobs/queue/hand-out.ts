@@ -12,6 +12,7 @@ import type { ConversionStep, Job, Step, SynchronisationStep } from "../job.js";
 import type { JobState } from "../job-state.js";
 import type { ItemReport } from "../run-report.js";
 import { abortable } from "./abortable.js";
+import { describeWorkers } from "./connected-workers.js";
 import { unheard } from "./connection.js";
 import { convertThere } from "./convert-there.js";
 import { Desk, type DeskSettings, type Ending, type Entry } from "./desk.js";
@@ -89,6 +90,8 @@ export class HandOut implements AsyncDisposable {
     try {
       handOut = new HandOut(settings, options, desk, textDigest(await readFile(file, "utf8")), stateId(stateRoot));
       await abortable(takeOver(handOut), signal);
+      const workers = await abortable(desk.workers(), signal);
+      if (workers !== null) onNotice(describeWorkers(workers, version, settings.address.told));
       return handOut;
     } catch (error) {
       if (signal.aborted && !(await desk.answers()))

@@ -30,6 +30,8 @@ export interface Handed {
   /** The span of the step, where the run is traced. */
   readonly trace?: Carrier;
   readonly work: Work;
+  /** Ids of the workers that cannot do it. */
+  readonly refusedBy?: readonly string[];
 }
 
 export type Work = ConversionWork | SynchronisationWork | PiecesWork;

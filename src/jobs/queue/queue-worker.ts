@@ -1,18 +1,23 @@
 /** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
+import { version } from "../../version.js";
+import { connectedWorkers, connectionName } from "./connected-workers.js";
 import { connectionOptions, lastingRedis, openRedis, unheard } from "./connection.js";
 import type { DeskSettings } from "./desk.js";
 import type { Hands } from "./hands.js";
-import { type Cancellation, cancelChannel, mapsKey, workQueue } from "./names.js";
+import { LostWorkers } from "./lost-workers.js";
+import { type Cancellation, cancelChannel, isMapQueue, isOfThisVersion, queuesKey, workQueue } from "./names.js";
+import { Refusals } from "./refusals.js";
 import { type Active, takeJob, type WorkerJob } from "./take-job.js";
 
 export interface WorkerSettings extends DeskSettings {
   readonly name: string;
   /** Files at a time. */
   readonly concurrency: number;
-  /** Milliseconds after which the jobs of a worker that does not answer are taken over by others. */
+  /** Milliseconds after which the jobs of a worker that is connected and says nothing are taken over by others. */
   readonly takeover: number;
 }
 
@@ -26,7 +31,7 @@ export type WorkerNews =
       readonly seconds: number;
     }
   | {
-      readonly type: "failed";
+      readonly type: "failed" | "refused";
       readonly job: string;
       readonly what: string;
       readonly seconds: number;
@@ -45,8 +50,11 @@ export type WorkerNews =
 /** A job is given up when so many workers have ended in the middle of it. */
 const mostStalls = 3;
 
-/** Milliseconds between two looks at which maps have work. */
+/** Milliseconds between two looks at which maps have work, for workers that are lost, and for jobs without a lock. */
 const lookEvery = 1000;
+
+/** Of the time for which locks last: so often they are renewed, and at least every second. */
+const renewals = 4;
 
 /** Milliseconds for which the queue of a map is listened to that nobody has announced, and for which it is remembered. */
 const quiet = 60_000;
@@ -69,13 +77,22 @@ export class QueueWorker {
   private closing = false;
   private returning = false;
 
+  private readonly refusals: Refusals;
+  private readonly lost: LostWorkers;
+
   private constructor(
     private readonly settings: WorkerSettings,
+    private readonly id: string,
     private readonly redis: Redis,
     private readonly listener: Redis,
     private readonly hands: Hands,
     private readonly tell: (news: WorkerNews) => void,
-  ) {}
+  ) {
+    this.refusals = new Refusals(id, () => connectedWorkers(redis, settings.prefix));
+    this.lost = new LostWorkers(redis, settings.prefix, id, () => {
+      if (listener.status === "ready") listener.disconnect(true);
+    });
+  }
 
   /** @throws queue-unavailable, queue-forbidden, queue-unfit */
   static async open(
@@ -85,14 +102,19 @@ export class QueueWorker {
     onNotice: (sentence: string) => void,
   ): Promise<QueueWorker> {
     const redis = await openRedis(settings.address, settings.prefix, onNotice);
-    const worker = new QueueWorker(settings, redis, lastingRedis(settings.address), hands, tell);
+    const id = randomUUID();
+    const listener = lastingRedis(settings.address, connectionName(settings.prefix, { id, version }));
+    const worker = new QueueWorker(settings, id, redis, listener, hands, tell);
     await worker.begin();
     return worker;
   }
 
   private async begin(): Promise<void> {
     const { prefix, concurrency } = this.settings;
-    this.redis.on("close", () => this.tellAway(true));
+    this.redis.on("close", () => {
+      this.lost.reset();
+      this.tellAway(true);
+    });
     this.redis.on("ready", () => this.tellAway(false));
     this.listener.on("message", (_, text) => this.hear(text));
     await this.listener.subscribe(cancelChannel(prefix));
@@ -100,6 +122,7 @@ export class QueueWorker {
     let looking: Promise<void> = Promise.resolve();
     const look = () => {
       looking = looking.then(() => this.lookForMaps()).catch(unheard);
+      looking = looking.then(() => this.lookForLost()).catch(unheard);
     };
     look();
     this.timers.push(
@@ -115,8 +138,10 @@ export class QueueWorker {
     queue.on("error", unheard);
     const worker: Worker = new Worker(name, (job, token, signal) => this.take(worker, queue, job, token!, signal!), {
       ...options,
-      ...{ concurrency, name: this.settings.name, maxStalledCount: mostStalls },
-      ...{ lockDuration: takeover, stalledInterval: Math.max(1000, takeover / 2) },
+      // Redis keeps the name with each job that the worker takes.
+      ...{ concurrency, name: this.id, maxStalledCount: mostStalls },
+      ...{ lockDuration: takeover, lockRenewTime: Math.min(lookEvery, takeover / renewals) },
+      stalledInterval: lookEvery,
       ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
     });
     worker.on("error", unheard);
@@ -145,6 +170,7 @@ export class QueueWorker {
       ...{ job, queue, token, signal, isCancelled, hands: this.hands, tell: this.tell },
       ...{ worker: this.settings.name, lockDuration: this.settings.takeover },
       isReturning: () => this.returning,
+      refusals: this.refusals,
     });
     this.active.set(key, taken.active);
     try {
@@ -152,7 +178,7 @@ export class QueueWorker {
       this.counts.done++;
       return answer;
     } catch (error) {
-      if (!/^Waiting/.test((error as Error).name)) this.counts.failed++;
+      if (!/^(Waiting|Delayed)/.test((error as Error).name)) this.counts.failed++;
       throw error;
     } finally {
       this.active.delete(key);
@@ -179,10 +205,10 @@ export class QueueWorker {
   private async lookForMaps(): Promise<void> {
     if (this.closing || this.redis.status !== "ready") return;
     const now = Date.now();
-    const key = mapsKey(this.settings.prefix);
+    const key = queuesKey(this.settings.prefix);
     for (const [name, at] of this.cancelled) if (now - at > quiet) this.cancelled.delete(name);
     const names = await this.redis.zrangebyscore(key, now - remembered, "+inf");
-    for (const name of names) {
+    for (const name of names.filter((one) => isMapQueue(one) && isOfThisVersion(one))) {
       const known = this.workers.get(name);
       const isBusy = await this.hasWork(name);
       if (isBusy && known) known.used = now;
@@ -194,6 +220,11 @@ export class QueueWorker {
       await worker.close();
     }
     await this.redis.zremrangebyscore(key, 0, now - remembered);
+  }
+
+  private async lookForLost(): Promise<void> {
+    if (this.closing || this.redis.status !== "ready") return this.lost.reset();
+    await this.lost.look([...this.workers.keys()], performance.now());
   }
 
   private async hasWork(name: string): Promise<boolean> {

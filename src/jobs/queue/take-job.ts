@@ -1,5 +1,5 @@
 /** One job in a worker: a hand does it, and what comes of it is told to the queue. */
-import { type Job, type Queue, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
+import { DelayedError, type Job, type Queue, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
 import { fault } from "../../errors.js";
 import type { Begun, Done, Order } from "./hand-messages.js";
 import {
@@ -13,6 +13,7 @@ import {
 } from "./handed.js";
 import type { Hands } from "./hands.js";
 import type { WorkerNews } from "./queue-worker.js";
+import type { Refusals } from "./refusals.js";
 
 export type WorkerJob = Job<Handed>;
 
@@ -38,10 +39,14 @@ interface Taking {
   readonly tell: (news: WorkerNews) => void;
   /** Whether the worker is ending. */
   readonly isReturning: () => boolean;
+  readonly refusals: Refusals;
 }
 
 /** Milliseconds between two words about how far it is. */
 const progressEvery = 1000;
+
+/** Milliseconds for which nobody takes a job that was refused: then a worker that waits is before the one that refused it. */
+const refusedFor = 500;
 
 /** Of pieces: their parent tells what is to be told. */
 const nothingKept = { removeOnComplete: true, removeOnFail: { age: 3600 } } as const;
@@ -76,6 +81,7 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
   const what = whatOf(job.data);
   const told = { job: job.id!, what };
   const seconds = () => Math.round(performance.now() - began) / 1000;
+  await passOn(taking, stopped);
   const hand = await hands.take();
   tell({ type: "took", ...told });
   const before = (job.progress as unknown as Underway | undefined)?.hand ?? null;
@@ -93,6 +99,8 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
         await handPieces(taking, done);
         continue;
       }
+      if (done.kind === "failed" && done.isRefusal) await refuse(taking, done.failure, stopped);
+      else taking.refusals.accepted();
       const isOpen = done.kind === "failed" || done.kind === "pieces";
       // Whoever takes it next need not clear up after this one, unless it was ended in the middle of it.
       if (isOpen && hand.isAlive && !isLost()) await job.updateProgress({ worker, hand: null } satisfies Underway);
@@ -108,12 +116,44 @@ async function perform(taking: Taking, stopped: AbortSignal, isLost: () => boole
     }
   } catch (error) {
     const { name, message } = error as Error;
-    if (error instanceof WaitingChildrenError) tell({ type: "spread", ...told, seconds: seconds() });
+    if (error instanceof DelayedError) tell({ type: "refused", ...told, seconds: seconds(), message: error.message });
+    else if (error instanceof WaitingChildrenError) tell({ type: "spread", ...told, seconds: seconds() });
     else if (!/^Waiting/.test(name)) tell({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
     throw error;
   } finally {
     await hands.giveBack(hand);
   }
+}
+
+/** Nothing where no other worker may be able to do the job: then it has failed. @throws DelayedError */
+async function refuse(taking: Taking, failure: Failure, stopped: AbortSignal): Promise<void> {
+  const { job, refusals, worker } = taking;
+  const { refusedBy = [], run } = job.data;
+  const all = [...new Set([...refusedBy, refusals.id])];
+  if (stopped.aborted || !(await refusals.mayGoTo(all))) {
+    // The next try is for all workers again.
+    if (refusedBy.length > 0) await job.updateData({ ...job.data, refusedBy: [] });
+    return;
+  }
+  await job.updateData({ ...job.data, refusedBy: all });
+  const notice = refusals.isNew(run, failure.message) ? { notice: `${failure.message}; it is left to others` } : {};
+  await job.updateProgress({ worker, hand: null, ...notice } satisfies Underway);
+  await leaveToOthers(taking, failure.message, stopped);
+}
+
+/** Gives back a job that this worker has refused before. @throws DelayedError */
+async function passOn(taking: Taking, stopped: AbortSignal): Promise<void> {
+  const { job, refusals } = taking;
+  const { refusedBy = [] } = job.data;
+  if (stopped.aborted || !refusedBy.includes(refusals.id) || !(await refusals.mayGoTo(refusedBy))) return;
+  await leaveToOthers(taking, "it was refused before", stopped);
+}
+
+/** BullMQ counts no try of a job that is delayed. @throws DelayedError */
+async function leaveToOthers({ job, token, refusals }: Taking, reason: string, stopped: AbortSignal): Promise<never> {
+  await refusals.wait(stopped);
+  await job.moveToDelayed(Date.now() + refusedFor, token);
+  throw new DelayedError(reason);
 }
 
 function toldOf(message: string): string {

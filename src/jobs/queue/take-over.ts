@@ -4,7 +4,7 @@ import { fault } from "../../errors.js";
 import { withDigests } from "../convert-step.js";
 import type { HandedJob } from "./desk.js";
 import type { HandOut } from "./hand-out.js";
-import { mapQueue, workQueue } from "./names.js";
+import { isReadable, mapQueue, queueSubject, workQueue } from "./names.js";
 import { piecesFolder, removePieces } from "./pieces.js";
 
 const states = ["wait", "prioritized", "delayed", "waiting-children", "active", "completed", "failed"] as const;
@@ -31,19 +31,24 @@ export async function takeOver(handOut: HandOut): Promise<void> {
       const runs = new Set(jobs.map(({ data }) => data.run));
       for (const run of runs) await desk.stop({ run, step: null });
       // A worker that lives lets go of it; what has become of the job meanwhile is seen when nobody holds it.
-      for (const { id } of jobs) await desk.take({ queue: name, id: id! }, (job) => keepDone(handOut, job));
+      for (const { id } of jobs)
+        await desk.take({ queue: name, id: id! }, (job) => {
+          if (isReadable(name)) keepDone(handOut, job);
+        });
       if (signal.aborted) throw fault("interrupted", {});
       await pause(lookEvery);
     }
   }
 }
 
-/** Of files, and of the maps that the job has now. */
-async function queuesOf({ options: { job }, settings }: HandOut): Promise<string[]> {
+/** Of files, and of the maps that the job has now; those of other versions, too, since the earlier run may have been of one. */
+async function queuesOf({ options: { job }, settings, desk }: HandOut): Promise<string[]> {
   const maps = job.steps.flatMap((step) => (step.kind === "synchronisation" ? [step.request.map] : []));
-  if (maps.length === 0) return [workQueue];
-  const { url } = await settings.service();
-  return [...new Set(maps.map((map) => mapQueue(url, map))), workQueue];
+  const url = maps.length === 0 ? "" : (await settings.service()).url;
+  const own = [...new Set(maps.map((map) => mapQueue(url, map))), workQueue];
+  const subjects = new Set(own.map(queueSubject));
+  const others = (await desk.announced()).filter((name) => !own.includes(name) && subjects.has(queueSubject(name)));
+  return [...others, ...own];
 }
 
 /** What workers have made of a job that nobody waits for any more belongs to the run's job all the same. */

@@ -43,6 +43,7 @@ export class WorkerMetrics {
       case "returned":
       case "spread":
       case "failed":
+      case "refused":
         this.active.dec();
         this.jobs.observe({ outcome: news.type }, news.seconds);
         break;
