@@ -1,45 +1,59 @@
 /** `geoferry run`: a job, what is told of it meanwhile, and its report. */
 import { dirname, resolve } from "node:path";
 import { asGeoferryError, type GeoferryError } from "../errors.js";
-import { createSink } from "../io/sink.js";
-import type { Job, OnFailure, Reports } from "../jobs/job.js";
+import type { Job } from "../jobs/job.js";
 import type { JobMetrics } from "../jobs/job-metrics.js";
 import { readJobFile } from "../jobs/read-job.js";
-import { lastSuccess, pastRuns, runJob } from "../jobs/run-job.js";
+import { runJob } from "../jobs/run-job.js";
 import type { RunReport } from "../jobs/run-report.js";
 import { stateRoot } from "../sync/state-folder.js";
+import { namesOf } from "./arguments.js";
 import type { JobArguments } from "./commands/run.js";
 import { exitStatus, worst } from "./exit.js";
+import { FailedStart } from "./failed-start.js";
 import { openHost } from "./host.js";
 import { describeHanded, renderRun, renderStep } from "./job-report.js";
 import { jobService } from "./job-service.js";
 import { metricsPlace } from "./metrics-options.js";
 import { ProgressDisplay } from "./progress.js";
+import { notify, onFailureOf, publish, reportsOf } from "./publish-run.js";
 import { queueFrom } from "./queue-options.js";
 import { renderError } from "./render.js";
-import { restoreCommands } from "./restore-command.js";
 import { tell } from "./say.js";
 import { serviceAddressFrom, serviceFrom, trafficFrom } from "./service-options.js";
 import { interrupted } from "./signals.js";
-
-/** So many runs are on the page. */
-const shownRuns = 100;
+import { wholeNumber } from "./values.js";
 
 /**
- * @param wait milliseconds
- * @param priority of its files in a queue
  * @returns the exit status
- * @throws what stops it before its first step
+ * @throws what stops it before its first step, after that was reported
  */
-export async function runJobFile(
-  asked: JobArguments,
-  only: readonly string[] | null,
-  wait: number,
-  priority: number,
-): Promise<number> {
+export async function runJobFile(asked: JobArguments): Promise<number> {
+  const start = new FailedStart(asked);
+  try {
+    return await perform(asked, start);
+  } catch (error) {
+    // What goes wrong with the report hides nothing of why the run ended.
+    await start
+      .report(error)
+      .catch((failure: unknown) => renderError(asGeoferryError(failure), asked, { input: asked.job }));
+    throw error;
+  }
+}
+
+async function perform(asked: JobArguments, start: FailedStart): Promise<number> {
+  const seconds = (option: string, value: string | undefined) => {
+    const found = wholeNumber(option, value, 0);
+    return found === undefined ? undefined : found * 1000;
+  };
+  const wait = seconds("--wait", asked.wait) ?? 0;
+  const overdueAfter = seconds("--overdue-after", asked.overdueAfter);
+  const priority = wholeNumber("--priority", asked.priority, 1) ?? 10;
+  const only = namesOf("--only", asked.only) ?? null;
   const queue = queueFrom(asked);
   const file = resolve(asked.job);
   const job = await readJobFile(asked.job, process.env);
+  start.job = job;
   const args: JobArguments = { ...asked, ...jobService(job, asked) };
   const root = stateRoot(args.state, process.env);
   const reports = reportsOf(job, args);
@@ -55,7 +69,7 @@ export async function runJobFile(
     onNotice: (sentence: string) => tell(args, sentence),
   };
   const settings = {
-    ...{ file, only, wait },
+    ...{ file, only, wait, ...(overdueAfter !== undefined && { overdueAfter }) },
     ...(queue && { queue: { ...queue, priority, service: () => serviceAddressFrom(args, process.env) } }),
   };
   await using live = await openMetrics(job, args);
@@ -70,13 +84,15 @@ export async function runJobFile(
     },
     ...(args.quiet || args.json ? {} : { onProgress: (progress) => display.show(() => describeHanded(progress)) }),
   });
+  start.isOver = true;
   display.clear();
   const status = statusOf(report);
   if (!tools.dryRun) failures.push(...(await publish(report, status, reports, root, args)));
   const ending = worst([status, ...failures.map(({ kind }) => exitStatus[kind])]);
   renderRun(report, ending, args);
   for (const failure of onceEach(failures)) renderError(failure, args, { input: args.job });
-  if (ending !== 0 && !tools.dryRun && !interrupted.aborted) await tellOthers(job, report, ending, args);
+  if (ending !== 0 && !tools.dryRun && !interrupted.aborted)
+    await notify(onFailureOf(job.onFailure, args), report, ending);
   return ending;
 }
 
@@ -106,82 +122,7 @@ interface LiveMetrics extends AsyncDisposable {
   readonly metrics: JobMetrics;
 }
 
-/** Flags are relative to where the command was given, the file's own names to the file. */
-function reportsOf({ reports }: Job, args: JobArguments): Reports {
-  const at = (flag: string | undefined, own: string | undefined) =>
-    flag !== undefined ? resolve(flag) : own === undefined ? undefined : resolve(dirname(resolve(args.job)), own);
-  return {
-    json: at(args.report, reports.json),
-    html: at(args.page, reports.html),
-    metrics: at(args.metrics, reports.metrics),
-  };
-}
-
 /** What is wrong with the memory of a job stops several things at once. */
 const onceEach = (failures: readonly GeoferryError[]): readonly GeoferryError[] => [
   ...new Map(failures.map((failure) => [failure.message, failure])).values(),
 ];
-
-/** That one of them cannot be written stops neither the others nor who is told of failures. @returns what went wrong */
-async function publish(
-  report: RunReport,
-  status: number,
-  { json, html, metrics }: Reports,
-  root: string,
-  args: JobArguments,
-): Promise<GeoferryError[]> {
-  const failures: GeoferryError[] = [];
-  const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
-    [json, async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
-    [
-      metrics,
-      async () => {
-        const { metricsOf } = await import("../jobs/job-metrics.js");
-        // Who watches has to know of this run, whatever can be told of earlier ones.
-        const last = await lastSuccess(report.file, root).catch((error: unknown) => {
-          failures.push(asGeoferryError(error));
-          return null;
-        });
-        return metricsOf(report, status, last);
-      },
-    ],
-    [
-      html,
-      async () => {
-        const { jobPage } = await import("./job-page/page.js");
-        // What is kept of this run says less of each file.
-        const before = (await pastRuns(report.file, root, shownRuns)).filter(({ began }) => began !== report.began);
-        return jobPage([...before, report], ({ backups = [] }) => restoreCommands(backups, args));
-      },
-    ],
-  ];
-  for (const [path, text] of texts) {
-    if (path === undefined) continue;
-    try {
-      await write(path, await text());
-    } catch (error) {
-      failures.push(asGeoferryError(error));
-    }
-  }
-  return failures;
-}
-
-/** Whole, or not at all: others read it at any time. @throws output-failed */
-async function write(path: string, text: string): Promise<void> {
-  await using sink = await createSink(path, { overwrite: true });
-  const file = await sink.create();
-  await file.write(Buffer.from(text));
-  await sink.commit();
-}
-
-async function tellOthers(job: Job, report: RunReport, status: number, args: JobArguments): Promise<void> {
-  const { onFailure: command } = args;
-  const onFailure: OnFailure | null = command !== undefined ? { ...job.onFailure, command } : job.onFailure;
-  if (onFailure === null) return;
-  const { Spool } = await import("../io/spool.js");
-  const { tellFailure } = await import("../jobs/tell-failure.js");
-  await using spool = new Spool();
-  const file = resolve(spool.folder(), "report.json");
-  await write(file, JSON.stringify({ ...report, status }));
-  for (const sentence of await tellFailure(onFailure, report, status, file)) process.stderr.write(`${sentence}\n`);
-}

@@ -15,6 +15,11 @@ export const jobErrors = {
     (e) =>
       `job ${e.job}: another run of it is at work${e.holder === null ? "" : ` (${e.holder})`}; try again when it has finished, or wait for that with --wait`,
   ),
+  "job-overdue": entry<{ job: string; holder: string; hours: number }>(
+    "guard",
+    (e) =>
+      `job ${e.job}: another run of it is still at work (${e.holder}), longer than the ${e.hours} h that overdueAfter allows: end that process if it hangs, or allow more`,
+  ),
   "job-state-damaged": entry<{ path: string; reason: string }>(
     "input",
     (e) => `${e.path}: what the job remembers from run to run cannot be read: ${e.reason}; ${begunAnew}`,

@@ -27,6 +27,9 @@ import {
 /** Usual where neither the step nor the job says otherwise. */
 export const usualRetries = { retries: 2, retryDelay: 10_000 } as const;
 
+/** Milliseconds: a nightly job is then due again. */
+export const usualOverdue = 24 * 3_600_000;
+
 const patience = {
   retries: member(wholeNumber(0), "Tries after the first, where a server, a lock or the network was in the way; 2"),
   retryDelay: member(duration, "Time before the second try, twice as long before each further one; 10s"),
@@ -116,19 +119,23 @@ export const serviceFile = object("a service", {
   insecureHttp: member(flag, "Let secrets cross the network without https"),
 });
 
+/** What is notified of a run that did not end with 0. */
+export const onFailureMembers = {
+  command: member(text, "For the shell, with GEOFERRY_JOB, GEOFERRY_STATUS and GEOFERRY_REPORT in its environment"),
+  webhook: member(text, "An http(s) address that the report is posted to as JSON"),
+} as const;
+
 export const jobFile = object("a job", {
   name: required(text, "What the job is called, in reports and metrics"),
   steps: required(listOf(placed(stepFile), "a list of steps"), "What is done, in this order"),
   service: member(serviceFile, "Where the maps of the job are; else GEOFERRY_URL or a profile says it"),
   parallel: member(wholeNumber(1), "Steps at a time; 1"),
   ...patience,
-  onFailure: member(
-    object("onFailure", {
-      command: member(text, "For the shell, with GEOFERRY_JOB, GEOFERRY_STATUS and GEOFERRY_REPORT in its environment"),
-      webhook: member(text, "An http(s) address that the report is posted to as JSON"),
-    }),
-    "Who is told of a run that did not end well",
+  overdueAfter: member(
+    duration,
+    "Time after which another run of the job that is still at work makes this one fail instead of being skipped; 24h",
   ),
+  onFailure: member(object("onFailure", onFailureMembers), "What is notified of a run that does not end with 0"),
   report: member(path, "File for the report of the run, as JSON"),
   page: member(path, "File for the report with its charts, as a web page"),
   metrics: member(path, "File for the metrics of the run, for Prometheus' textfile collector"),

@@ -10,11 +10,13 @@ export interface Job {
   /** So many steps run at a time, of those that need none that is to come. */
   readonly parallel: number;
   readonly steps: readonly Step[];
+  /** Milliseconds after which a run that is still at work is a failure of the next one. */
+  readonly overdueAfter: number;
   readonly onFailure: OnFailure | null;
   readonly reports: Reports;
 }
 
-/** Where a run is told of besides the terminal; paths. */
+/** Where a run is reported besides the terminal; paths. */
 export interface Reports {
   readonly json?: string;
   readonly html?: string;
@@ -22,7 +24,7 @@ export interface Reports {
   readonly metrics?: string;
 }
 
-/** Who is told of a run that did not end well. */
+/** What is notified of a run that did not end with 0. */
 export interface OnFailure {
   /** For the system's shell, which finds the report in the environment. */
   readonly command?: string;

@@ -96,6 +96,37 @@ class Sheet {
 
 const keyOf = (key: unknown): string => String(isNode(key) && "value" in key ? key.value : key);
 
+/** Members of a document that is not valid as a whole. */
+export interface ReadableMembers {
+  readonly members: ReadonlyMap<string, Place>;
+  /** Whether all members are there. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The members of a document's object that stand before its first error in syntax; what stands after that may be read as
+ * something else than what was meant. Never throws.
+ * @param text YAML 1.2 @param file for messages
+ */
+export function readableMembers(text: string, file: string): ReadableMembers {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const sheet = new Sheet(file, document, lines);
+  const end = Math.min(...[...document.errors, ...document.warnings].map(({ pos }) => pos[0]));
+  const members = new Map<string, Place>();
+  let isComplete = end === Number.POSITIVE_INFINITY && isMap(document.contents);
+  for (const { key, value } of isMap(document.contents) ? document.contents.items : []) {
+    if (!isNode(value) || !value.range || value.range[2] > end) continue;
+    try {
+      const name = keyOf(key);
+      members.set(name, new Place(sheet, [name], value.toJS(document, { maxAliasCount: mostAliases })));
+    } catch {
+      isComplete = false;
+    }
+  }
+  return { members, isComplete };
+}
+
 /**
  * @param text YAML 1.2 @param file for messages
  * @throws job-invalid with line and column

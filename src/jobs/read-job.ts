@@ -8,7 +8,7 @@ import { mapIdIn } from "../pipeline/expand.js";
 import { type ConvertRequest, given } from "../pipeline/request.js";
 import { parseScope, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
 import type { Job, Step } from "./job.js";
-import { jobFile, type mapTarget, type stepFile, usualRetries } from "./job-file.js";
+import { jobFile, type mapTarget, type stepFile, usualOverdue, usualRetries } from "./job-file.js";
 import { type Kind, path } from "./kinds.js";
 import { type Place, placesOf } from "./places.js";
 import { isReference, withReferences } from "./references.js";
@@ -50,6 +50,7 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
     service: given({ ...service }),
     parallel: says.parallel ?? 1,
     steps,
+    overdueAfter: says.overdueAfter ?? usualOverdue,
     onFailure: onFailure ? given(onFailure) : null,
     reports: given({ json: report, html: page, metrics }),
   };

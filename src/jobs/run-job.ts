@@ -1,13 +1,12 @@
 /** A job from its first step to its last: what stops one stops no other that does not need it. */
 import { resolve, sep } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { absolute } from "../io/s3-address.js";
 import type { Registry } from "../plugin/registry.js";
-import { FolderLock } from "../sync/lock.js";
 import { traced } from "../tracing/span.js";
 import { version } from "../version.js";
 import type { Job, Step, SynchronisationStep } from "./job.js";
+import { lockJob } from "./job-lock.js";
 import { JobState, jobFolder } from "./job-state.js";
 import { inJobKeys } from "./job-words.js";
 import type { HandedProgress, HandOut, QueueSettings } from "./queue/hand-out.js";
@@ -21,6 +20,8 @@ export interface RunSettings {
   readonly only: readonly string[] | null;
   /** Milliseconds to wait for another run of the job to end; 0 does not wait. */
   readonly wait: number;
+  /** Milliseconds after which another run that is still at work is a failure of this one; the job says it where absent. */
+  readonly overdueAfter?: number;
   /** Where workers take the steps from; this process does them where absent. */
   readonly queue?: QueueSettings;
 }
@@ -35,7 +36,7 @@ export interface Watcher {
 }
 
 /**
- * @throws usage where there is no such step, job-locked, job-state-damaged, job-state-newer, output-failed; what goes wrong in a step is in its report
+ * @throws usage where there is no such step, job-locked, job-overdue, job-state-damaged, job-state-newer, output-failed; what goes wrong in a step is in its report
  */
 export async function runJob(
   job: Job,
@@ -46,7 +47,7 @@ export async function runJob(
   const chosen = chosenSteps(job, settings.only);
   refuseSecrets(chosen, tools.host.registry);
   const folder = jobFolder(tools.stateRoot, settings.file);
-  using _lock = await lockJob(folder, job, settings.wait, tools.host.signal);
+  using _lock = await lockJob(folder, job, settings.wait, settings.overdueAfter ?? job.overdueAfter, tools.host.signal);
   using state = await JobState.open(folder);
   await using handOut = await openQueue(job, settings, folder, state, tools, watcher);
   const within = handOut === null ? tools : { ...tools, handOut };
@@ -208,21 +209,4 @@ function riderOf(
       before.get(other.name)!.every((earlier) => earlier === name || done.has(earlier)),
   );
   return rider ?? null;
-}
-
-/** Milliseconds between two looks at the lock. */
-const pulse = 500;
-
-async function lockJob(folder: string, job: Job, wait: number, signal: AbortSignal): Promise<FolderLock> {
-  const until = Date.now() + wait;
-  for (;;) {
-    try {
-      return await FolderLock.acquire(folder, (holder) => fault("job-locked", { job: job.name, holder }));
-    } catch (error) {
-      if ((error as { code?: string }).code !== "job-locked" || Date.now() >= until) throw error;
-      await pause(Math.min(pulse, Math.max(0, until - Date.now())), undefined, { signal }).catch((cause: unknown) => {
-        throw fault("interrupted", {}, cause);
-      });
-    }
-  }
 }

@@ -72,6 +72,8 @@ export interface RunReport {
   /** Nothing was written: the steps tell what would be. */
   readonly dryRun: boolean;
   readonly result: Result;
+  /** Why no step was begun; absent where the steps say what happened. */
+  readonly error?: ErrorReport;
   readonly steps: readonly StepReport[];
 }
 

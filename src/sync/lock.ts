@@ -6,8 +6,8 @@ import { fault, type GeoferryError } from "../errors.js";
 import { systemReason } from "../io/source.js";
 import { privateFile } from "./state-folder.js";
 
-/** Who has the lock: told to those who come second. */
-interface Holder {
+/** The process that has a lock. */
+export interface Holder {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601, UTC. */
@@ -68,6 +68,11 @@ export class FolderLock implements Disposable {
     }
   }
 
+  /** The process that has the lock, or had it last; null where that cannot be read. */
+  static lastHolder(folder: string): Holder | null {
+    return readHolder(join(folder, "lock.json"));
+  }
+
   /** Lets others in. */
   [Symbol.dispose](): void {
     this.database.close();
@@ -82,9 +87,18 @@ export const lockMap = (
 
 /** Null where nothing can be read: it was taken a moment ago. */
 function describeHolder(path: string): string | null {
+  const holder = readHolder(path);
+  return holder && `process ${holder.pid} on ${holder.host}, since ${holder.since}`;
+}
+
+function readHolder(path: string): Holder | null {
   try {
-    const { pid, host, since } = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder>;
-    return pid === undefined ? null : `process ${pid} on ${host ?? "another machine"}, since ${since ?? "a while ago"}`;
+    const {
+      pid,
+      host = "another machine",
+      since = "a while ago",
+    } = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder>;
+    return pid === undefined ? null : { pid, host, since };
   } catch {
     return null;
   }

@@ -1,4 +1,3 @@
-import { namesOf } from "../arguments.js";
 import type { Command, CommonArguments } from "../command.js";
 import { grouped } from "../flag.js";
 import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
@@ -6,13 +5,13 @@ import { type QueueArguments, queueOptions } from "../queue-options.js";
 import type { ServiceArguments } from "../service-options.js";
 import { file, flag, several, text } from "../source-options.js";
 import { onMap } from "../sync-options.js";
-import { wholeNumber } from "../values.js";
 
 export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments, MetricsArguments {
   readonly job: string;
   readonly only?: readonly string[];
   readonly dryRun?: boolean;
   readonly wait?: string;
+  readonly overdueAfter?: string;
   readonly report?: string;
   readonly page?: string;
   readonly metrics?: string;
@@ -30,6 +29,11 @@ export const runCommand: Command<JobArguments> = {
       only: { ...several, describe: "Run only these steps: a,b" },
       "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
       wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },
+      "overdue-after": {
+        ...text,
+        describe: "Seconds after which another run that is still at work makes this one fail instead of being skipped",
+        defaultDescription: "overdueAfter of the job, or 86400",
+      },
       report: { ...file, describe: "Write the report of the run as JSON; it replaces what is there" },
       page: { ...file, describe: "Write a web page of this run and those before it; it replaces what is there" },
       metrics: { ...file, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
@@ -50,9 +54,7 @@ export const runCommand: Command<JobArguments> = {
     ["run nightly.yaml --only places --page runs.html", "one step, and a page of all runs"],
   ],
   async run(args) {
-    const wait = wholeNumber("--wait", args.wait, 0) ?? 0;
-    const priority = wholeNumber("--priority", args.priority, 1) ?? 10;
     const { runJobFile } = await import("../run-job.js");
-    return runJobFile(args, namesOf("--only", args.only) ?? null, wait * 1000, priority);
+    return runJobFile(args);
   },
 };

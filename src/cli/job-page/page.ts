@@ -66,6 +66,7 @@ function bodyOf(last: RunReport, runs: readonly RunReport[], undo: UndoCommands)
   return html`<main>
 <h1>${last.job}</h1>
 <p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${moment(last.began)}, in ${describeSeconds(last.seconds)}</p>
+${last.error && html`<div class="problem" role="note"><p>No step was begun: ${last.error.message}</p></div>`}
 ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ name, error }) => html`<li><strong>${name}</strong>: ${error?.message}</li>`)}</ul></div>`}
 ${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${shortList(changes.map((change) => describeChange(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>

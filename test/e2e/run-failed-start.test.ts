@@ -1,0 +1,130 @@
+/** Runs that end before their first step: reported by everything that can be known of how the job reports. */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { beforeEach, describe, expect, test } from "vitest";
+import { csv, JobDesk, type RanJob } from "../support/job-desk.js";
+
+const desk = new JobDesk();
+const { at, put, serve } = desk;
+
+/** Members that say how a run is reported. The command is the shell's. */
+const channels = `onFailure: {command: 'echo "$GEOFERRY_JOB $GEOFERRY_STATUS $GEOFERRY_RESULT" >> calls; cp "$GEOFERRY_REPORT" last.json'}
+page: page.html
+metrics: job.prom
+`;
+const step = "steps:\n  - {name: a, source: a.csv, target: a.geojson}\n";
+
+const run = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RanJob> =>
+  desk.run("job.yaml", ["--state", at("state"), ...flags], { env });
+
+/** What the command was called with, a line a call. */
+const calls = (): string[] => (existsSync(at("calls")) ? readFileSync(at("calls"), "utf8").trim().split("\n") : []);
+
+const errorIn = (file: string) => JSON.parse(readFileSync(at(file), "utf8")).error as { readonly code: string };
+
+beforeEach(() => put("a.csv", csv("a")));
+
+describe("a run is reported where", () => {
+  const everywhere = async (ran: RanJob, status: number, code: string, name = "nightly") => {
+    expect([ran.status, calls()]).toEqual([status, [`${name} ${status} failed`]]);
+    expect([errorIn("report.json").code, errorIn("last.json").code]).toEqual([code, code]);
+    const metrics = readFileSync(at("job.prom"), "utf8");
+    expect(metrics).toContain(`geoferry_job_exit_status{job="${name}"} ${status}\n`);
+    expect(metrics).toContain("geoferry_job_last_run_timestamp_seconds");
+    expect(readFileSync(at("page.html"), "utf8")).toContain("No step was begun");
+  };
+
+  test("a variable is not set", async () => {
+    put("job.yaml", `name: nightly\n${channels}${step.replace("a.csv", `"\${NOT_SET_ANYWHERE}"`)}`);
+    await everywhere(await run(), 2, "job-invalid");
+  });
+
+  test("a member of the file is wrong", async () => {
+    put("job.yaml", `name: nightly\n${channels}stepz: 1\n${step}`);
+    await everywhere(await run(), 2, "job-invalid");
+  });
+
+  test("the file is broken behind them", async () => {
+    put("job.yaml", `name: nightly\n${channels}steps: [{name: a, source: "a.csv\n`);
+    await everywhere(await run(), 2, "job-invalid");
+  });
+
+  test("what the job remembers is damaged", async () => {
+    put("job.yaml", `name: nightly\n${channels}${step}`);
+    expect((await run()).status).toBe(0);
+    const [folder] = readdirSync(at("state/jobs"));
+    for (const name of readdirSync(at(`state/jobs/${folder}`)))
+      if (name.startsWith("job.db")) rmSync(at(`state/jobs/${folder}/${name}`));
+    writeFileSync(
+      at(join("state/jobs", folder!, "job.db")),
+      "no database, but long enough to be read as one".repeat(30),
+    );
+    await everywhere(await run(), 3, "job-state-damaged");
+  });
+
+  test("the queue is away", async () => {
+    put("job.yaml", `name: nightly\n${channels}${step}`);
+    await everywhere(await run(["--queue", `redis://${await desk.silence()}`]), 8, "queue-unavailable");
+  });
+
+  test("a flag is wrong", async () => {
+    put("job.yaml", `name: nightly\n${channels}${step}`);
+    await everywhere(await run(["--wait", "long"]), 2, "option-invalid");
+  });
+
+  test("flags alone say how, since the file cannot be read", async () => {
+    put("job.yaml", "{{{");
+    const command = 'echo "$GEOFERRY_JOB $GEOFERRY_STATUS $GEOFERRY_RESULT" >> calls; cp "$GEOFERRY_REPORT" last.json';
+    const flags = ["--on-failure", command, "--metrics", at("job.prom"), "--page", at("page.html")];
+    await everywhere(await run(flags), 2, "job-invalid", "job");
+  });
+});
+
+test("an address is called though the variable of the command is not set, and what cannot be read is named", async () => {
+  const posted: string[] = [];
+  const host = await serve((request, response) => {
+    request.on("data", (data: Buffer) => posted.push(data.toString()));
+    request.on("end", () => response.end());
+  });
+  put("job.yaml", `name: n\nonFailure: {command: "\${NOT_SET_ANYWHERE}", webhook: "http://${host}/"}\n${step}`);
+  const { status, stderr } = await run();
+  expect([status, JSON.parse(posted.join(""))]).toEqual([2, expect.objectContaining({ status: 2, result: "failed" })]);
+  expect(stderr).toContain("cannot read onFailure.command");
+});
+
+test("a command that stands behind a break in the file is not run, and that is said", async () => {
+  put("job.yaml", `name: n\nreport: [\n${channels}${step}`);
+  const { status, stderr } = await run();
+  expect([status, calls()]).toEqual([2, []]);
+  expect(stderr).toMatch(/cannot read onFailure.*--on-failure/);
+});
+
+test("a run that is skipped for another one says so once, and fails when that one is too long at work", async () => {
+  let asked = 0;
+  const host = await serve(() => {
+    asked++;
+  });
+  put("job.yaml", `name: slow\n${channels}steps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
+  const first = run();
+  while (asked === 0) await pause(20);
+  const skipped = await run();
+  expect([skipped.status, calls()]).toEqual([11, ["slow 11 skipped"]]);
+  expect(skipped.stderr).toContain("another run of it is at work");
+  expect([skipped.report.result, errorIn("report.json").code]).toEqual(["skipped", "job-locked"]);
+  expect(readFileSync(at("job.prom"), "utf8")).toContain('geoferry_job_exit_status{job="slow"} 11\n');
+  const again = await run();
+  expect([again.status, again.report.result, calls()]).toEqual([11, "skipped", ["slow 11 skipped"]]);
+  const overdue = await run(["--overdue-after", "0"]);
+  expect([overdue.status, errorIn("report.json").code]).toEqual([7, "job-overdue"]);
+  put("job.yaml", readFileSync(at("job.yaml"), "utf8").replace("page:", "overdueAfter: 1ms\npage:"));
+  expect((await run()).status).toBe(7);
+  expect(calls()).toEqual(["slow 11 skipped", "slow 7 failed", "slow 7 failed"]);
+  void first;
+});
+
+test("a dry run reports nothing", async () => {
+  put("job.yaml", `name: n\n${channels}stepz: 1\n${step}`);
+  expect((await run(["--dry-run"])).status).toBe(2);
+  expect([calls(), existsSync(at("job.prom")), existsSync(at("report.json"))]).toEqual([[], false, false]);
+});
