@@ -94,7 +94,7 @@ export const registry = {
       return `${source}: has the extension .${notZip.extension}, but is no zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
     if (entries) {
       const more = entries.length > mostEntries ? ` and ${entries.length - mostEntries} more` : "";
-      return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, mostEntries).join(", ")}${more}; name the format with --from if one of these is of it: ${known.join(", ")}`;
+      return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, mostEntries).join(", ")}${more}; unpack the file that is meant and name its format with --from, if it is one of these: ${known.join(", ")}`;
     }
     return `${source}: not a format that geoferry knows (${known.join(", ")}); name it with --from if it is one of these`;
   }),

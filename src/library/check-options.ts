@@ -12,11 +12,9 @@ const isMembers = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isText);
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 
-const text: Kind = { expected: "a text", fits: isText };
-
 const kinds: Readonly<Record<Extract<OptionKind, string>, Kind>> = {
-  text,
-  limit: text,
+  text: { expected: "a text", fits: isText },
+  limit: { expected: 'a text like "100" or "5%"', fits: isText },
   flag: { expected: "true or false", fits: (value) => typeof value === "boolean" },
   positive: { expected: "a number above 0", fits: (value) => isNumber(value) && (value as number) > 0 },
   count: {
@@ -53,6 +51,7 @@ export function checkOptions(caller: string, options: object, others: readonly s
     }
     const { expected, fits } = kindOf(conversionOptions[name as keyof typeof conversionOptions].kind);
     if (value === undefined || fits(value)) continue;
-    throw fault("option-invalid", { option: name, value: JSON.stringify(value) ?? String(value), expected });
+    const shown = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+    throw fault("option-invalid", { option: name, value: shown, expected });
   }
 }

@@ -210,7 +210,7 @@ function withEntries(error: unknown, address: string, members: readonly InputMem
   const isZipped = members.some(({ head }) => head === undefined);
   if (!isZipped || names.some((name) => registry.isPrimary(name))) return error;
   if (!(error instanceof GeoferryError) || error.code !== "input-unrecognised") return error;
-  const entries = names.map((name) => name.replace(/^.*?\.zip[\\/]/i, ""));
+  const entries = names.map((name) => (name.startsWith(`${address}/`) ? name.slice(address.length + 1) : name));
   return fault("input-unrecognised", { source: address, known: registry.names(), entries }, error);
 }
 

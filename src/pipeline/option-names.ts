@@ -148,9 +148,9 @@ function wordsFor(kind: OptionKind, value: string, written: WrittenValues): stri
   return kind === "count" || kind === "positive" ? written.number(value) : written.text(value);
 }
 
-/** The options that a sentence with flags speaks of, each once. */
+/** The options that a sentence with flags speaks of outside of whole commands, each once. */
 export function optionsIn(sentence: string, options: ReadonlyMap<string, OptionNames>): OptionNames[] {
-  const found = [...sentence.matchAll(flag)].flatMap(([, , name = ""]) => options.get(name) ?? []);
+  const found = [...sentence.replace(command, "").matchAll(flag)].flatMap(([, , name = ""]) => options.get(name) ?? []);
   return [...new Set(found)];
 }
 

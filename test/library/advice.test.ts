@@ -61,6 +61,7 @@ test("what follows a command is rewritten", () => {
 
 test("the options that a sentence names are listed once", () => {
   expect(optionsIn("--from X or --to Y or --from Z, --port")).toEqual(["from", "to"]);
+  expect(optionsIn("run geoferry check --layer roads in.gpkg; or leave --strict away")).toEqual(["strict"]);
 });
 
 /** Flags of the command line alone. */

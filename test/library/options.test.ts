@@ -25,10 +25,12 @@ describe("an option of the library", () => {
   });
 
   test.each([
-    [{ select: "name" }, 'option select: ""name"" is not an array of texts'],
+    [{ select: "name" }, 'option select: "name" is not an array of texts'],
     [{ limit: -3 }, 'option limit: "-3" is not a whole number from 0 on'],
     [{ bbox: [1, 2, 3] }, "an array of four numbers"],
-    [{ strict: "yes" }, "true or false"],
+    [{ strict: "yes" }, 'option strict: "yes" is not true or false'],
+    [{ onNameClash: "rename" }, 'option onNameClash: "rename" is not one of "error", "number"'],
+    [{ maxLosses: 5 }, 'option maxLosses: "5" is not a text like "100" or "5%"'],
     [{ writerOptions: { precision: 2 } }, "an object whose members are texts"],
   ])("of another type is refused by its own name: %j", async (options, message) => {
     const request = untyped({ inputs: parks, output: scratch.path("b.geojson"), ...options });
