@@ -156,7 +156,7 @@ class GpxLayer implements Layer {
     reader.report();
     release(fetched);
     if (walker.surplus > 0) {
-      const example = `extensions of more than ${mostPaths} kinds, or elements where GPX has none, were left out`;
+      const example = `extensions of more than ${mostPaths} kinds, or elements or attributes where GPX has none, were left out`;
       context.lose("extension-left-out", undefined, example, walker.surplus);
     }
     return builder.records;

@@ -263,6 +263,7 @@ export class GpxWalker {
       this.readPlace();
       this.draft = this.waypoints.begin();
     }
+    this.leaveAttributes(kind === Gpx.wpt);
     return Scope.feature;
   }
 
@@ -273,6 +274,18 @@ export class GpxWalker {
     this.longitude = x < 0 ? Number.NaN : reader.attributes.number(x);
     this.latitude = y < 0 ? Number.NaN : reader.attributes.number(y);
     this.height = Number.NaN;
+  }
+
+  /** Counts attributes that GPX does not have; a point has a place, a line has none (GPX 1.1, wptType). */
+  private leaveAttributes(hasPlace: boolean): void {
+    const { attributes } = this.reader;
+    if (attributes.count === (hasPlace ? 2 : 0) && !Number.isNaN(this.longitude + this.latitude)) return;
+    for (let a = 0; a < attributes.count; a++) {
+      const { code, prefix, isDeclaration } = attributes.names[a]!;
+      if (isDeclaration || prefix === "xsi" || (hasPlace && (code === Code.lon || code === Code.lat))) continue;
+      this.surplus++;
+      this.draft?.spoil();
+    }
   }
 
   private openInFeature(depth: number): number {
@@ -310,6 +323,7 @@ export class GpxWalker {
     if (!this.visitor.beginPoint(this.longitude, this.latitude)) return Scope.skip;
     this.inPoint = true;
     this.draft = this.points.begin();
+    this.leaveAttributes(true);
     return Scope.point;
   }
 

@@ -4,7 +4,16 @@ import type { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import { FeatureRecord, Source } from "./feature-record.js";
-import { GeometryReader, isBoundary, isGeometry, isHolder, isOn, isPlain, isShape } from "./geometry-reader.js";
+import {
+  GeometryReader,
+  isBoundary,
+  isGeometry,
+  isHolder,
+  isLeftOutOf,
+  isOn,
+  isPlain,
+  isShape,
+} from "./geometry-reader.js";
 import { LeftOut } from "./left-out.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
 import { Tag, textElements } from "./vocabulary.js";
@@ -137,6 +146,7 @@ export class FeatureReader {
         if (stack.length === 3 && code !== Tag.href) this.leave(reader.name.text);
         return code === Tag.href && stack.length === 3;
       default:
+        if (isLeftOutOf(code, parent)) this.leave(reader.name.text);
         return this.geometry.open(code, parent);
     }
   }

@@ -59,6 +59,13 @@ export const isPlain = (code: number): boolean =>
   code === Tag.Polygon ||
   code === Tag.MultiGeometry;
 
+/**
+ * Whether nothing is kept of an element in a geometry of this kind. In those of several members, elements that KML does
+ * not have may stand around geometries.
+ */
+export const isLeftOutOf = (code: number, parent: number): boolean =>
+  (code === 0 || code === Tag.foreign) && (parent === Tag.Polygon || parent === Tag.Track || isHolder(parent));
+
 /** Whether a flag is on: KML has 1 and true. */
 export const isOn = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
 

@@ -94,6 +94,23 @@ describe("elements of other namespaces in points keep their place, prefix and na
   });
 });
 
+test.each([
+  ["waypoints", '<wpt lat="1" lon="2" x:id="a"/><wpt lat="1" lon="3" x:id="b"/>', 2],
+  ["route points", '<rte><rtept lat="1" lon="2"/><rtept lat="1" lon="3" id="b" z="1"/></rte>', 2],
+  ["track points", `<trk><trkseg>${'<trkpt id="a" lat="1" lon="2"/>'.repeat(5)}</trkseg></trk>`, 5],
+  ["tracks", '<trk id="a"><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk>', 1],
+  ["none but declarations", '<wpt lat="1" lon="2" xmlns:y="urn:y" xsi:type="wptType"/>', 0],
+])("attributes that GPX does not have are a loss: %s", async (_, inner, expected) => {
+  const folder = scratch.path(`s${count++}`);
+  mkdirSync(folder, { recursive: true });
+  const namespaces = 'xmlns:x="urn:x" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
+  writeFileSync(`${folder}/in.gpx`, inGpx(inner, `xmlns="http://www.topografix.com/GPX/1/1" ${namespaces}`));
+  const { losses } = await converted(`${folder}/in.gpx`, `${folder}/out.gpx`);
+  expect(losses.map(({ code, count: n }) => [code, n])).toEqual(
+    expected === 0 ? [] : [["extension-left-out", expected]],
+  );
+});
+
 test("extensions of the file itself are a loss by their names", async () => {
   const file = inGpx('<wpt lat="1" lon="2"/><extensions><opencpn:version>5</opencpn:version></extensions>', attributes);
   expect((await rewritten(file)).losses).toEqual(["metadata-left-out"]);

@@ -194,6 +194,13 @@ describe("elements that nothing is kept of are losses by their kind", () => {
       ["element-left-out atom:uri 2"],
     ],
     ["old metadata", twice("<Metadata><a>1</a></Metadata>"), ["element-left-out a 2"]],
+    [
+      "what geometries have beside KML's elements",
+      placemark(
+        `<MultiGeometry><LineString><extrude>1</extrude><gx:drawOrder xmlns:gx="http://www.google.com/kml/ext/2.2">2</gx:drawOrder><coordinates>1,2 3,4</coordinates></LineString><Point><x:y><x:z/></x:y><coordinates>1,2</coordinates></Point></MultiGeometry>`,
+      ).repeat(3),
+      ["element-left-out gx:drawOrder 3", "element-left-out x:y 3"],
+    ],
     ["lines of snippets", twice('<Snippet maxLines="2">s</Snippet>'), ["element-left-out maxLines 2"]],
   ])("%s", async (_, inner, expected) => {
     expect(await lossesOf(inner)).toEqual(expected);
