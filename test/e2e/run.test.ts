@@ -24,7 +24,8 @@ test("an address with a password stops the run before it is told or kept", async
   put("points.csv", csv("a"));
   put("job.yaml", "name: leaky\nsteps:\n  - {name: a, source: points.csv, target: 'pg://me:geheim@127.0.0.1:9/d'}\n");
   const { status, stderr, report } = await run("job.yaml");
-  expect([status, report]).toEqual([2, null]);
+  expect([status, report.status, report.steps]).toEqual([2, 2, []]);
+  expect(JSON.stringify(report)).not.toContain("geheim");
   expect(stderr).toContain("PGPASSWORD");
   expect(stderr).not.toContain("geheim");
   expect(existsSync(at("state"))).toBe(false);
