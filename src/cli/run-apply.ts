@@ -26,7 +26,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   };
   const report = await applyLater(plan, rejects, run, confirm);
   display.clear();
-  if (report) return tellApplied(report, plan, run, args);
+  if (report) return tellApplied(report, header.map, run, args);
   if (isEmptyPlan(counts)) tell(args, `${args.plan}: nothing to do`);
   return 0;
 }

@@ -44,5 +44,5 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const { run, display } = session;
   const report = await carryOut(plan, rejects, run);
   display.clear();
-  return tellApplied(report, plan, run, args);
+  return tellApplied(report, plan.header.map, run, args);
 }

@@ -13,7 +13,7 @@ import { renderRehearsal } from "./plan-table.js";
 import { renderError } from "./render.js";
 import { runComparison } from "./run-compare.js";
 import { tell } from "./say.js";
-import { renderApplied, renderCounts, renderPrepared, renderUnchanged } from "./sync-report.js";
+import { renderApplied, renderCounts, renderOvertaken, renderPrepared, renderUnchanged } from "./sync-report.js";
 import { confirmed, openSession, type SessionArguments } from "./sync-session.js";
 
 export interface RunArguments extends SessionArguments, CommonArguments {
@@ -40,15 +40,19 @@ export async function runSync(asked: SyncRequest, mode: PlanMode, args: RunArgum
     renderApplied({ map: request.map }, earlier, run.tools.service.sent, args);
     if (earlier.failed > 0) status = exitStatus.rejected;
   };
-  const { found, applied } = await synchronise(request, mode, run, { onPlan, confirm, onFinished });
+  const onOvertaken = (report: ApplyReport) => {
+    display.clear();
+    renderOvertaken(request.map, report, args);
+  };
+  const { found, applied } = await synchronise(request, mode, run, { onPlan, confirm, onFinished, onOvertaken });
   display.clear();
-  if (isUnchanged(found)) {
+  if (isUnchanged(found) && applied === null) {
     renderUnchanged(found, request.map, args);
     return status;
   }
   const { rejects, gaps } = found.source;
   if (rejects.count > 0 || gaps.length > 0) status = exitStatus.rejected;
-  return applied ? worst([status, tellApplied(applied, found.plan, run, args)]) : status;
+  return applied ? worst([status, tellApplied(applied, request.map, run, args)]) : status;
 }
 
 /** What would be done, and what would stop it. @throws guard-sync */
@@ -64,10 +68,10 @@ export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments
 }
 
 /** @returns the exit status */
-export function tellApplied(report: ApplyReport, { header }: OpenPlan, run: SyncRun, args: RunArguments): number {
+export function tellApplied(report: ApplyReport, map: string, run: SyncRun, args: RunArguments): number {
   const { failed, ending } = report;
-  renderApplied(header, report, run.tools.service.sent, args);
+  renderApplied({ map }, report, run.tools.service.sent, args);
   if (!ending) return failed > 0 ? exitStatus.rejected : 0;
-  renderError(ending, args, { map: header.map });
+  renderError(ending, args, { map });
   return exitStatus[ending.kind];
 }

@@ -45,6 +45,7 @@ export interface SyncArguments extends SourceArguments {
   readonly onMissingKey?: string;
   readonly trustPages?: boolean;
   readonly settle?: string;
+  readonly conflictRetries?: string;
   readonly maxDelete?: string;
   readonly maxUpdate?: string;
   readonly allowNullGeometry?: boolean;
@@ -113,6 +114,15 @@ export const sendingOptions = grouped("How it is written to:", {
     ...text,
     describe: "Milliseconds after a request without an answer until the map is read to see what became of it",
     defaultDescription: "2000",
+  },
+});
+
+/** What becomes of a run where another writer changes the map at the same time. */
+export const conflictOption = grouped("How it is written to:", {
+  "conflict-retries": {
+    ...text,
+    describe: "Times that both sides are read again and compared where another writer changed the map meanwhile",
+    defaultDescription: "10",
   },
 });
 
@@ -252,6 +262,7 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
     onMissingKey: oneOf("--on-missing-key", args.onMissingKey, ["refuse", "reject"], "refuse"),
     trustPages: args.trustPages ?? false,
     settle: wholeNumber("--settle", args.settle, 0) ?? usualSettings.settle,
+    conflictRetries: wholeNumber("--conflict-retries", args.conflictRetries, 0) ?? usualSettings.conflictRetries,
     guards: {
       maxDelete: limitOf("--max-delete", args.maxDelete),
       maxUpdate: limitOf("--max-update", args.maxUpdate),

@@ -93,6 +93,16 @@ const whyWithheld: Readonly<Record<Withheld, string>> = {
   stopped: "since it was stopped before",
 };
 
+/** Another writer was faster: what was done until then, and that the run goes on. */
+export function renderOvertaken(map: string, report: ApplyReport, args: CommonArguments): void {
+  const { created, updated, deleted } = report;
+  if (args.json) record({ type: "overtaken", map, created, updated, deleted });
+  else if (!args.quiet)
+    say(
+      `map ${map}: another writer changed it meanwhile (until then created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}); reading it again`,
+    );
+}
+
 /** What was written. */
 export function renderApplied(
   { map }: Pick<PlanHeader, "map">,
@@ -101,6 +111,7 @@ export function renderApplied(
   args: SessionArguments & CommonArguments,
 ): void {
   const { created, updated, deleted, failed, unknown, withheld, backup, rejects, refused, notices, put } = report;
+  const { earlierBackups = [] } = report;
   if (args.json) {
     for (const one of refused) record({ type: "refused", ...one });
     record({
@@ -114,6 +125,7 @@ export function renderApplied(
       withheld,
       put,
       backup,
+      ...(earlierBackups.length > 0 && { earlierBackups }),
       rejects,
       requests: sent,
     });
@@ -122,8 +134,11 @@ export function renderApplied(
   if (args.quiet) return;
   say(`map ${map}: created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}`);
   for (const notice of notices) say(`  note ${notice}`);
-  if (backup && created + updated + deleted > 0)
-    say(`  to undo this: ${restoreCommand({ path: backup, created }, args)}`);
+  const ownCreated = earlierBackups.reduce((rest, earlier) => rest - earlier.created, created);
+  const own = backup && created + updated + deleted > 0 ? [{ path: backup, created: ownCreated }] : [];
+  const backups = [...own, ...earlierBackups];
+  for (const [n, { path, created: ofAttempt }] of backups.entries())
+    say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand({ path, created: ofAttempt }, args)}`);
   for (const { action, key, id, reason } of refused)
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)

@@ -9,6 +9,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service} was changed by somebody else since it was read; what was done before stays and nothing is lost: run it again, and it goes on from what the map is now`,
   ),
+  "map-contended": entry<OnMap & { tries: number }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: another writer keeps changing it: in each of ${e.tries} attempts it was changed between reading and writing; what was done before stays and nothing is lost: run it again when the other writer has finished, or with a larger --conflict-retries`,
+  ),
   "write-refused": entry<OnMap & { status: number; reason: string }>(
     "conflict",
     (e) =>

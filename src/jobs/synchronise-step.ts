@@ -39,7 +39,7 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
   const { rejected, ...others } = countsOf(found.source);
   const isPartial = rejected > 0 || found.source.gaps.length > 0;
   const read = { ...item, ...listsOfSource(found) };
-  if (isUnchanged(found) || applied === null)
+  if (applied === null)
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, ending } = applied;
   const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
@@ -56,8 +56,22 @@ async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Ho
   return expanded.map(({ address }) => address);
 }
 
-const backupsOf = ({ backup, created, updated, deleted }: ApplyReport): Pick<ItemReport, "backups"> =>
-  backup === null || created + updated + deleted === 0 ? {} : { backups: [{ path: resolve(backup), created }] };
+/** Oldest first. */
+function backupsOf({
+  backup,
+  created,
+  updated,
+  deleted,
+  earlierBackups = [],
+}: ApplyReport): Pick<ItemReport, "backups"> {
+  const own = earlierBackups.reduce((rest, earlier) => rest - earlier.created, created);
+  const last = backup === null || created + updated + deleted === 0 ? [] : [{ path: backup, created: own }];
+  const all = [...[...earlierBackups].reverse(), ...last].map(({ path, created }) => ({
+    path: resolve(path),
+    created,
+  }));
+  return all.length === 0 ? {} : { backups: all };
+}
 
 const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
   read,

@@ -37,13 +37,20 @@ export class FeaturesResource implements MapClient {
     }
   }
 
-  create(features: readonly string[], idempotencyKey: string): Promise<WriteOutcome> {
-    return this.write("POST", withFeatures({}, features), { "idempotency-key": quoted(idempotencyKey) });
+  create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome> {
+    const headers = { "idempotency-key": quoted(idempotencyKey), ...ifMatch(condition?.ifMatch) };
+    return this.write("POST", withFeatures({}, features), headers);
   }
 
-  update(features: readonly string[], remoteField: string | null, idempotencyKey: string): Promise<WriteOutcome> {
+  update(
+    features: readonly string[],
+    remoteField: string | null,
+    idempotencyKey: string,
+    condition?: Condition,
+  ): Promise<WriteOutcome> {
     const members = remoteField === null ? {} : { remoteField };
-    return this.write("PATCH", withFeatures(members, features), { "idempotency-key": quoted(idempotencyKey) });
+    const headers = { "idempotency-key": quoted(idempotencyKey), ...ifMatch(condition?.ifMatch) };
+    return this.write("PATCH", withFeatures(members, features), headers);
   }
 
   replaceAll({ features, remoteField }: CompleteSet, condition?: Condition): Promise<WriteOutcome> {

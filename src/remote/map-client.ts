@@ -47,7 +47,12 @@ export type WriteOutcome =
   /** The service has no such operation (404 where the map is there, 405, 501). */
   | { readonly kind: "not-offered"; readonly status: number }
   /** It may have been applied, wholly or in part, or not. */
-  | { readonly kind: "in-doubt"; readonly reason: string };
+  | {
+      readonly kind: "in-doubt";
+      readonly reason: string;
+      /** It was held back, and not sent at all. */
+      readonly unsent?: true;
+    };
 
 /** Identifies features to be deleted (4.6): form 1 by ids, form 2 by the values of a property. */
 export type Doomed =
@@ -75,9 +80,14 @@ export interface MapClient {
   /** `per_page` is 500. @returns null where the map still has this entity tag */
   page(number: number, ifNoneMatch?: string | null): Promise<MapPage | null>;
   /** POST (4.3). @param features JSON texts, at most 1000 @param idempotencyKey the same for the same batch, always, of letters, digits and hyphens */
-  create(features: readonly string[], idempotencyKey: string): Promise<WriteOutcome>;
+  create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome>;
   /** PATCH (4.5). @param features JSON texts with `id`, or the property `remoteField`; at most 1000 */
-  update(features: readonly string[], remoteField: string | null, idempotencyKey: string): Promise<WriteOutcome>;
+  update(
+    features: readonly string[],
+    remoteField: string | null,
+    idempotencyKey: string,
+    condition?: Condition,
+  ): Promise<WriteOutcome>;
   /** PUT (4.4). Never in parts. */
   replaceAll(set: CompleteSet, condition?: Condition): Promise<WriteOutcome>;
   /** DELETE (4.6), at most 1000. */

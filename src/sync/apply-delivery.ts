@@ -27,6 +27,8 @@ export interface Delivery {
   done(features: number): void;
   /** Records the ids of features that were created; absent where they take the place of others. @throws backup-failed */
   record?(ids: readonly string[]): Promise<void>;
+  /** Whether the map, as it was read again, may be written to on that reading. @throws map-changed */
+  check?(parked: Parked): Promise<void>;
   /** The service does not take this one. */
   refuse(item: Item, refusal: Refusal): Promise<void>;
 }
@@ -35,8 +37,9 @@ export interface Delivery {
 export type Resolve = (parked: Parked, round: number, isLast: boolean) => AsyncGenerator<Batch>;
 
 /**
- * Sends batches, several at once. Those in doubt wait until all others are through; then the map itself says what
- * became of them, and what it lacks is sent again, as often as requests are tried again at all.
+ * Sends batches, several at once. Those in doubt wait until all others are through, or, where each goes out under the
+ * condition of the one before, hold up those behind them; then the map itself says what became of them, and what it
+ * lacks is sent again, as often as requests are tried again at all.
  * @throws map-changed, write-refused, batches-not-taken, sync-interrupted; what the client throws
  */
 export async function deliver(
@@ -46,32 +49,62 @@ export async function deliver(
   resolve: Resolve = (parked, round, isLast) => settleByMap(parked, delivery, run, round, isLast),
 ): Promise<void> {
   const { concurrency, retries } = run.tools.traffic;
-  let waiting: AsyncIterable<Batch> = batches;
+  const rest = new Rest(batches, run);
   let last: Parked | null = null;
   try {
     for (let round = 0; ; round++) {
       const sender = new Sender(delivery, run);
+      const again = last && resolve(last, round - 1, round > retries);
       try {
         const most = concurrency + (delivery.identified ? batchesAhead : 0);
-        await concurrently(untilAsked(waiting, run), most, (batch) => sender.send(batch));
+        await concurrently(inTurn(again, rest, run), most, (batch) => sender.send(batch));
       } finally {
         await last?.[Symbol.asyncDispose]();
         last = await sender.parked();
       }
-      if (!last) return;
-      waiting = resolve(last, round, round >= retries);
+      if (!last && rest.isEnded) return;
+      if (sender.carriedOut > 0 && !rest.isEnded) round = 0;
     }
   } finally {
+    await rest.close();
     await last?.[Symbol.asyncDispose]();
   }
 }
 
-/** @throws sync-interrupted */
-async function* untilAsked(batches: AsyncIterable<Batch>, run: ApplyRun): AsyncGenerator<Batch> {
-  for await (const batch of batches) {
-    run.stopIfAsked();
-    yield batch;
+/** Batches that were not sent yet. */
+class Rest {
+  isEnded = false;
+  private readonly iterator: AsyncIterator<Batch>;
+
+  constructor(
+    batches: AsyncIterable<Batch>,
+    private readonly run: ApplyRun,
+  ) {
+    this.iterator = batches[Symbol.asyncIterator]();
   }
+
+  /** Those until one has no clear answer, and one at least. */
+  async *some(): AsyncGenerator<Batch> {
+    do {
+      const next = await this.iterator.next();
+      this.isEnded = next.done === true;
+      if (next.done) return;
+      yield next.value;
+    } while (!this.run.chain.isUnclear);
+  }
+
+  async close(): Promise<void> {
+    await this.iterator.return?.();
+  }
+}
+
+/** What is to be sent again goes first. @throws sync-interrupted */
+async function* inTurn(again: AsyncIterable<Batch> | null, rest: Rest, run: ApplyRun): AsyncGenerator<Batch> {
+  for (const batches of again ? [again, rest.some()] : [rest.some()])
+    for await (const batch of batches) {
+      run.stopIfAsked();
+      yield batch;
+    }
 }
 
 /**
@@ -85,11 +118,16 @@ async function* settleByMap(
   round: number,
   isLast: boolean,
 ): AsyncGenerator<Batch> {
+  const { isUnclear } = run.chain;
   if (parked.hasDoubts) await run.quiet();
   const missing = await parked.look();
   if (missing > 0 && parked.hasDoubts) {
     await run.quiet();
     await parked.look();
+  }
+  if (isUnclear) {
+    run.chain.resume(parked.etag);
+    if (run.chain.isOn) await delivery.check?.(parked);
   }
   for (const one of parked) {
     delivery.done(one.batch.items.length - one.missing.length);

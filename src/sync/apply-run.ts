@@ -7,6 +7,7 @@ import type { CreationRecord } from "./backup-writer.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
 import type { Journal, Sent } from "./journal.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "./plan.js";
+import type { VersionChain } from "./version-chain.js";
 
 /** So many refused features are told one by one. */
 const mostRefused = 10;
@@ -33,6 +34,8 @@ export class ApplyRun {
   withheld: { deletes: number; why: Withheld } | null = null;
   /** Bytes that a request may have; halved when the service finds one too large. */
   bytes = bytesPerRequest;
+  /** Something of the plan may be on the map. */
+  hasWritten = false;
   private keys = 0;
 
   constructor(
@@ -42,6 +45,8 @@ export class ApplyRun {
     private readonly failures: FailuresFile,
     /** Where ids of created features go. */
     readonly record: CreationRecord,
+    /** What the map must be for each write. */
+    readonly chain: VersionChain,
   ) {}
 
   get header(): PlanHeader {
@@ -105,6 +110,7 @@ export class ApplyRun {
       throw error;
     }
     await this.at("answered");
+    if (mayHaveWritten(outcome)) this.hasWritten = true;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const done = isDone(outcome, sent.features);
     if (done) await this.settled(entry, "done");
@@ -150,6 +156,9 @@ export const isDone = (outcome: WriteOutcome, features: number): boolean =>
   outcome.kind === "answered" &&
   outcome.failed.length === 0 &&
   new Set(outcome.success.map(({ id }) => id)).size === features;
+
+const mayHaveWritten = (outcome: WriteOutcome): boolean =>
+  (outcome.kind === "answered" && outcome.success.length > 0) || (outcome.kind === "in-doubt" && !outcome.unsent);
 
 /** Of a write, a client throws these only where the service surely carried nothing out (`MapClient`). */
 const wasNotApplied = (error: unknown): boolean =>

@@ -19,6 +19,8 @@ const inFlight = 409;
 export class Sender {
   private parking: Promise<Parked> | null = null;
   private refused = 0;
+  /** Features of batches that were wholly carried out. */
+  carriedOut = 0;
 
   constructor(
     private readonly delivery: Delivery,
@@ -44,7 +46,7 @@ export class Sender {
       case "answered":
         return this.park(batch, entry, outcome);
       case "in-doubt":
-        return this.park(batch, entry, null);
+        return this.park(batch, entry, null, outcome.unsent);
       case "refused":
         return outcome.status === inFlight ? this.park(batch, entry, null) : this.isolate(batch, outcome);
       case "too-large":
@@ -60,13 +62,15 @@ export class Sender {
     batch: Batch,
     entry: number,
     answer: Extract<WriteOutcome, { readonly kind: "answered" }> | null,
+    unsent = false,
   ): Promise<void> {
     this.parking ??= Parked.create(this.run, this.delivery.kind);
-    (await this.parking).add(batch, entry, answer);
+    (await this.parking).add(batch, entry, answer, unsent);
   }
 
   private done(features: number): void {
     this.refused = Number.NEGATIVE_INFINITY;
+    this.carriedOut += features;
     this.delivery.done(features);
   }
 

@@ -71,6 +71,12 @@ export interface RefusedFeature {
 /** Why planned deletes were not carried out, or not all. */
 export type Withheld = "failed" | "unknown" | "changed" | "stopped";
 
+export interface EarlierBackup {
+  readonly path: string;
+  /** Features that the attempt created. */
+  readonly created: number;
+}
+
 export interface ApplyReport {
   readonly created: number;
   readonly updated: number;
@@ -81,10 +87,16 @@ export interface ApplyReport {
   readonly unknown: number;
   /** Deletes that were planned and are not done, and why. */
   readonly withheld: { readonly deletes: number; readonly why: Withheld } | null;
+  /** Another writer was faster: a write was refused as the map is not what it was read to be any more. */
+  readonly overtaken: boolean;
+  /** Something of the plan may be on the map. */
+  readonly hasWritten: boolean;
   /** The whole diff went in one PUT. */
   readonly put: boolean;
   /** The file by which `geoferry restore` undoes the run; null where nothing was to be written. */
   readonly backup: string | null;
+  /** Of earlier attempts of the same run, which other writers cut short; the last first. */
+  readonly earlierBackups?: readonly EarlierBackup[];
   readonly rejects: string | null;
   readonly refused: readonly RefusedFeature[];
   /** Of the map as the plan left it, where nobody else can have changed it since; else null. */

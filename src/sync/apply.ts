@@ -19,6 +19,7 @@ import { unknownOutcome } from "./settle-unidentified.js";
 import { finishRecreations, updateByRecreating } from "./update-by-recreating.js";
 import { updateFeatures } from "./update-features.js";
 import { openRecreations } from "./update-recreations.js";
+import { VersionChain } from "./version-chain.js";
 
 /**
  * @returns what was done, also where it was stopped before its end (`ending`)
@@ -34,7 +35,9 @@ export async function applyPlan(plan: OpenPlan, tools: ApplyTools): Promise<Appl
   );
   await tools.atPoint?.("backed-up");
   const { journal, past } = await openJournal(plan, tools.folder);
-  const report = await conduct(plan, tools, journal, backup, (run) => carryOut(run, past));
+  // Where nothing is matched, what others write is no business of the run.
+  const chain = new VersionChain(header.key === null ? null : header.snapshot.etag);
+  const report = await conduct(plan, tools, { journal, backup, chain }, (run) => carryOut(run, past));
   return { ...report, backup: backup?.path ?? null };
 }
 
@@ -48,22 +51,27 @@ export async function finishEarlier(tools: ApplyTools): Promise<ApplyReport | nu
   const plan = await openRecreations(tools.folder);
   if (!plan) return null;
   const { journal } = await openJournal(plan, tools.folder);
-  return conduct(plan, tools, journal, null, async (run) => {
+  return conduct(plan, tools, { journal, backup: null, chain: new VersionChain(null) }, async (run) => {
     await finishRecreations(run);
     return { put: false, etag: null };
   });
+}
+
+interface Equipment {
+  readonly journal: Journal;
+  readonly backup: Backup | null;
+  readonly chain: VersionChain;
 }
 
 /** Runs the steps within a journal, and tells what was done, however they end. */
 async function conduct(
   plan: OpenPlan,
   tools: ApplyTools,
-  journal: Journal,
-  backup: Backup | null,
+  { journal, backup, chain }: Equipment,
   steps: (run: ApplyRun) => Promise<CarriedOut>,
 ): Promise<ApplyReport> {
   const failures = new FailuresFile(tools.rejects);
-  const run = new ApplyRun(plan, tools, journal, failures, backup ?? noRecord);
+  const run = new ApplyRun(plan, tools, journal, failures, backup ?? noRecord, chain);
   let ending: GeoferryError | null = null;
   let done: CarriedOut = { put: false, etag: null };
   try {
@@ -85,6 +93,8 @@ async function conduct(
     ...run.counts,
     ...done,
     withheld: run.withheld,
+    overtaken: run.chain.isLost,
+    hasWritten: run.hasWritten,
     backup: null,
     rejects,
     refused: run.refused,
@@ -119,6 +129,8 @@ async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut
   await using reading = await Reading.take(run);
   await run.tools.onReadBack?.(reading, run.record);
   if (!mayDelete(run)) return { put: false, etag: reading.snapshot.etag };
+  run.chain.resume(reading.snapshot.etag);
+  run.chain.restart(reading.snapshot.etag);
   const { changed, etag } = await deleteFeatures(run, reading);
   if (changed > 0) run.withheld = { deletes: changed, why: "changed" };
   return { put: false, etag };

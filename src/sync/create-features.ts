@@ -5,6 +5,7 @@ import type { ApplyRun, Sending } from "./apply-run.js";
 import type { PastRun } from "./journal-reader.js";
 import type { OpenPlan } from "./plan.js";
 import { bodyOf, createsOf } from "./plan-creates.js";
+import type { Parked } from "./settle-parked.js";
 import { settleUnidentified } from "./settle-unidentified.js";
 
 /** A feature that is created, whatever the plan does with it. */
@@ -22,9 +23,12 @@ export function creation(run: ApplyRun, identified: boolean): Delivery {
     kind: "create",
     identified,
     request: ({ items, idempotencyKey }) =>
-      run.tools.client.create(
-        items.map(({ text }) => text),
-        idempotencyKey,
+      run.chain.send((condition) =>
+        run.tools.client.create(
+          items.map(({ text }) => text),
+          idempotencyKey,
+          condition,
+        ),
       ),
     notOffered: (status) => fault("write-refused", { service, map, status, reason: "it creates no features by POST" }),
     done: (features) => {
@@ -45,10 +49,26 @@ const identifies = ({ header }: OpenPlan): boolean => header.key?.by === "proper
 export async function createFeatures(run: ApplyRun, past: PastRun | null): Promise<void> {
   if (run.plan.counts.create === 0) return;
   const identified = identifies(run.plan);
-  const delivery: Delivery = { ...creation(run, identified), record: (ids) => run.record.created(ids) };
+  const delivery: Delivery = {
+    ...creation(run, identified),
+    record: (ids) => run.record.created(ids),
+    check: (parked) => checkForeign(parked, run),
+  };
   if (identified) return deliver(inBatches(createsOf(run.plan), run), delivery, run);
   const batches = past ? unsettled(run, past) : inBatches(createsOf(run.plan), run);
   await deliver(batches, delivery, run, (parked, _round, isLast) => settleUnidentified(parked, delivery, run, isLast));
+}
+
+/**
+ * The map was read again, and is to be written to as it is now: no other writer may have created meanwhile what this run
+ * has still to create. @throws map-changed
+ */
+async function checkForeign(parked: Parked, run: ApplyRun): Promise<void> {
+  let found = 0;
+  for await (const creates of createsOf(run.plan)) found += parked.countKeys(creates.map(({ key }) => key));
+  if (found <= run.counts.created + parked.present) return;
+  run.chain.lose();
+  throw fault("map-changed", { service: run.header.service, map: run.header.map });
 }
 
 type Range = readonly [number, number];

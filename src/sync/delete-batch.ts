@@ -17,30 +17,23 @@ export interface DeleteOutcome {
   /** Features that are surely gone by this. */
   readonly deleted: number;
   readonly unclear: readonly UnclearDelete[];
-  /** Of the map after it, where the service says it. */
-  readonly etag: string | null;
 }
 
 /**
  * Sends one request, or more where it is too large or refused as a whole.
- * @param ifMatch the map must have this entity tag still; null for no condition
  * @throws map-changed, write-refused; what the client throws
  */
-export async function deleteBatch(
-  ids: readonly string[],
-  run: ApplyRun,
-  ifMatch: string | null = null,
-): Promise<DeleteOutcome> {
+export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
   const { service, map } = run.header;
   const { outcome, entry } = await run.journaled({ kind: "delete", features: ids.length, ids }, () =>
-    run.tools.client.remove({ ids }, { ifMatch }),
+    run.chain.send((condition) => run.tools.client.remove({ ids }, condition)),
   );
   switch (outcome.kind) {
     case "answered":
-      if (isDone(outcome, ids.length)) return { deleted: ids.length, unclear: [], etag: outcome.etag };
-      return { deleted: 0, unclear: [{ entry, ids, failed: outcome.failed }], etag: outcome.etag };
+      if (isDone(outcome, ids.length)) return { deleted: ids.length, unclear: [] };
+      return { deleted: 0, unclear: [{ entry, ids, failed: outcome.failed }] };
     case "in-doubt":
-      return { deleted: 0, unclear: [{ entry, ids, failed: null }], etag: null };
+      return { deleted: 0, unclear: [{ entry, ids, failed: null }] };
     case "changed":
       throw fault("map-changed", { service, map });
     case "not-offered":
@@ -52,21 +45,20 @@ export async function deleteBatch(
       });
     case "refused":
     case "too-large":
-      if (ids.length > 1) return inHalves(ids, run, ifMatch);
-      return { deleted: 0, unclear: [{ entry, ids, failed: failureOf(ids[0]!, outcome.reason) }], etag: ifMatch };
+      if (ids.length > 1) return inHalves(ids, run);
+      return { deleted: 0, unclear: [{ entry, ids, failed: failureOf(ids[0]!, outcome.reason) }] };
   }
 }
 
 const failureOf = (id: string, message: string): readonly WireFailure[] => [{ id, path: "", message }];
 
-async function inHalves(ids: readonly string[], run: ApplyRun, ifMatch: string | null): Promise<DeleteOutcome> {
+async function inHalves(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
   const middle = Math.ceil(ids.length / 2);
-  const first = await deleteBatch(ids.slice(0, middle), run, ifMatch);
-  const second = await deleteBatch(ids.slice(middle), run, ifMatch === null ? null : first.etag);
+  const first = await deleteBatch(ids.slice(0, middle), run);
+  const second = await deleteBatch(ids.slice(middle), run);
   return {
     deleted: first.deleted + second.deleted,
     unclear: [...first.unclear, ...second.unclear],
-    etag: second.etag,
   };
 }
 
@@ -107,6 +99,7 @@ export async function removeAll(ids: readonly string[], run: ApplyRun): Promise<
     if (unclear.length === 0) break;
     if (unclear.some(({ failed }) => failed === null)) await run.quiet();
     await using reading = await Reading.take(run);
+    run.chain.resume(reading.snapshot.etag);
     const settled = await settleDeletes(unclear, reading, run);
     for (const [id, reason] of settled.refused) refused.set(id, reason);
     left = settled.again;

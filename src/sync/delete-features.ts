@@ -15,9 +15,6 @@ export interface DeletedFeatures {
   readonly changed: number;
 }
 
-/** A strong entity tag, which alone a condition can be made of (RFC 9110, 13.1.1). */
-export const conditionOf = (etag: string | null): string | null => (etag?.startsWith("W/") ? null : etag);
-
 /**
  * Deletes in batches by internal ids: guarded by the entity tag of the map, one after the other, where the service gives
  * one; else several at once.
@@ -36,6 +33,7 @@ export async function deleteFeatures(run: ApplyRun, reading: Reading): Promise<D
         throw fault("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round });
       if (pass.unclear.some(({ failed }) => failed === null)) await run.quiet();
       const next = await Reading.take(run);
+      run.chain.resume(next.snapshot.etag);
       if (now !== reading) await now[Symbol.asyncDispose]();
       now = next;
       const settled = await settleDeletes(pass.unclear, now, run);
@@ -76,21 +74,18 @@ class DeletePass {
   ) {}
 
   async carryOut(): Promise<{ readonly changed: number; readonly etag: string | null }> {
-    let etag = conditionOf(this.reading.snapshot.etag);
-    const most = etag === null ? this.run.tools.traffic.concurrency : 1;
-    await concurrently(this.groups(), most, async (group) => {
+    const { chain, tools } = this.run;
+    await concurrently(this.groups(), chain.isOn ? 1 : tools.traffic.concurrency, async (group) => {
       const outcome = await deleteBatch(
         group.map(({ id }) => id),
         this.run,
-        etag,
       );
-      if (etag !== null) etag = conditionOf(outcome.etag);
       this.deleted += outcome.deleted;
       count(this.run, outcome.deleted);
       if (outcome.unclear.length > 0) for (const { id, key } of group) this.keys.set(id, key);
       this.unclear.push(...outcome.unclear);
     });
-    return { changed: this.changed, etag };
+    return { changed: this.changed, etag: chain.etag };
   }
 
   private async *groups(): AsyncGenerator<readonly Doomed[]> {

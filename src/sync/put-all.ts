@@ -2,14 +2,14 @@
  * The whole diff in one PUT (Map Features Service Interface, 4.4): it names every feature that the map shall have, since
  * what it does not name is deleted. It is never split.
  */
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import { completeSet } from "../remote/complete-set.js";
 import type { CompleteSet, WriteOutcome } from "../remote/map-client.js";
 import { type ApplyRun, isDone } from "./apply-run.js";
-import { conditionOf } from "./delete-features.js";
 import type { SyncKey } from "./plan.js";
 import { type Named, PutContents } from "./put-contents.js";
 import { Reading } from "./settle-reading.js";
+import { conditionOf } from "./version-chain.js";
 
 /** "apart": nothing was carried out, and features have to be written in another way. */
 export type PutResult =
@@ -35,7 +35,7 @@ export async function putAll(run: ApplyRun): Promise<PutResult> {
     const why = whyApart(outcome);
     if (why !== null) return { kind: "apart", why };
     // What was cut off before may have come through meanwhile.
-    if (outcome.kind === "changed" && round === 0) throw fault("map-changed", { service, map });
+    if (outcome.kind === "changed" && round === 0) throw overtaken(run);
     if (outcome.kind !== "answered") await run.quiet();
     const reading = await Reading.take(run);
     const state = await stateOf(reading, outcome, contents, run);
@@ -46,10 +46,15 @@ export async function putAll(run: ApplyRun): Promise<PutResult> {
     }
     ({ etag } = reading.snapshot);
     await reading[Symbol.asyncDispose]();
-    if (state === "otherwise") throw fault("map-changed", { service, map });
+    if (state === "otherwise") throw overtaken(run);
     if (round >= run.tools.traffic.retries) throw fault("batches-not-taken", { service, map, tries: round + 1 });
-    if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw fault("map-changed", { service, map });
+    if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw overtaken(run);
   }
+}
+
+function overtaken({ chain, header: { service, map } }: ApplyRun): GeoferryError {
+  chain.lose();
+  return fault("map-changed", { service, map });
 }
 
 async function stateOf(
@@ -87,10 +92,10 @@ function whyApart(outcome: WriteOutcome): string | null {
 
 /** The tag of the map, where it still is what the plan was made for. @throws map-changed */
 async function etagOfPlanned(run: ApplyRun): Promise<string | null> {
-  const { service, map, snapshot } = run.header;
+  const { snapshot } = run.header;
   if (snapshot.etag !== null) return snapshot.etag;
   await using reading = await Reading.take(run);
-  if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw fault("map-changed", { service, map });
+  if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw overtaken(run);
   return reading.snapshot.etag;
 }
 

@@ -70,6 +70,8 @@ export interface SyncRequest {
   readonly trustPages: boolean;
   /** Milliseconds of quiet before the map is read to settle what became of a batch in doubt; 2000. */
   readonly settle: number;
+  /** Times that a run reads both sides again and starts over where another writer changed the map meanwhile; 10. */
+  readonly conflictRetries: number;
   readonly guards: Guards;
   /** Suspicions and losses are failures. */
   readonly strict: boolean;
@@ -89,6 +91,7 @@ export const usualSettings = {
   onMissingKey: "refuse",
   trustPages: false,
   settle: 2000,
+  conflictRetries: 10,
   guards: { maxDelete: null, maxUpdate: null, allowNullGeometry: false, allowEmpty: false },
   strict: false,
 } as const satisfies Omit<SyncRequest, "source" | "map">;

@@ -10,7 +10,6 @@ import { Workspace } from "../remote/workspace.js";
 import type { OpenBackup } from "./backup-reader.js";
 import { putLimits } from "./classify.js";
 import { roundingOf } from "./classify-rounding.js";
-import { conditionOf } from "./delete-features.js";
 import type { TrippedGuard } from "./guards.js";
 import { type OpenPlan, type PlanBeginning, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
@@ -18,6 +17,7 @@ import type { CreatedByRun } from "./restore-created.js";
 import { BackupMatching, restorationKey } from "./restore-matching.js";
 import { awaitEarlierRequests } from "./sync.js";
 import type { ReadingRun } from "./sync-run.js";
+import { conditionOf } from "./version-chain.js";
 
 export interface RestoreRequest {
   readonly backup: OpenBackup;

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { canonicalFeature, digestOf } from "../remote/canonical.js";
 import type { WriteOutcome } from "../remote/map-client.js";
-import type { WireFailure, WireSuccess } from "../remote/wire.js";
+import type { RemoteKey, WireFailure, WireSuccess } from "../remote/wire.js";
 import { Workspace } from "../remote/workspace.js";
 import type { Batch, Item } from "./apply-batches.js";
 import type { ApplyRun, Sending } from "./apply-run.js";
@@ -41,7 +41,8 @@ export interface ParkedBatch {
 
 const tables = `
   CREATE TABLE parked_batch (
-    batch INTEGER PRIMARY KEY, entry INTEGER NOT NULL, idempotency TEXT NOT NULL, doubt INTEGER NOT NULL, answer TEXT NOT NULL);
+    batch INTEGER PRIMARY KEY, entry INTEGER NOT NULL, idempotency TEXT NOT NULL, doubt INTEGER NOT NULL, unsent INTEGER NOT NULL,
+    answer TEXT NOT NULL);
   CREATE TABLE parked (
     batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest TEXT NOT NULL,
     action TEXT NOT NULL, text TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (batch, place)) WITHOUT ROWID`;
@@ -60,6 +61,8 @@ const presence = {
  */
 export class Parked implements AsyncDisposable {
   private readonly database: Database;
+  /** Of the map after `look`. */
+  etag: string | null = null;
   private batches = 0;
   private doubts = 0;
 
@@ -90,11 +93,11 @@ export class Parked implements AsyncDisposable {
     return this.doubts < this.batches;
   }
 
-  /** @param answer null where there was none */
-  add({ items, idempotencyKey }: Batch, entry: number, answer: Answer | null): void {
+  /** @param answer null where there was none @param unsent it was held back: that there is no answer leaves no doubt */
+  add({ items, idempotencyKey }: Batch, entry: number, answer: Answer | null, unsent = false): void {
     const batch = this.batches++;
     if (!answer) this.doubts += 1;
-    const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?)");
+    const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?, ?)");
     const addItem = this.database.prepare("INSERT INTO parked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const updated = new Set(this.kind === "update" ? answer?.success.map(({ id }) => id) : []);
     this.workspace.together(() => {
@@ -103,6 +106,7 @@ export class Parked implements AsyncDisposable {
         entry,
         idempotencyKey,
         answer ? 0 : 1,
+        unsent ? 1 : 0,
         JSON.stringify({ failed: answer?.failed ?? [], success: answer?.success ?? [] }),
       );
       items.forEach(({ action, key: own, text, ordinal }, place) => {
@@ -117,9 +121,27 @@ export class Parked implements AsyncDisposable {
 
   /** Reads the map, and notes which features it has; what it had once counts as carried out. @returns how many it has not */
   async look(): Promise<number> {
-    await Reading.take(this.run, this.workspace);
+    const { snapshot } = await Reading.take(this.run, this.workspace);
+    this.etag = snapshot.etag;
     this.database.exec(`UPDATE parked SET seen = 1 WHERE seen = 0 AND ${presence[this.kind]}`);
     return this.database.prepare("SELECT count(*) FROM parked WHERE seen = 0").pluck().get() as number;
+  }
+
+  /** Features that the map has, after `look`, of the batches that were sent. */
+  get present(): number {
+    return this.database
+      .prepare("SELECT count(*) FROM parked JOIN parked_batch USING (batch) WHERE seen AND NOT unsent")
+      .pluck()
+      .get() as number;
+  }
+
+  /** Features of the map, after `look`, that have one of the keys. */
+  countKeys(keys: readonly (RemoteKey | null)[]): number {
+    const texts = JSON.stringify(keys.map((key) => (key === null ? null : String(key))));
+    return this.database
+      .prepare("SELECT count(*) FROM map WHERE key IN (SELECT value FROM json_each(?))")
+      .pluck()
+      .get(texts) as number;
   }
 
   /** The digest of what the map has under an id, after `look`; null where it has no such feature. */

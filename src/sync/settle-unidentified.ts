@@ -18,6 +18,8 @@ export async function* settleUnidentified(
 ): AsyncGenerator<Batch> {
   let replays = false;
   if (parked.hasDoubts) {
+    // Nothing on the map would tell whether another writer has been there meanwhile.
+    run.chain.release();
     await run.quiet();
     replays = !isLast && (await replaysKeys(run));
   }

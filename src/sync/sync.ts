@@ -3,11 +3,12 @@
  * What dies on the way is finished by running it again.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { fault } from "../errors.js";
+import { asGeoferryError, fault } from "../errors.js";
 import { traced } from "../tracing/span.js";
 import { agreeOn } from "./agree.js";
 import { applyPlan, finishEarlier } from "./apply.js";
 import type { ApplyMemory, ApplyReport, ApplyTools } from "./apply-tools.js";
+import { Attempts, awaitQuietMap, canReadAgain } from "./attempts.js";
 import { freeBackupPath } from "./backup.js";
 import { checkGuards } from "./guards.js";
 import { openDoubts } from "./journal-reader.js";
@@ -37,6 +38,8 @@ export interface Onlooker {
   onPlan(prepared: Prepared): void;
   /** Once the guards let it pass; false leaves the map as it is. */
   confirm(prepared: Prepared): Promise<boolean>;
+  /** Another writer changed the map after it was read: this is what was done until then, and both sides are read again. */
+  onOvertaken?(report: ApplyReport): void;
 }
 
 /** What became of a synchronisation. `applied` is null where there was nothing to do, or nothing was to be done. */
@@ -46,6 +49,8 @@ export interface Synchronised {
 }
 
 /**
+ * Where another writer changes the map between reading and writing, both sides are read and compared again once the map
+ * is quiet; each plan is held against the guards, together with what was done before, and confirmed.
  * @param mode "delete" removes what the source lists
  * @throws what `prepare` and the guards throw: then nothing was sent. What stops it later is in the report
  */
@@ -54,6 +59,31 @@ export async function synchronise(
   mode: PlanMode,
   run: SyncRun,
   onlooker: Onlooker,
+): Promise<Synchronised> {
+  const attempts = new Attempts();
+  for (;;) {
+    const { found, applied } = await attempts.after(() => attempt(request, mode, run, onlooker, attempts));
+    if (!applied?.overtaken) return { found, applied: attempts.with(applied) };
+    if (attempts.count >= request.conflictRetries || !canReadAgain(request))
+      return { found, applied: attempts.with(attempts.count > 0 ? contended(applied, attempts, run) : applied) };
+    await attempts.add(found, applied);
+    onlooker.onOvertaken?.(applied);
+    const stop = await awaitQuietMap(run, attempts.count).catch(asGeoferryError);
+    if (stop) return { found, applied: attempts.with({ ...applied, ending: stop }) };
+  }
+}
+
+const contended = (applied: ApplyReport, { count }: Attempts, { client }: SyncRun): ApplyReport => ({
+  ...applied,
+  ending: fault("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
+});
+
+async function attempt(
+  request: SyncRequest,
+  mode: PlanMode,
+  run: SyncRun,
+  onlooker: Onlooker,
+  earlierAttempts: Attempts,
 ): Promise<Synchronised> {
   const rejects = request.source.rejects ?? defaultRejects(request.source.inputs);
   await awaitEarlierRequests(run, request.settle);
@@ -65,7 +95,7 @@ export async function synchronise(
   if (isUnchanged(found)) return { found, applied: null };
   const { plan, choice } = found;
   onlooker.onPlan(found);
-  checkGuards(plan);
+  checkGuards({ header: plan.header, counts: earlierAttempts.together(plan.counts) });
   if (isEmptyPlan(plan.counts)) {
     settle(found, request, mode, run);
     return { found, applied: null };

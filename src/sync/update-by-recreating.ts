@@ -33,6 +33,7 @@ export async function finishRecreations(run: ApplyRun): Promise<void> {
   const items: Item[] = [];
   {
     await using reading = await Reading.take(run);
+    run.chain.restart(reading.snapshot.etag);
     for await (const [item] of updates(run)) {
       const { action } = item;
       const isThere = isUpdate(action) && reading.rowById(action.id);

@@ -39,13 +39,19 @@ async function patch({ items, idempotencyKey }: Batch, run: ApplyRun): Promise<W
   const { client, memory } = run.tools;
   if (memory.patchManner === "merges-deeply") {
     const texts = items.flatMap(({ action }) => (isUpdate(action) ? (clearingOf(action) ?? []) : []));
-    const cleared = texts.length > 0 ? await client.update(texts, null, `${idempotencyKey}-clear`) : null;
+    const cleared =
+      texts.length > 0
+        ? await run.chain.send((condition) => client.update(texts, null, `${idempotencyKey}-clear`, condition))
+        : null;
     if (cleared && !isDone(cleared, texts.length)) return cleared.kind === "answered" ? inDoubt : cleared;
   }
-  return client.update(
-    items.map(({ text }) => text),
-    null,
-    idempotencyKey,
+  return run.chain.send((condition) =>
+    client.update(
+      items.map(({ text }) => text),
+      null,
+      idempotencyKey,
+      condition,
+    ),
   );
 }
 

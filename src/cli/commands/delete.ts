@@ -3,6 +3,7 @@ import type { Command } from "../command.js";
 import type { RunArguments } from "../run-sync.js";
 import {
   comparingOptions,
+  conflictOption,
   guardOptions,
   inputsPositional,
   matchingOptions,
@@ -23,6 +24,7 @@ export const deleteCommand: Command<SyncArguments & RunArguments> = {
     ...matchingOptions,
     "trust-pages": comparingOptions["trust-pages"],
     settle: sendingOptions.settle,
+    ...conflictOption,
   }),
   examples: [
     ["delete gone.csv --map 7c0… --remote-field ref", "by the keys in a table"],

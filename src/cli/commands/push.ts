@@ -2,6 +2,7 @@ import type { Command } from "../command.js";
 import type { RunArguments } from "../run-sync.js";
 import {
   comparingOptions,
+  conflictOption,
   guardOptions,
   inputsPositional,
   matchingOptions,
@@ -24,6 +25,7 @@ export const pushCommand: Command<SyncArguments & RunArguments> = {
     ...matchingOptions,
     ...comparingOptions,
     ...sendingOptions,
+    ...conflictOption,
   }),
   examples: [
     ["push places.gpkg --map 7c0… --remote-field ref", "create what is new, update what changed"],

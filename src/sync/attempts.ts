@@ -1,0 +1,117 @@
+/** Attempts of one run that other writers cut short, and the pause between two of them. */
+import { rm } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { asGeoferryError, fault } from "../errors.js";
+import { usualTraffic } from "../remote/map-client.js";
+import type { ApplyReport, EarlierBackup } from "./apply-tools.js";
+import type { PlanCounts } from "./plan.js";
+import type { SyncRequest } from "./request.js";
+import type { Synchronised } from "./sync.js";
+import type { SyncRun } from "./sync-run.js";
+
+/** What was done in attempts before the one that runs. */
+export class Attempts {
+  count = 0;
+  private readonly done = { created: 0, updated: 0, deleted: 0 };
+  private readonly backups: EarlierBackup[] = [];
+  private last: { readonly found: Synchronised["found"]; readonly report: ApplyReport } | null = null;
+
+  /** An attempt that was cut short; its backup goes where it has nothing to undo. */
+  async add(found: Synchronised["found"], report: ApplyReport): Promise<void> {
+    const { created, updated, deleted, backup, hasWritten } = report;
+    this.count += 1;
+    this.done.created += created;
+    this.done.updated += updated;
+    this.done.deleted += deleted;
+    if (hasWritten) this.last = { found, report };
+    if (backup === null) return;
+    if (hasWritten) this.backups.unshift({ path: backup, created });
+    else await rm(backup, { force: true });
+  }
+
+  /** The counts of a plan with what was done before it: the guards limit what a whole run may do. */
+  together(counts: PlanCounts): PlanCounts {
+    const { updated, deleted } = this.done;
+    return { ...counts, update: counts.update + updated, delete: counts.delete + deleted };
+  }
+
+  /**
+   * Runs an attempt. What stops it is an ending of the run where something was written before.
+   * @throws what the attempt throws, where nothing was written before
+   */
+  async after(attempt: () => Promise<Synchronised>): Promise<Synchronised> {
+    const { last } = this;
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!last) throw error;
+      const nothing = { created: 0, updated: 0, deleted: 0, overtaken: false, hasWritten: false, backup: null };
+      return { found: last.found, applied: { ...last.report, ...nothing, ending: asGeoferryError(error) } };
+    }
+  }
+
+  /** A report on the run as a whole. @param report of the last attempt; null where it had nothing to do */
+  with(report: ApplyReport | null): ApplyReport | null {
+    if (!this.last) return report;
+    const { created, updated, deleted } = this.done;
+    const now = report ?? { ...idle, etag: null };
+    return {
+      ...now,
+      created: created + now.created,
+      updated: updated + now.updated,
+      deleted: deleted + now.deleted,
+      hasWritten: true,
+      earlierBackups: this.backups,
+    };
+  }
+}
+
+/** Of an attempt that had nothing to do. */
+const idle: ApplyReport = {
+  created: 0,
+  updated: 0,
+  deleted: 0,
+  failed: 0,
+  unknown: 0,
+  withheld: null,
+  overtaken: false,
+  hasWritten: false,
+  put: false,
+  backup: null,
+  rejects: null,
+  refused: [],
+  etag: null,
+  notices: [],
+  ending: null,
+};
+
+/** Standard input comes once. */
+export const canReadAgain = ({ source: { inputs } }: SyncRequest): boolean =>
+  !inputs.some((input) => input === "-" || input.startsWith("/dev/"));
+
+/** So often it is looked whether the map is still changing, at most. */
+const mostLooks = 60;
+
+/** A pause is doubled with every attempt, so many times. */
+const mostDoublings = 3;
+
+/**
+ * Waits until the map has the same entity tag in two looks, with a pause of random length between them, so that two
+ * clients that wait for each other do not go on at the same moment. A map that never stands still is waited for no
+ * longer than sixty looks.
+ * @throws interrupted; what `MapClient.page` throws
+ */
+export async function awaitQuietMap({ client, tools }: SyncRun, attempt: number): Promise<void> {
+  const { firstWait = usualTraffic.firstWait ?? 500 } = tools.traffic;
+  const { signal } = tools.host;
+  const longest = firstWait * 2 ** Math.min(attempt, mostDoublings);
+  let tag: string | null = null;
+  for (let look = 0; look < mostLooks; look++) {
+    const page = await client.page(1, tag);
+    if (page === null) return;
+    tag = page.etag;
+    await pause(longest * (0.5 + Math.random()), undefined, { signal }).catch(() => {
+      throw fault("interrupted", {});
+    });
+  }
+}
