@@ -93,7 +93,7 @@ describe("keys of a source", () => {
 
   test("of rejected features protect what has them on the map", async () => {
     const path = side.geojson("protected.geojson", [{ ref: "A" }, { ref: "B" }, { ref: "C" }]);
-    const text = readFileSync(path, "utf8").replace("[10.001,50]", "[10.001,95]").replace("[10,50]", "[200,50]");
+    const text = readFileSync(path, "utf8").replace("[10.001,50]", "[10.001,95]").replace("[10,50]", "[400,50]");
     const reading = await side.read(side.file("protected.geojson", text), byField("ref"));
     expect(reading.source).toMatchObject({ features: 3, complete: false });
     expect(await reading.check()).toMatchObject({ unknownRejects: 0 });
