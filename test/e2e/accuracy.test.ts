@@ -101,7 +101,7 @@ describe("a job", () => {
   test.each(["strict: true", "accuracy: 5"])("with %s fails where it is worse than 5 m", async (line) => {
     const { status, stderr } = await run(job("overwrite: true", line));
     expect(status, stderr).not.toBe(0);
-    expect(stderr).toContain("--accuracy 10 takes NAD27 to WGS 84 (4), accurate to 10 m");
+    expect(stderr).toContain("accuracy: 10 takes NAD27 to WGS 84 (4), accurate to 10 m");
   });
 
   test("with strict and an accuracy takes that", async () => {

@@ -70,6 +70,20 @@ const measured = (facts: PageFacts, { head, tail }: Frame): PageBody => ({
   release: () => {},
 });
 
+function inMemory({ text, ...facts }: Page, { head, tail }: Frame): Omit<PageBody, "release"> {
+  const end = tail(facts);
+  return {
+    ...facts,
+    measured: facts.version,
+    length: head.length + text.length + end.length,
+    isLarge: false,
+    send: () => Buffer.concat([head, text, end]),
+  };
+}
+
+const isDiskFull = (error: unknown): boolean =>
+  /^(disk-full|ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
+
 /** A page in a file without a name, for as long as it has readers. */
 interface Spool {
   readonly facts: PageFacts;
@@ -104,7 +118,11 @@ export class PageBodies {
     const page = await this.#options.store.page({ ...question, most: mostInMemory });
     if (page === null) return null;
     if (page.text.length === page.bytes) return this.#fromMemory(page, account, frame);
-    return method === "HEAD" ? measured(page, frame) : this.#fromFile(page, question, account, frame);
+    if (method === "HEAD") return measured(page, frame);
+    return this.#fromFile(page, question, account, frame).catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+      return this.#withoutFile(page, question, account, frame, error);
+    });
   }
 
   /** Without its text. Null where there is no such map. */
@@ -112,20 +130,39 @@ export class PageBodies {
     return this.#options.store.page({ ...question, most: -1 });
   }
 
-  #fromMemory({ text, ...facts }: Page, account: string, { head, tail }: Frame): PageBody {
+  #fromMemory(page: Page, account: string, frame: Frame): PageBody {
     const { memory } = this.#options;
-    const end = tail(facts);
-    const length = head.length + text.length + end.length;
-    const release = length < leastCounted ? () => {} : memory.take(account, length);
+    const body = inMemory(page, frame);
+    const release = body.length < leastCounted ? () => {} : memory.take(account, body.length);
     if (!release) throw memory.refuse();
-    return {
-      ...facts,
-      measured: facts.version,
-      length,
-      isLarge: false,
-      send: () => Buffer.concat([head, text, end]),
-      release,
-    };
+    return { ...body, release };
+  }
+
+  /**
+   * As a whole in memory, where the disk is full: reads go on then.
+   * @param cause why there is no file
+   */
+  async #withoutFile(
+    { bytes }: PageFacts,
+    question: PageQuestion,
+    account: string,
+    frame: Frame,
+    cause: unknown,
+  ): Promise<PageBody | null> {
+    const { store, memory } = this.#options;
+    // The text, and the body that it is copied to.
+    const release = memory.take(account, 2 * bytes);
+    if (!release) throw memory.refuse(cause);
+    try {
+      const page = await store.page({ ...question, most: bytes });
+      if (page !== null && page.text.length < page.bytes) throw memory.refuse(cause);
+      if (page !== null) return { ...inMemory(page, frame), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+    release();
+    return null;
   }
 
   async #fromFile(page: PageFacts, question: PageQuestion, account: string, { head, tail }: Frame): Promise<PageBody> {
@@ -189,7 +226,7 @@ export class PageBodies {
       if (!release) throw disk.refuse();
       const file = await this.#newFile().catch((error: unknown) => {
         release();
-        throw this.#asProblem(error);
+        throw error;
       });
       const close = () => {
         onClose();
@@ -205,7 +242,7 @@ export class PageBodies {
         close();
       } catch (error) {
         close();
-        throw this.#asProblem(error);
+        throw error;
       }
     }
     throw disk.refuse();
@@ -216,11 +253,5 @@ export class PageBodies {
     const file = await open(path, "wx+", 0o600);
     await unlink(path);
     return file;
-  }
-
-  /** A disk that is full has room again once other pages are read. */
-  #asProblem(error: unknown): unknown {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return /^(disk-full|ENOSPC|EDQUOT)$/.test(code) ? this.#options.disk.refuse(error) : error;
   }
 }
