@@ -50,6 +50,6 @@ test("a port that is taken stops the run before its first step", async () => {
   put("job.yaml", "name: watched\nsteps:\n  - {name: first, source: a.csv, target: a.geojson}\n");
   const { status, report, stderr } = await desk.run("job.yaml", ["--metrics-port", String(port)], {});
   other.close();
-  expect([status, report]).toEqual([11, null]);
+  expect([status, report?.error?.code, report?.steps]).toEqual([11, "address-in-use", []]);
   expect(stderr).toContain(String(port));
 });

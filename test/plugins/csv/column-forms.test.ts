@@ -68,9 +68,16 @@ describe("dates", () => {
     expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
   });
 
-  test.each(["30.02.2000", "1.2.3", "99.1.2000", "31.12.99", "31.12.1999 25:00"])("%s is none", async (cell) =>
+  test.each(["30.02.2000", "1.2.3", "99.1.2000", "31.12.1999 25:00"])("%s is none", async (cell) =>
     expect(await column([cell])).toMatchObject({ type: "text", values: [cell], codes: [] }),
   );
+
+  test("of two digits for the year are none, and that is noted", async () =>
+    expect(await column(["31.12.99"])).toMatchObject({
+      type: "text",
+      values: ["31.12.99"],
+      codes: ["date-ambiguous"],
+    }));
 
   test("in quotes, where others are not, stay text", async () =>
     expect(await column(['"31.12.1999"'])).toMatchObject({ type: "text", values: ["31.12.1999"] }));
