@@ -55,6 +55,10 @@ export const mapTarget = object("a map as target", {
   onMissingKey: member(choice(["refuse", "reject"]), "reject: features without a key are rejected"),
   trustPages: member(flag, "Read the map once"),
   settle: member(duration, "Quiet before it is looked what became of a request without an answer; 2s"),
+  conflictRetries: member(
+    wholeNumber(0),
+    "How often to read and compare again when another writer changes the map; 10",
+  ),
   maxDelete: member(limit, "Stop where more would be deleted: 100 or 5%; 10%"),
   maxUpdate: member(limit, "Stop where more would be updated: 100 or 5%"),
   allowNullGeometry: member(flag, "Let features of the map lose their geometry"),

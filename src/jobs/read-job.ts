@@ -190,7 +190,7 @@ function synchronisationOf(says: StepSays, target: TargetSays, at: Place, enviro
     onMissingKey: target.onMissingKey ?? usualSettings.onMissingKey,
     trustPages: target.trustPages ?? usualSettings.trustPages,
     settle: target.settle ?? usualSettings.settle,
-    conflictRetries: usualSettings.conflictRetries,
+    conflictRetries: target.conflictRetries ?? usualSettings.conflictRetries,
     guards: {
       maxDelete: target.maxDelete ?? null,
       maxUpdate: target.maxUpdate ?? null,

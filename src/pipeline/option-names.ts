@@ -90,6 +90,7 @@ export const mapOptions: readonly OptionNames[] = [
   names(null, "on-missing-key", ["reject"], "onMissingKey"),
   names(null, "trust-pages", "flag", "trustPages"),
   names(null, "settle", "count", "settle"),
+  names(null, "conflict-retries", "count", "conflictRetries"),
   names(null, "max-delete", "limit", "maxDelete"),
   names(null, "max-update", "limit", "maxUpdate"),
   names(null, "allow-null-geometry", "flag", "allowNullGeometry"),
