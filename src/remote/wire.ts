@@ -46,6 +46,8 @@ export interface WireResult {
   readonly failed?: readonly WireFailure[];
   /** Features that a full synchronisation deleted; an addition of this service. */
   readonly deleted?: number;
+  /** The remote field that the map no longer keeps the keys of, as it keeps eight; an addition of this service. */
+  readonly droppedRemoteField?: string;
 }
 
 /** What the token endpoint gives (section 2.5). */

@@ -60,6 +60,18 @@ describe("updating", () => {
       expect(await service().all()).toMatchObject([{ id, geometry: null }]);
     });
 
+    test("4.5 tells which remoteField was dropped for a ninth, also where the request is repeated", async () => {
+      const names = Array.from({ length: 9 }, (_, i) => `field ${i}`);
+      await service().create(point(Object.fromEntries(names.map((name) => [name, "a"]))));
+      const headers = { "idempotency-key": "ninth" };
+      const named = (name: string) => patch([{ properties: { [name]: "a", n: 1 } }], name, headers);
+      for (const name of names.slice(0, 8)) {
+        expect((await patch([{ properties: { [name]: "a" } }], name)).json).not.toHaveProperty("droppedRemoteField");
+      }
+      for (let i = 0; i < 2; i++)
+        expect((await named("field 8")).json).toMatchObject({ droppedRemoteField: "field 0" });
+    });
+
     test("4.5 finds features by a remoteField", async () => {
       await service().create(point({ ref: "a", n: 1 }), point({ ref: "b", n: 2 }));
       const { json } = await patch([{ properties: { ref: "b", n: 3 } }], "ref");

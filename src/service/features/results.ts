@@ -30,11 +30,14 @@ export function answerOf(method: string, outcome: WriteOutcome): Answer {
   if (outcome.kind === "key-in-flight") throw problem("idempotency-in-flight", {}, { headers: { "retry-after": "1" } });
   const failed = outcome.failed.map(failureOf);
   if (outcome.kind === "refused") throw problem("refused", { count: failed.length }, { failed });
-  const { text, deleted, version, replayed } = outcome;
+  const { text, deleted, version, replayed, droppedField } = outcome;
   const { json, count, created } = text ?? writtenText(outcome.success);
   if (count === 0 && failed.length > 0 && method !== "DELETE") throw problem("all-failed", {}, { failed });
   const allCreated = count > 0 && failed.length === 0 && created === count;
-  const others = method === "PUT" ? `,"deleted":${deleted}` : "";
+  const others = [
+    method === "PUT" ? `,"deleted":${deleted}` : "",
+    droppedField === undefined ? "" : `,"droppedRemoteField":${JSON.stringify(droppedField)}`,
+  ].join("");
   return {
     status: method === "POST" && allCreated ? 201 : 200,
     body: `{"success":${json},"failed":${JSON.stringify(failed)}${others}}`,

@@ -150,6 +150,12 @@ export const OperationResult = Type.Object(
     success: Type.Array(Type.Object({ id: Id, message: Type.String() })),
     failed: failures,
     deleted: Type.Optional(Type.Integer({ minimum: 0, description: "Features that a synchronisation deleted" })),
+    droppedRemoteField: Type.Optional(
+      Type.String({
+        description:
+          "A remoteField that was not used for longest: as the map keeps eight, the next write by it is slow",
+      }),
+    ),
   },
   { title: "OperationResult" },
 );

@@ -279,6 +279,11 @@ export type WriteOutcome =
       readonly deleted: number;
       readonly revision: number;
       readonly version: string;
+      /**
+       * The remote field that the map no longer looks up, as the request named a ninth: the one that was not used for
+       * longest. The next write by it reads its keys anew.
+       */
+      readonly droppedField?: string;
       /** Whether this outcome was kept from an earlier request with the same Idempotency-Key. */
       readonly replayed: boolean;
     }

@@ -6,8 +6,13 @@ import type { KeyField, LockedMap, StoredKey, StoredProperties, WriteTransaction
 /** Key fields of a map at most. A further one takes the place of the one that was not used for longest. */
 export const keyFieldsPerMap = 8;
 
+/** A field of the map whose keys were dropped for another's. */
+export interface DroppedField {
+  readonly droppedField?: string;
+}
+
 /** The fields of a map whose keys are kept, and which of them a request matches by. */
-export interface UsedField {
+export interface UsedField extends DroppedField {
   readonly field: KeyField;
   readonly fields: readonly KeyField[];
 }
@@ -20,7 +25,7 @@ export async function useKeyField(
   tx: WriteTransaction,
   map: LockedMap,
   name: string,
-): Promise<UsedField | KeyProgress> {
+): Promise<UsedField | (KeyProgress & DroppedField)> {
   const byUse = [...map.keyFields].sort((a, b) => b.used - a.used);
   const used = (byUse[0]?.used ?? 0) + 1;
   const known = byUse.find((field) => field.name === name);
@@ -28,9 +33,11 @@ export async function useKeyField(
     if (known !== byUse[0]) await tx.markKeyFieldUsed(known.number, used);
     return (await readOn(tx, map, known)) ?? { field: known, fields: byUse };
   }
-  for (const field of byUse.splice(keyFieldsPerMap - 1)) await tx.removeKeyField(field.number);
+  const [dropped] = byUse.splice(keyFieldsPerMap - 1);
+  if (dropped) await tx.removeKeyField(dropped.number);
   const field = { number: await tx.addKeyField(map.number, { name, used }), name, used, read: 0 };
-  return (await readOn(tx, map, field)) ?? { field, fields: [field, ...byUse] };
+  const found = (await readOn(tx, map, field)) ?? { field, fields: [field, ...byUse] };
+  return dropped ? { ...found, droppedField: dropped.name } : found;
 }
 
 /** Null once all are read. */

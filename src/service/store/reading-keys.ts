@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../problems.js";
 import type { WriteOutcome, WriteRequest } from "./contract.js";
+import type { DroppedField } from "./key-fields.js";
 
 /** Up to which `seq` keys are read, and to which they have to be. */
 export interface KeyProgress {
@@ -13,7 +14,7 @@ export interface KeyProgress {
 }
 
 /** Nothing of the request is done: the keys of some more features were read, and there are others. */
-export interface ReadingKeys extends KeyProgress {
+export interface ReadingKeys extends KeyProgress, DroppedField {
   readonly kind: "reading-keys";
 }
 
@@ -69,10 +70,12 @@ export class KeyReader {
   ): Promise<O> {
     const end = performance.now() + this.reading.patience;
     const name = JSON.stringify([map, remoteField]);
+    let dropped: DroppedField = {};
     for (;;) {
       await this.passed(name, end);
       const outcome = await ask();
-      if (!isReading(outcome)) return outcome;
+      if (!isReading(outcome)) return outcome.kind === "done" ? Object.assign(outcome, dropped) : outcome;
+      if (outcome.droppedField !== undefined) dropped = { droppedField: outcome.droppedField };
       if (this.reading.alone && !this.closing) this.begin(name, map, remoteField!, outcome);
       // Also where a reading ends without an end: others may have taken the field's place meanwhile.
       if (performance.now() >= end) throw sentAway(outcome, Math.ceil((this.underWay.get(name)?.left ?? 0) / 1000));

@@ -1,6 +1,6 @@
 import { bucketCounts } from "./buckets.js";
 import { idempotencyLifetime, type WriteOutcome, type WriteRequest } from "./contract.js";
-import { putKeysOf, useKeyField } from "./key-fields.js";
+import { type DroppedField, putKeysOf, useKeyField } from "./key-fields.js";
 import { mergeProperties } from "./merge-properties.js";
 import type { KeyProgress, ReadingKeys } from "./reading-keys.js";
 import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
@@ -26,13 +26,15 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   const plan = planWrite(request, map, candidates, taken);
   if (request.strict && plan.failed.length > 0) return { kind: "refused", failed: plan.failed };
 
+  const { droppedField } = matching;
   const nothing = request.items.length > 0 && plan.success.length === 0;
   const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, matching, request, plan);
   const revision = map.revision + (done.changed ? 1 : 0);
   const version = done.changed ? newVersion(revision) : map.version;
   const { success, failed } = plan;
   const { deleted } = done;
-  const outcome = { kind: "done", success, failed, deleted, revision, version, replayed: false } as const;
+  const dropped = droppedField !== undefined && { droppedField };
+  const outcome = { kind: "done", success, failed, deleted, revision, version, replayed: false, ...dropped } as const;
   if (done.changed) await conclude(tx, map, request, plan, outcome);
   if (request.idempotency) {
     const { fingerprint } = request.idempotency;
@@ -51,13 +53,17 @@ async function earlierOutcome(tx: WriteTransaction, { idempotency, now }: WriteR
 }
 
 /** The field that the request matches by, and all whose keys are kept. */
-interface Fields {
+interface Fields extends DroppedField {
   readonly field: KeyField | null;
   readonly fields: readonly KeyField[];
 }
 
 /** Where not all keys of the field are read: up to where they are. */
-async function fieldsFor(tx: WriteTransaction, map: LockedMap, request: WriteRequest): Promise<Fields | KeyProgress> {
+async function fieldsFor(
+  tx: WriteTransaction,
+  map: LockedMap,
+  request: WriteRequest,
+): Promise<Fields | (KeyProgress & DroppedField)> {
   // Whoever empties a map, looks for nothing.
   if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
   return useKeyField(tx, map, request.remoteField);

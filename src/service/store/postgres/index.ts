@@ -13,6 +13,7 @@ import { openingFault } from "./opening-fault.js";
 import { pageEndStore } from "./page-ends.js";
 import { readPage } from "./pages.js";
 import { peopleStore } from "./people.js";
+import { KeyReclaim } from "./reclaim.js";
 import { spoolPage } from "./spool.js";
 import { writeTransaction } from "./write-transaction.js";
 
@@ -38,8 +39,16 @@ export async function openPostgresStore(
     throw openingFault({ store: nameOf(url), database: new pg.Client(url).database ?? "" }, error.cause);
   }
   const inFlight = new KeysInFlight();
-  const inTransaction = <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> =>
-    db.transaction(map, (tx) => work(writeTransaction(tx, reading.atOnce)));
+  const reclaim = new KeyReclaim(db);
+  const inTransaction = async <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> => {
+    const keys = { atOnce: reading.atOnce, removed: 0 };
+    const answer = await db.transaction(map, (tx) => {
+      keys.removed = 0;
+      return work(writeTransaction(tx, keys));
+    });
+    reclaim.add(keys.removed);
+    return answer;
+  };
   const keys = new KeyReader(reading, (map, field) => inTransaction(map, (tx) => readKeysOn(tx, map, field)), keysRead);
   return {
     name: "postgresql",

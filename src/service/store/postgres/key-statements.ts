@@ -12,11 +12,18 @@ export interface Locked {
 /** Features whose keys are read by one statement. */
 const together = 1000;
 
-/** Keys by which features are found. `atOnce`: features whose keys are read in one transaction. */
+export interface KeyWork {
+  /** Features whose keys are read in one transaction. */
+  readonly atOnce: number;
+  /** Rows of keys that went with their fields: to be added to. */
+  removed: number;
+}
+
+/** Keys by which features are found. */
 export function keyStatements(
   tx: Transaction,
   locked: Locked,
-  atOnce: number,
+  work: KeyWork,
 ): Pick<
   WriteTransaction,
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
@@ -51,7 +58,7 @@ export function keyStatements(
     },
     async readKeys(map, field) {
       let seq: number | null = field.read ?? 0;
-      for (let rest = atOnce; rest > 0 && seq !== null; rest -= together) {
+      for (let rest = work.atOnce; rest > 0 && seq !== null; rest -= together) {
         const limit = Math.min(rest, together);
         const rows: readonly StoredProperties[] = await tx.rows<StoredProperties>(
           "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",
@@ -73,7 +80,7 @@ export function keyStatements(
     },
     async removeKeyField(field) {
       await tx.expectLongStatements();
-      await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
+      work.removed += await tx.run("DELETE FROM feature_keys WHERE map = $1 AND field = $2", locked.number, field);
       await tx.run("DELETE FROM key_fields WHERE map = $1 AND number = $2", locked.number, field);
       locked.fields = locked.fields.filter((number) => number !== field);
     },

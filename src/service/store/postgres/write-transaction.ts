@@ -4,14 +4,14 @@ import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTra
 import { each, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
 import type { Transaction } from "./database.js";
 import { uuid } from "./ids.js";
-import { keyStatements, type Locked, removeKeys } from "./key-statements.js";
+import { type KeyWork, keyStatements, type Locked, removeKeys } from "./key-statements.js";
 import { addAudit } from "./people.js";
 
 /**
  * The statements of one write: each does all of its kind at once, however many features there are. Lists that are looked
  * up have the map in every row, not beside them: that way there is one plan for them, row by row through the index.
  */
-export function writeTransaction(tx: Transaction, keysAtOnce: number): WriteTransaction {
+export function writeTransaction(tx: Transaction, keys: KeyWork): WriteTransaction {
   const locked: Locked = { number: 0, fields: [] };
   return {
     ...outcomeStatements(tx),
@@ -19,7 +19,7 @@ export function writeTransaction(tx: Transaction, keysAtOnce: number): WriteTran
     ...findings(tx),
     ...changes(tx),
     ...removal(tx, locked),
-    ...keyStatements(tx, locked, keysAtOnce),
+    ...keyStatements(tx, locked, keys),
   };
 }
 

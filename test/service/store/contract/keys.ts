@@ -222,6 +222,17 @@ export function describeKeys(open: Opening): void {
       expect(none).toMatchObject({ kind: "done", success: [] });
     });
 
+    test("that is the ninth drops the one that was not used for longest, and says which", async () => {
+      const names = Array.from({ length: 9 }, (_, i) => `field ${i}`);
+      const properties = Object.fromEntries(names.map((name) => [name, 1]));
+      const { by } = await prepared(properties);
+      const dropped = async (name: string) => (await by(name, "update", kept({ [name]: 1 }))).droppedField;
+      for (const name of names.slice(0, 8)) expect(await dropped(name)).toBeUndefined();
+      expect(await dropped("field 0")).toBeUndefined();
+      expect(await dropped("field 8")).toBe("field 1");
+      expect(await dropped("field 1")).toBe("field 2");
+    });
+
     test("of one map finds nothing on another", async () => {
       const { store, by } = await prepared({ ref: "a" });
       await by("ref", "update", kept({ ref: "a" }));

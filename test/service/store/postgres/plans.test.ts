@@ -63,7 +63,9 @@ describe.skipIf(!database)("the plans of a write", () => {
     const db = new Database(url);
     type Asked = Parameters<typeof writing> extends [string, ...infer Rest] ? Rest : never;
     const ask = (...request: Asked) =>
-      db.transaction(map, (tx) => write(writeTransaction(explaining(tx), 2500), writing(map, ...request)));
+      db.transaction(map, (tx) =>
+        write(writeTransaction(explaining(tx), { atOnce: 2500, removed: 0 }), writing(map, ...request)),
+      );
     const byRef = { remoteField: "ref" };
     try {
       // Enough that it matters: of a table of two pages any index is as good as the other.
