@@ -49,7 +49,7 @@ export class Admin implements AsyncDisposable {
   /** @throws option-invalid, account-exists, password-unfit */
   async addAccount(email: string, password: string, name = ""): Promise<Account> {
     checkEmail(email);
-    if (name !== "") checkName("--name", name);
+    checkPersonName(name);
     if (await this.store.accountByEmail(email)) throw fault("account-exists", { store: this.place, email });
     const passwordHash = await hashFit(password, email);
     const account = await createAccount(this.store, { email, name, passwordHash, now: this.now(), address: null });
@@ -71,7 +71,7 @@ export class Admin implements AsyncDisposable {
 
   /** Chooses the name that other accounts see; an empty one removes it. @throws option-invalid, account-unknown */
   async setName(email: string, name: string): Promise<void> {
-    if (name !== "") checkName("--name", name);
+    checkPersonName(name);
     const { id: account } = await this.account(email);
     await changeAccountName(this.store, { account, name, now: this.now(), address: null });
   }
@@ -80,7 +80,7 @@ export class Admin implements AsyncDisposable {
   async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
     checkName("NAME", name);
     const { id: account } = await this.account(owner);
-    return (await createMap(this.store, { name, private: hidden }, this.doneFor(account))).id;
+    return createMap(this.store, { name, private: hidden }, this.doneFor(account));
   }
 
   /** All maps, or those of one account; by name. @throws account-unknown */
@@ -160,6 +160,11 @@ function checkName(option: string, name: string): void {
     value: name,
     expected: "a name of 1 to 200 characters in one line, without spaces around it",
   });
+}
+
+/** A person may go without one. @throws option-invalid */
+function checkPersonName(name: string): void {
+  if (name !== "") checkName("--name", name);
 }
 
 /** @throws password-unfit */

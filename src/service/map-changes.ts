@@ -13,16 +13,12 @@ export interface Doing {
 
 export type MapFacts = Pick<StoredMap, "name" | "private">;
 
-/** Makes a map of one's own. */
-export async function createMap(
-  store: Stored,
-  { name, private: hidden }: MapFacts,
-  doing: Doing,
-): Promise<Omit<StoredMap, "ownerEmail" | "ownerName" | "version">> {
-  const map = { id: newId(), owner: doing.account, name, private: hidden, created: doing.now };
-  await store.addMap(map);
-  await log(store, map.id, "map-created", { name, private: hidden }, doing);
-  return { ...map, features: 0, revision: 0 };
+/** Makes a map of one's own. Answers its id. */
+export async function createMap(store: Stored, { name, private: hidden }: MapFacts, doing: Doing): Promise<string> {
+  const id = newId();
+  await store.addMap({ id, owner: doing.account, name, private: hidden, created: doing.now });
+  await log(store, id, "map-created", { name, private: hidden }, doing);
+  return id;
 }
 
 /** Null where it was deleted meanwhile. What is as it was is not told. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 
 import { type Static, Type } from "typebox";
 import { nilId, pageSize, type WireMap, type WireMaps } from "../remote/wire.js";
 import { baseUrl } from "./address.js";
-import { displayName } from "./auth/accounts.js";
+import { ownerDisplayName } from "./auth/accounts.js";
 import { bearerOf, mapOf } from "./auth/bearer.js";
 import { Id, MapParams, PageQuery } from "./features/schemas.js";
 import { changeMap, createMap, type Doing, deleteMap } from "./map-changes.js";
@@ -71,20 +71,14 @@ const MapList = Type.Object({ maps: Type.Array(MapBody) });
 
 type Described = Omit<StoredMap, "version">;
 
-const toWire = (
-  { id, name, private: hidden, owner, ownerEmail, ownerName, features, revision, created }: Described,
-  reader: string,
-): WireMap => ({
-  id,
-  name,
-  private: hidden,
-  owner: {
-    name: displayName({ id: owner, name: ownerName }),
-    ...(owner === reader ? { email: ownerEmail } : {}),
-  },
-  features,
-  revision,
-  created: new Date(created).toISOString(),
+const toWire = (map: Described, reader: string): WireMap => ({
+  id: map.id,
+  name: map.name,
+  private: map.private,
+  owner: { name: ownerDisplayName(map), ...(map.owner === reader ? { email: map.ownerEmail } : {}) },
+  features: map.features,
+  revision: map.revision,
+  created: new Date(map.created).toISOString(),
 });
 
 /** Where a map is in the order of the list: a place that stays when the map goes. */
@@ -146,7 +140,7 @@ export function mapRoutes(scope: FastifyInstance, options: MapRoutes): void {
     handler: async (request, reply) => {
       const { name, private: hidden = true } = request.body;
       const { account } = bearerOf(request);
-      const { id } = await createMap(store, { name, private: hidden }, doing(request));
+      const id = await createMap(store, { name, private: hidden }, doing(request));
       const map = await store.map(id);
       if (map === null) throw problem("map-not-found", {});
       reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${id}`);

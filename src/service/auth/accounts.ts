@@ -1,9 +1,13 @@
 import { newId } from "../new-id.js";
-import type { Account, PeopleStore } from "../store/contract.js";
+import type { Account, PeopleStore, StoredMap } from "../store/contract.js";
 
 /** The name that other accounts see: the one that was chosen, else a part of the account's id. Never the email. */
 export const displayName = ({ id, name }: { readonly id: string; readonly name: string }): string =>
   name === "" ? `Account ${id.slice(-6)}` : name;
+
+/** The name that others see for the owner of a map. */
+export const ownerDisplayName = ({ owner, ownerName }: Pick<StoredMap, "owner" | "ownerName">): string =>
+  displayName({ id: owner, name: ownerName });
 
 /** Makes an account; null where there is one with that email. */
 export async function createAccount(

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { ByteBudget, Release } from "../byte-budget.js";
+import { isNoRoom } from "../no-room.js";
 import { problem } from "../problems.js";
 import type { FeatureStore, Page, PageFacts, PageQuestion } from "../store/contract.js";
 
@@ -30,7 +31,7 @@ const tries = 3;
 export interface PageBody extends PageFacts {
   /** Version of the map at which its place was found; a large page may be of a later one. */
   readonly measured: string;
-  /** Bytes with `head` and `tail`. */
+  /** Bytes with what stands around them. */
   readonly length: number;
   /** Whether it is read from a file. */
   readonly isLarge: boolean;
@@ -40,11 +41,11 @@ export interface PageBody extends PageFacts {
   readonly release: Release;
 }
 
-/** What stands around the features. */
-export interface Frame {
-  readonly head: Buffer;
-  readonly tail: (facts: PageFacts) => Buffer;
-}
+/** What stands before the features of a page. */
+const head = Buffer.from('{"type":"FeatureCollection","features":[');
+
+/** What stands behind them: JSON from `]` on. */
+export type Tail = (facts: PageFacts) => Buffer;
 
 /** Calls it once the response has ended, in whatever way, or has already. */
 export function whenClosed(response: ServerResponse, release: Release): void {
@@ -61,7 +62,7 @@ export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
   return reply.send(page.send());
 }
 
-const measured = (facts: PageFacts, { head, tail }: Frame): PageBody => ({
+const measured = (facts: PageFacts, tail: Tail): PageBody => ({
   ...facts,
   measured: facts.version,
   length: head.length + facts.bytes + tail(facts).length,
@@ -70,7 +71,7 @@ const measured = (facts: PageFacts, { head, tail }: Frame): PageBody => ({
   release: () => {},
 });
 
-function inMemory({ text, ...facts }: Page, { head, tail }: Frame): Omit<PageBody, "release"> {
+function inMemory({ text, ...facts }: Page, tail: Tail): Omit<PageBody, "release"> {
   const end = tail(facts);
   return {
     ...facts,
@@ -81,8 +82,10 @@ function inMemory({ text, ...facts }: Page, { head, tail }: Frame): Omit<PageBod
   };
 }
 
-const isDiskFull = (error: unknown): boolean =>
-  /^(disk-full|ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "disk-full" || isNoRoom(code);
+}
 
 /** A page in a file without a name, for as long as it has readers. */
 interface Spool {
@@ -114,14 +117,14 @@ export class PageBodies {
    * @param method of HEAD, a large page is measured and not read
    * @throws overloaded where there is no room in memory or on the disk; bad-query where the page is too large
    */
-  async read(question: PageQuestion, account: string, method: string, frame: Frame): Promise<PageBody | null> {
+  async read(question: PageQuestion, account: string, method: string, tail: Tail): Promise<PageBody | null> {
     const page = await this.#options.store.page({ ...question, most: mostInMemory });
     if (page === null) return null;
-    if (page.text.length === page.bytes) return this.#fromMemory(page, account, frame);
-    if (method === "HEAD") return measured(page, frame);
-    return this.#fromFile(page, question, account, frame).catch((error: unknown) => {
+    if (page.text.length === page.bytes) return this.#fromMemory(page, account, tail);
+    if (method === "HEAD") return measured(page, tail);
+    return this.#fromFile(page, question, account, tail).catch((error: unknown) => {
       if (!isDiskFull(error)) throw error;
-      return this.#withoutFile(page, question, account, frame, error);
+      return this.#withoutFile(page, question, account, tail, error);
     });
   }
 
@@ -130,9 +133,9 @@ export class PageBodies {
     return this.#options.store.page({ ...question, most: -1 });
   }
 
-  #fromMemory(page: Page, account: string, frame: Frame): PageBody {
+  #fromMemory(page: Page, account: string, tail: Tail): PageBody {
     const { memory } = this.#options;
-    const body = inMemory(page, frame);
+    const body = inMemory(page, tail);
     const release = body.length < leastCounted ? () => {} : memory.take(account, body.length);
     if (!release) throw memory.refuse();
     return { ...body, release };
@@ -146,7 +149,7 @@ export class PageBodies {
     { bytes }: PageFacts,
     question: PageQuestion,
     account: string,
-    frame: Frame,
+    tail: Tail,
     cause: unknown,
   ): Promise<PageBody | null> {
     const { store, memory } = this.#options;
@@ -156,7 +159,7 @@ export class PageBodies {
     try {
       const page = await store.page({ ...question, most: bytes });
       if (page !== null && page.text.length < page.bytes) throw memory.refuse(cause);
-      if (page !== null) return { ...inMemory(page, frame), release };
+      if (page !== null) return { ...inMemory(page, tail), release };
     } catch (error) {
       release();
       throw error;
@@ -165,7 +168,7 @@ export class PageBodies {
     return null;
   }
 
-  async #fromFile(page: PageFacts, question: PageQuestion, account: string, { head, tail }: Frame): Promise<PageBody> {
+  async #fromFile(page: PageFacts, question: PageQuestion, account: string, tail: Tail): Promise<PageBody> {
     const { memory } = this.#options;
     const releaseMemory = memory.take(account, readerBytes);
     if (!releaseMemory) throw memory.refuse();

@@ -8,7 +8,7 @@ import { allowedVersions, checkVersion, entityTag, isKnown } from "../conditions
 import { operation } from "../operation.js";
 import { problem } from "../problems.js";
 import type { PageFacts, PageQuestion } from "../store/contract.js";
-import { type Frame, type PageBodies, releaseAfter, sendPage } from "./page-bodies.js";
+import { type PageBodies, releaseAfter, sendPage } from "./page-bodies.js";
 import { type PageLoops, placeFollowed } from "./page-loops.js";
 import * as schemas from "./schemas.js";
 
@@ -59,7 +59,7 @@ export function readingRoutes(scope: FastifyInstance, { bodies, loops, publicUrl
           return unchanged(follows);
         }
       }
-      const page = await bodies.read(question, bearerOf(request).account, method, frame);
+      const page = await bodies.read(question, bearerOf(request).account, method, () => tail);
       if (!page) throw problem("map-not-found", {});
       releaseAfter(reply, page);
       const follows = inLoop && placeFollowed(inLoop, page, page.measured);
@@ -91,4 +91,3 @@ const nextLink = (address: string, { last }: PageFacts, { size }: PageQuestion):
   `<${address}?after=${last}&per_page=${size}>; rel="next"`;
 
 const tail = Buffer.from("]}");
-const frame: Frame = { head: Buffer.from('{"type":"FeatureCollection","features":['), tail: () => tail };

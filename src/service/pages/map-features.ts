@@ -1,5 +1,5 @@
 /** The features of a map for the script that draws it. */
-import type { Frame } from "../features/page-bodies.js";
+import type { Tail } from "../features/page-bodies.js";
 import { badRequest, notFound } from "./faults.js";
 import { readableMap } from "./map-access.js";
 import type { Data, VisitOfMember } from "./visit.js";
@@ -14,12 +14,9 @@ export async function mapFeatures(visit: VisitOfMember): Promise<Data> {
   if (after !== null && !/^\d{1,15}$/.test(after)) throw badRequest("The place to go on behind is not a number.");
   const start = after === null ? { page: 1 } : { after: Number(after) };
   const question = { map: map.id, size: featuresAtOnce, ...start };
-  const page = await visit.site.bodies.read(question, visit.visitor.account, "GET", frame);
+  const page = await visit.site.bodies.read(question, visit.visitor.account, "GET", tail);
   if (page === null) throw notFound();
   return { kind: "data", page };
 }
 
-const frame: Frame = {
-  head: Buffer.from('{"type":"FeatureCollection","features":['),
-  tail: ({ last, more }) => Buffer.from(`],"last":${last},"more":${more}}`),
-};
+const tail: Tail = ({ last, more }) => Buffer.from(`],"last":${last},"more":${more}}`);

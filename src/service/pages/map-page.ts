@@ -1,5 +1,5 @@
 /** A map: drawn, as a list, and what was last written to it. */
-import { displayName } from "../auth/accounts.js";
+import { ownerDisplayName } from "../auth/accounts.js";
 import type { AuditEntry, StoredMap } from "../store/contract.js";
 import { auditTable } from "./audit-table.js";
 import { featureList } from "./feature-list.js";
@@ -21,7 +21,7 @@ async function mapPage(visit: VisitOfMember): Promise<Page> {
   const map = await readableMap(visit);
   const own = map.owner === visit.visitor.account;
   const body = html`<h1>${named(map.name)}</h1>
-<p class="lead">${counted(map.features, "feature")}. ${own ? `Read by ${readersOf(map)}.` : html`Belongs to ${named(displayName({ id: map.owner, name: map.ownerName }))}.`}
+<p class="lead">${counted(map.features, "feature")}. ${own ? `Read by ${readersOf(map)}.` : html`Belongs to ${named(ownerDisplayName(map))}.`}
 ${own && html`<a href="/maps/${map.id}/settings">Settings</a>`}</p>
 <div class="beside">
 ${drawnMap(visit, map)}

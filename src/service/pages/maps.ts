@@ -1,5 +1,5 @@
 /** The maps that a person can see, and new ones. */
-import { displayName } from "../auth/accounts.js";
+import { ownerDisplayName } from "../auth/accounts.js";
 import { createMap as makeMap } from "../map-changes.js";
 import type { StoredMap } from "../store/contract.js";
 import { errorSummary, type FieldErrors, fieldOf, readName, titleOf } from "./forms.js";
@@ -24,7 +24,7 @@ async function mapsPage(visit: VisitOfMember, name: string, errors: FieldErrors)
 <section aria-labelledby="own"><h2 id="own">Your maps</h2>
 ${own.length > 0 ? mapTable(own, "Who reads it", readersOf) : html`<p class="quiet">There are none yet. Make the first one below.</p>`}
 </section>
-${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${mapTable(others, "Owner", ({ owner, ownerName }) => named(displayName({ id: owner, name: ownerName })))}</section>`}
+${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${mapTable(others, "Owner", (map) => named(ownerDisplayName(map)))}</section>`}
 <section aria-labelledby="new"><h2 id="new">New map</h2>
 <form method="post" action="/maps" class="stack" novalidate>
   ${visit.formToken()}
@@ -51,6 +51,6 @@ function mapTable(maps: readonly StoredMap[], label: string, fact: (map: StoredM
 async function createMap(visit: VisitOfMember): Promise<Page | Redirect> {
   const { name, errors } = readName(visit.form, "map");
   if (errors.size > 0) return mapsPage(visit, name, errors);
-  const { id } = await makeMap(visit.site.store, { name, private: visit.form.has("private") }, doneBy(visit));
+  const id = await makeMap(visit.site.store, { name, private: visit.form.has("private") }, doneBy(visit));
   return redirect(`/maps/${id}`, "The map was created.");
 }

@@ -3,6 +3,9 @@ import { type Problem, problem } from "../problems.js";
 /** Bytes of a page at most: a text of twice as many ends the process that receives it. */
 export const mostPageBytes = 256 << 20;
 
+/** SQL for a feature as it goes out: GeoJSON text. */
+export const featureText = `'{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}'`;
+
 /** Bytes of a feature in a page beside its geometry and its properties, with the comma to the next. */
 export const bytesAround = '{"type":"Feature","id":"00000000-0000-0000-0000-000000000000","geometry":,"properties":},'
   .length;

@@ -1,6 +1,6 @@
 import { bucketBits } from "../buckets.js";
 import type { Page, PageFacts, PageQuestion } from "../contract.js";
-import { bytesAround, mostPageBytes, pageTooLarge } from "../page-limit.js";
+import { bytesAround, featureText, mostPageBytes, pageTooLarge } from "../page-limit.js";
 import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
 
@@ -32,8 +32,6 @@ const startOfPage = `
   )`;
 const startBehind = `start AS (SELECT $2::bigint + 1 AS seq)`;
 
-/** SQL for a feature as it goes out. */
-export const featureText = `'{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}'`;
 /** SQL for its bytes, with a comma. */
 export const featureBytes = `octet_length(geometry)::bigint + octet_length(properties) + ${bytesAround}`;
 

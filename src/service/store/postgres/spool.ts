@@ -1,11 +1,14 @@
 /** Writes pages that are too large for memory to files. */
+
 import { write } from "node:fs";
 import { promisify } from "node:util";
+import { isNoRoom } from "../../no-room.js";
 import { problem } from "../../problems.js";
 import type { PageFacts, SpoolQuestion } from "../contract.js";
+import { featureText } from "../page-limit.js";
 import type { Database, Session } from "./database.js";
 import { uuid } from "./ids.js";
-import { featureBytes, featureText, find } from "./pages.js";
+import { featureBytes, find } from "./pages.js";
 
 /** Bytes that are asked for at once; a larger feature is one piece. */
 const pieceBytes = 1 << 20;
@@ -74,7 +77,6 @@ async function writeAt(file: number, bytes: Buffer, at: number): Promise<number>
     }
     return bytes.length;
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw /^(ENOSPC|EDQUOT)$/.test(code) ? problem("disk-full", {}, { cause: error }) : error;
+    throw isNoRoom((error as NodeJS.ErrnoException).code) ? problem("disk-full", {}, { cause: error }) : error;
   }
 }

@@ -1,6 +1,6 @@
 import { bucketBehind, bucketBits, bucketOf, bucketStart } from "../buckets.js";
 import type { Page, PageFacts, PageQuestion } from "../contract.js";
-import { bytesAround, mostPageBytes } from "../page-limit.js";
+import { bytesAround, featureText, mostPageBytes } from "../page-limit.js";
 import type { Connection } from "./connection.js";
 
 /** What the rows of a page come to. */
@@ -83,9 +83,6 @@ function counts(
     )
     .iterate(map, bits, first, last);
 }
-
-/** SQL for a feature as it goes out. */
-export const featureText = `'{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}'`;
 
 /**
  * Measures first, and puts together only what is not too large. SQLite takes lengths from the rows' heads, without

@@ -1,8 +1,9 @@
 /** Writes pages that are too large for memory to files. */
 import { writeSync } from "node:fs";
 import type { PageFacts, SpoolQuestion } from "../contract.js";
+import { featureText } from "../page-limit.js";
 import type { Connection } from "./connection.js";
-import { type Found, factsOf, featureText, find, mapOf } from "./pages.js";
+import { type Found, factsOf, find, mapOf } from "./pages.js";
 
 /** Bytes that are written at once; a larger feature is written alone. */
 const pieceBytes = 1 << 20;

@@ -2,8 +2,10 @@
  * The entry of a thread with a connection of its own: one writes, others read beside it (write-ahead log). SQLite
  * answers at once, and would hold up everything else in the thread of the service.
  */
+
 import { parentPort, workerData } from "node:worker_threads";
 import { fault, toPlainError } from "../../../errors.js";
+import { isNoRoom } from "../../no-room.js";
 import type { PageQuestion, SpoolQuestion } from "../contract.js";
 import { readKeysOn } from "../key-fields.js";
 import { write } from "../write.js";
@@ -47,8 +49,6 @@ const writing = (db: Connection, step: StepSize): Answering => {
   };
 };
 
-/** No room is left on the disk, or in what a user may have of it. */
-const full = /^(SQLITE_FULL|ENOSPC|EDQUOT)$/;
 /** Less may fit on a disk that has no room for most writes. */
 const bytesOfRoom = 2 << 20;
 /** What SQLite or the system refuses for reasons outside of the program is told as such; all else is a bug. */
@@ -56,7 +56,7 @@ const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PER
 
 function told(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (full.test(code)) return fault("store-full", { store: path }, error);
+  if (code === "SQLITE_FULL" || isNoRoom(code)) return fault("store-full", { store: path }, error);
   if (!outside.test(code)) return error;
   return fault("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
