@@ -29,6 +29,8 @@ export const Code = {
   email: 21,
   copyright: 22,
   keywords: 23,
+  rpt: 24,
+  Subclass: 25,
 } as const;
 
 /** The first of the codes of `standardFields`, in their order. */
@@ -91,5 +93,7 @@ export const standardIndex = (code: number): number => code - firstField;
 export const fieldsNamespace = "urn:geoferry:gpx:fields";
 export const structureNamespace = "urn:geoferry:gpx:structure";
 
+/** That of the elements that are written. */
+export const gpxNamespace = "http://www.topografix.com/GPX/1/1";
 /** Namespaces of GPX 1.0, 1.1 and what may follow, also as people mistype them. Topografix's extensions have others. */
 export const gpxNamespaces = /topografix\.com\/gpx\/1\/\d/i;

@@ -8,9 +8,10 @@ import { coordinateField, Gpx, gpxTypes } from "./elements.js";
 import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";
 import { linksOf, type PointList, type PointLists, pointLists } from "./point-elements.js";
 import { type PointOrigins, PointText, writeSegmentEnd } from "./point-text.js";
+import { declarationsOf, type Namespaces, noNamespaces } from "./prefixes.js";
 import { fitsElement, inUtc, isShifted, takesAnyText, textOf, writeValue } from "./values.js";
-import { columnsOf, type VendorElement, vendorText } from "./vendor-elements.js";
-import { declarationsOf, type Namespaces, prefixesOf, type VendorSteps } from "./vendor-points.js";
+import { columnsOf, isUnqualified, type VendorElement, vendorText } from "./vendor-elements.js";
+import { prefixesOf, type VendorSteps } from "./vendor-points.js";
 import type { Link } from "./visitor.js";
 
 /** The features of a batch, sorted as the schema has them, and the fields they had. */
@@ -36,7 +37,7 @@ interface Origins {
 }
 
 const noSteps: VendorSteps = {};
-const none: PointOrigins = { steps: noSteps, declared: new Map() };
+const none: PointOrigins = { steps: noSteps, declared: noNamespaces };
 const noOrigins: Origins = { declared: none.declared, points: none, segments: none };
 
 const lineKinds = new Map<number, string>([
@@ -57,6 +58,9 @@ export class GpxEncoder {
   private readonly leftOut = new Map<string, number>();
   /** Times of features in another offset, written in UTC, in the batch at hand. */
   private shifted = 0;
+  /** Features with elements in extensions that are of no namespace of their own. */
+  private unqualified = 0;
+  private hasUnqualified = false;
   private hasExtensions = false;
 
   constructor(
@@ -71,10 +75,11 @@ export class GpxEncoder {
     const { geometry } = batch;
     this.points.moved = 0;
     this.points.shifted = 0;
-    this.shifted = 0;
+    this.shifted = this.unqualified = 0;
     let spread = 0;
     let areas = 0;
     for (let row = 0; row < batch.length; row++) {
+      this.hasUnqualified = false;
       const kind = geometry.kinds[row]!;
       const isEmpty = geometry.partOffsets[row] === geometry.partOffsets[row + 1];
       if (kind === Kind.Point && !isEmpty && this.wanted(plan, row) <= Gpx.wpt) this.waypoints(plan, geometry, row);
@@ -85,6 +90,7 @@ export class GpxEncoder {
         if (kind === Kind.Polygon || kind === Kind.MultiPolygon) areas++;
         this.line(plan, geometry, row);
       }
+      if (this.hasUnqualified) this.unqualified++;
     }
     this.tell(spread, areas);
     tellRoundedAway(geometry, this.settings.precision, this.context);
@@ -112,6 +118,11 @@ export class GpxEncoder {
     ] as const) {
       const example = "a time with an offset became the same instant in UTC";
       if (count > 0) context.lose("zone-dropped", field, example, count);
+    }
+    if (this.unqualified > 0) {
+      const example =
+        "elements in extensions that have no namespace of their own were kept as they were; GPX 1.1 allows none, and programs that check its schema refuse them";
+      context.notice("extension-unqualified", undefined, example, this.unqualified);
     }
     for (const [field, count] of dropped) {
       context.lose("control-character", field, "characters that XML cannot hold were left out", count);
@@ -180,6 +191,9 @@ export class GpxEncoder {
     const points = (lists && plan.fields[plan.coordinatesIndex]?.members) ?? noSteps;
     const ofSegments = (segments && plan.fields[plan.segmentsIndex]?.members) ?? noSteps;
     if (points === noSteps && ofSegments === noSteps) return noOrigins;
+    for (const steps of [...Object.values(points), ...Object.values(ofSegments)]) {
+      if (steps.some((step) => !step.isAttribute && isUnqualified(step))) this.hasUnqualified = true;
+    }
     const declared = prefixesOf(segments ?? [], ofSegments);
     for (const [prefix, namespace] of prefixesOf(lists?.flat() ?? [], points)) {
       if (!declared.has(prefix)) declared.set(prefix, namespace);
@@ -266,6 +280,9 @@ export class GpxEncoder {
 
   /** What was an element of another namespace is one again. */
   private vendor(plan: FieldPlan, element: VendorElement, row: number): void {
+    const isSaid = columnsOf(element).some((column) => plan.columns[column]!.presence[row] === Presence.value);
+    if (!isSaid) return;
+    if (this.settings.extensions && plan.unqualified.has(element)) this.hasUnqualified = true;
     if (plan.plain.has(element)) {
       this.extension(plan, element.column, row);
       return;

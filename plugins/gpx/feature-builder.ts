@@ -6,6 +6,7 @@ import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, segmentField,
 import { Members } from "./members.js";
 import type { Path } from "./paths.js";
 import { PointValues } from "./point-values.js";
+import type { ShapePoint } from "./route-shape.js";
 import { Rows } from "./rows.js";
 import type { GpxField } from "./survey.js";
 import type { Link, Visitor } from "./visitor.js";
@@ -17,6 +18,8 @@ const mostPoints = 1 << 16;
 const notes = {
   "segment-empty": "a track segment without points was left out",
   "line-of-one-point": "a route or track of a single point became a point",
+  "route-shape":
+    "positions that Garmin's devices put between the points of a route (gpxx:rpt) are values of the points before them; --in routeShape=yes reads them into the line",
 } as const;
 const losses = {
   "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
@@ -50,10 +53,12 @@ export class FeatureBuilder implements Visitor {
   private readonly links: Link[] = [];
   private values = new PointValues();
   private readonly pointLinks: Link[] = [];
+  /** Positions that follow this point of a route. */
+  private readonly shape: ShapePoint[] = [];
   private readonly json = new TextBuffer(4096);
   /** What the geometry was before our writer wrote it, empty where nothing tells. */
   private former = "";
-  /** Lines of the feature at hand, and points in the one that is open. */
+  /** Lines of this feature, and points in the one that is open. */
   private lines = 0;
   private segments = 0;
   private linePoints = 0;
@@ -70,7 +75,7 @@ export class FeatureBuilder implements Visitor {
   private readonly linksColumn: number;
   private readonly coordinateColumn: number;
   private readonly segmentColumn: number;
-  /** Of the segments of the feature at hand. */
+  /** Of the segments of this feature. */
   private readonly segmentValues = new PointValues();
   /** Where the values of points and segments stood, by their names. */
   private readonly pointMembers = new Members();
@@ -85,7 +90,7 @@ export class FeatureBuilder implements Visitor {
     private readonly reader: XmlReader,
     fields: readonly GpxField[],
     private readonly kinds: readonly boolean[],
-    private readonly shortLines: boolean,
+    private readonly lineOptions: { readonly shortLines: boolean; readonly routeShape: boolean },
     private readonly context: ReadContext,
     before: number,
   ) {
@@ -174,10 +179,9 @@ export class FeatureBuilder implements Visitor {
 
   segmentExtended(): void {}
 
-  /** Whether the segment at hand becomes a line, and the layer has a field for its values. */
+  /** Whether the segment becomes a line, and the layer has a field for its values. */
   private keepsSegmentValue(path: Path): boolean {
-    const isLine = this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
-    if (!isLine || this.segmentColumn < 0) {
+    if (!this.isLine || this.segmentColumn < 0) {
       this.lose("extension-left-out");
       return false;
     }
@@ -187,17 +191,22 @@ export class FeatureBuilder implements Visitor {
 
   /** Whether a line of one point stays one. */
   private get keepsShort(): boolean {
-    return this.shortLines || this.former === "LineString" || this.former === "MultiLineString";
+    return this.lineOptions.shortLines || this.former === "LineString" || this.former === "MultiLineString";
+  }
+
+  /** Whether the points so far make a line. */
+  private get isLine(): boolean {
+    return this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
   }
 
   /** A line has ended, or is about to be the only one of a route. */
   private endLine(): void {
-    const { linePoints, lone, first } = this;
+    const { linePoints, lone, first, isLine } = this;
     this.linePoints = 0;
-    if (linePoints > 1 || (linePoints === 1 && this.keepsShort)) this.segmentValues.endPoint();
+    if (isLine) this.segmentValues.endPoint();
     if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
     if (linePoints !== 1) return;
-    if (this.keepsShort) this.openLine();
+    if (isLine) this.openLine();
     else if (this.lones++ === 0 && this.lines === 0) {
       Object.assign(lone, first);
       const { values } = this;
@@ -236,7 +245,7 @@ export class FeatureBuilder implements Visitor {
     const key = pluralNames[index]!;
     const fits =
       type === "double" || type === "int32"
-        ? this.values.value(key, bytes, from, to)
+        ? this.values.number(key, bytes, from, to)
         : this.values.text(key, bytes, from, to);
     if (!fits) this.leaveOut(name);
   }
@@ -252,6 +261,14 @@ export class FeatureBuilder implements Visitor {
   pointAttribute(path: Path, value: string): void {
     const bytes = Buffer.from(value);
     if (!this.values.value(this.keyOf(path), bytes, 0, bytes.length)) this.leaveOut(path.name);
+  }
+
+  pointShape(path: Path, point: ShapePoint): void {
+    if (this.lineOptions.routeShape) this.shape.push(point);
+    else {
+      this.notice("route-shape");
+      if (!this.values.member(this.keyOf(path), point)) this.leaveOut(path.name);
+    }
   }
 
   private keyOf(path: Path): string {
@@ -272,6 +289,27 @@ export class FeatureBuilder implements Visitor {
   }
 
   endPoint(height: number): void {
+    this.addPoint(height);
+    if (this.pointLinks.length > 0) {
+      if (!this.values.json(linksField, this.pointLinks.map(plainLink))) this.leaveOut(linksField);
+      this.pointLinks.length = 0;
+    }
+    this.values.endPoint();
+    if (this.shape.length > 0) this.addShape();
+  }
+
+  /** Adds the positions that follow the point. */
+  private addShape(): void {
+    for (const { lat, lon } of this.shape) {
+      const [x, y] = [lon, lat].map((each) => (each === "" ? Number.NaN : Number(each)));
+      if (!this.beginPoint(x!, y!)) continue;
+      this.addPoint(Number.NaN);
+      this.values.endPoint();
+    }
+    this.shape.length = 0;
+  }
+
+  private addPoint(height: number): void {
     this.linePoints++;
     if (this.linePoints === 1) {
       this.first.longitude = this.longitude;
@@ -282,11 +320,6 @@ export class FeatureBuilder implements Visitor {
       if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
       else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
     }
-    if (this.pointLinks.length > 0) {
-      if (!this.values.json(linksField, this.pointLinks.map(plainLink))) this.leaveOut(linksField);
-      this.pointLinks.length = 0;
-    }
-    this.values.endPoint();
   }
 
   badHeight(): void {

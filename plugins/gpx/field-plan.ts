@@ -2,7 +2,7 @@ import type { Batch, BytesColumn, Column, Field } from "../../src/model/index.js
 import { type Tags, tagsOf } from "../shared/literal.js";
 import { elementName } from "./element-names.js";
 import { coordinateField, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "./elements.js";
-import { columnsOf, plainTags, type VendorElement, vendorElements } from "./vendor-elements.js";
+import { columnsOf, isUnqualified, plainTags, type VendorElement, vendorElements } from "./vendor-elements.js";
 
 /** A field that has an element of its own, and the index of its column. */
 export interface StandardColumn extends Tags {
@@ -23,6 +23,8 @@ export interface FieldPlan {
   readonly vendors: readonly VendorElement[];
   /** Those of them that have nothing but a text: `tags` has their tags. */
   readonly plain: ReadonlySet<VendorElement>;
+  /** Those that GPX 1.1 does not allow, or that have such in them. */
+  readonly unqualified: ReadonlySet<VendorElement>;
   /** The tags of each field in extensions. */
   readonly tags: readonly Tags[];
   readonly type: Column | null;
@@ -50,6 +52,9 @@ export function shownFields(fields: readonly Pick<Field, "name" | "type">[]): Re
   }
   return shown;
 }
+
+const hasUnqualified = (element: VendorElement): boolean =>
+  isUnqualified(element) || element.children.some(hasUnqualified);
 
 const lastBeforeLinks = standardFields.findIndex(({ name }) => name === "src");
 
@@ -98,6 +103,7 @@ export function planFields({ fields, columns }: Batch): FieldPlan {
     standards,
     others,
     plain,
+    unqualified: new Set(vendors.filter(hasUnqualified)),
     vendors,
     tags,
     type,

@@ -5,7 +5,7 @@ import type { Path } from "./paths.js";
 export class Members {
   /** Null for a name that values of several elements have. */
   private readonly paths = new Map<string, Path | null>();
-  private known = 0;
+  private known = "";
 
   add(name: string, path: Path): void {
     const other = this.paths.get(name);
@@ -14,7 +14,7 @@ export class Members {
 
   /** Whether something was added, or one element became several, since the last call. */
   change(): boolean {
-    const now = [...this.paths.values()].reduce((sum, path) => sum + (path ? (path.steps ? 2 : 3) : 5), 0);
+    const now = JSON.stringify(this.steps ?? null);
     const isNew = now !== this.known;
     this.known = now;
     return isNew;

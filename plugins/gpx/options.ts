@@ -12,6 +12,11 @@ export const readOptions = {
     default: false,
     help: "Keep lines of one point, which only GPX has, as they are; else one becomes a point",
   },
+  routeShape: {
+    type: "boolean",
+    default: false,
+    help: "Put the positions that Garmin's devices give a route between its points (gpxx:rpt) into its line",
+  },
   gpxType: { type: "boolean", default: true, help: "Tell in a field _gpxType what each feature was: wpt, rte or trk" },
 } as const satisfies OptionTable;
 

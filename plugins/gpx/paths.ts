@@ -1,6 +1,6 @@
 import type { ElementStep } from "../../src/model/index.js";
 import type { XmlName } from "../shared/xml.js";
-import { gpxNamespaces } from "./elements.js";
+import { gpxNamespace } from "./elements.js";
 
 /** Elements of extensions are known by their place; beyond so many of these, a file uses values as names. */
 export const mostPaths = 2048;
@@ -17,28 +17,47 @@ export interface Path {
   readonly prefix: string;
   /** It is written by us: its type is declared at the end of the file, and white space in it counts. */
   readonly own: boolean;
-  /** The elements around it and itself, where all are of namespaces other than GPX's and ours; else null. */
+  /** The elements around it and itself, where these can be written again; null for ours and where a prefix is not declared. */
   steps: readonly ElementStep[] | null;
+  /** In which element the last one like it was, by number, and how many attributes that had. */
+  seenIn: number;
+  seenAttributes: number;
   readonly children: Map<string, Path>;
   readonly attributes: Map<string, Path>;
 }
 
-/** The paths of the extensions of features, or of points. */
+/** The paths of the extensions of features, of points or of segments. Namespaces are GPX 1.1's for all of GPX's. */
 export class PathTree {
   readonly paths: Path[] = [];
   private readonly byName = new Map<string, Path>();
   private readonly tops = new Map<string, Path>();
   private readonly owns = new Map<string, Path>();
   private readonly renamed = new Map<string, Path>();
+  private readonly misplaced = new Map<string, Path>();
 
   constructor(private readonly separator: string) {}
 
   /** The path of an element right in the extensions; null where there are too many. */
   top(name: XmlName, namespace: string | null): Path | null {
-    const known = this.tops.get(name.text);
-    if (known) return known;
-    const text = name.prefix === "" ? name.local : `${name.prefix}${this.separator}${name.local}`;
-    return this.make(this.tops, name, text, name.prefix, false, stepsOf([], name, namespace));
+    return this.tops.get(name.text) ?? this.outermost(this.tops, name, namespace, topSteps(name, namespace));
+  }
+
+  /** That of an element in the place of GPX's own: in extensions it would be another one, unless its namespace is its own. */
+  beside(name: XmlName, namespace: string | null): Path | null {
+    const isForeign = namespace !== "" && namespace !== gpxNamespace;
+    const steps = isForeign ? topSteps(name, namespace) : null;
+    return this.misplaced.get(name.text) ?? this.outermost(this.misplaced, name, namespace, steps);
+  }
+
+  private outermost(
+    into: Map<string, Path>,
+    name: XmlName,
+    namespace: string | null,
+    steps: readonly ElementStep[] | null,
+  ): Path | null {
+    const prefix = namespace === gpxNamespace ? "" : name.prefix;
+    const text = prefix === "" ? name.local : `${prefix}${this.separator}${name.local}`;
+    return this.make(into, name, text, prefix, false, steps);
   }
 
   /** That of an element of ours, whose name is a field's. */
@@ -60,11 +79,11 @@ export class PathTree {
     return this.make(parent.children, name, `${parent.name}_${local}`, name.prefix, parent.own, steps);
   }
 
-  attribute(parent: Path, name: XmlName): Path | null {
+  /** @param namespace empty where the attribute has no prefix */
+  attribute(parent: Path, name: XmlName, namespace: string | null): Path | null {
     const known = parent.attributes.get(name.text);
     if (known) return known;
-    // The prefix of an attribute would have to be declared for itself.
-    const steps = name.prefix === "" ? stepsOf(parent.steps, name, "", true) : null;
+    const steps = stepsOf(parent.steps, name, namespace, true);
     return this.make(parent.attributes, name, `${parent.name}_${name.local}`, name.prefix, false, steps);
   }
 
@@ -81,7 +100,8 @@ export class PathTree {
     if (!path) {
       if (this.paths.length >= mostPaths) return null;
       const { length: index } = this.paths;
-      path = { index, name, prefix, own, steps, children: new Map(), attributes: new Map() };
+      const seen = { seenIn: -1, seenAttributes: 0 };
+      path = { index, name, prefix, own, steps, ...seen, children: new Map(), attributes: new Map() };
       this.byName.set(name, path);
       this.paths.push(path);
     } else if (JSON.stringify(path.steps) !== JSON.stringify(steps)) {
@@ -97,13 +117,14 @@ export class PathTree {
 export const topSteps = (name: XmlName, namespace: string | null): readonly ElementStep[] | null =>
   stepsOf([], name, namespace);
 
-/** The steps to an element or attribute; null where its namespace is GPX's or not known, as within such an element. */
+/** The steps to an element or attribute; null where its prefix is not declared, as within such an element. */
 function stepsOf(
   around: readonly ElementStep[] | null,
-  { text: name }: XmlName,
+  { text, local }: XmlName,
   namespace: string | null,
   isAttribute = false,
 ): readonly ElementStep[] | null {
-  const isForeign = namespace !== null && (isAttribute || (namespace !== "" && !gpxNamespaces.test(namespace)));
-  return around && isForeign ? [...around, { name, namespace, ...(isAttribute ? { isAttribute } : {}) }] : null;
+  if (!around || namespace === null) return null;
+  if (isAttribute) return [...around, { name: text, namespace, isAttribute }];
+  return [...around, { name: namespace === gpxNamespace ? local : text, namespace }];
 }

@@ -5,15 +5,9 @@ import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementName } from "./element-names.js";
 import { linksField, standardFields } from "./elements.js";
 import { garminElements, garminNamespace, linksOf, ownText, type PointList, standardKeys } from "./point-elements.js";
+import type { Namespaces } from "./prefixes.js";
 import { fitsElement, inUtc, isShifted } from "./values.js";
-import {
-  isPlain,
-  type Namespaces,
-  type VendorLists,
-  type VendorSteps,
-  vendorListsOf,
-  vendorTextAt,
-} from "./vendor-points.js";
+import { isVendorValue, type VendorLists, type VendorSteps, vendorListsOf, vendorTextAt } from "./vendor-points.js";
 
 interface Digits {
   readonly precision: number;
@@ -36,6 +30,7 @@ interface Sorted {
   readonly own: readonly PointList[];
   /** Lists of values that stood in elements of other namespaces. */
   readonly vendor: VendorLists;
+  readonly steps: VendorSteps;
   readonly declared: Namespaces;
 }
 
@@ -157,12 +152,13 @@ function sortLists(lists: readonly PointList[], { steps, declared }: PointOrigin
     garmin: garmin.map(pair),
     own,
     vendor: vendorListsOf(vendor, steps),
+    steps,
     declared,
   };
 }
 
 /** Values that have no element but ours. */
-function ownValues({ own, vendor }: Sorted, point: number): [string, unknown][] {
+function ownValues({ own, vendor, steps }: Sorted, point: number): [string, unknown][] {
   const found: [string, unknown][] = [];
   for (const { key, values } of own) {
     const value = values[point];
@@ -170,7 +166,7 @@ function ownValues({ own, vendor }: Sorted, point: number): [string, unknown][] 
   }
   for (const { key, values } of vendor.lists) {
     const value = values[point];
-    if (value !== null && value !== undefined && !isPlain(value)) found.push([key, value]);
+    if (value !== null && value !== undefined && !isVendorValue(value, steps[key])) found.push([key, value]);
   }
   return found;
 }

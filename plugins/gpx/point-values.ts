@@ -9,8 +9,11 @@ class ValueList {
   /** The segment and the point in it that come next. */
   segment = 0;
   point = 0;
-  /** Where the values of the segments before the one at hand end. */
+  /** Where the values of the segments before this one end. */
   mark = 0;
+  /** Where the value of the last point begins, and whether it is an array of several. */
+  from = 0;
+  isArray = false;
 
   constructor(
     readonly name: string,
@@ -72,8 +75,13 @@ export class PointValues {
     }
   }
 
-  /** Where the value of `name` for the point at hand is to be written; null where it has one or there is no room. */
+  /** Where the value of `name` for this point is to be written; null where it has one or there is no room. */
   private at(name: string): TextBuffer | null {
+    const list = this.listOf(name);
+    return list && !this.isTold(list) ? this.begin(list) : null;
+  }
+
+  private listOf(name: string): ValueList | null {
     let list = this.lists.get(name);
     if (!list) {
       if (this.lists.size === mostKeys) {
@@ -83,13 +91,35 @@ export class PointValues {
       list = new ValueList(name, this.lengths.length - 1);
       this.lists.set(name, list);
     }
+    return list;
+  }
+
+  /** Whether this point has a value of the list. */
+  private isTold(list: ValueList): boolean {
     const segment = this.lengths.length - 1;
-    const point = this.lengths[segment]!;
-    if (list.segment === segment && list.point > point) return null;
-    this.pad(list, segment, point);
+    return list.segment === segment && list.point > this.lengths[segment]!;
+  }
+
+  /** Begins the value of this point. */
+  private begin(list: ValueList): TextBuffer {
+    const segment = this.lengths.length - 1;
+    this.pad(list, segment, this.lengths[segment]!);
     if (list.point > 0) list.out.byte(comma);
     list.point++;
+    list.from = list.out.length;
+    list.isArray = false;
     return list.out;
+  }
+
+  /** Begins one more value of this point, as a member of an array; `endMember` ends it. */
+  private beginMember(list: ValueList): TextBuffer {
+    const { out } = list;
+    if (!this.isTold(list)) this.begin(list).byte(opening);
+    else if (list.isArray) out.length--;
+    else out.insert(list.from, opening);
+    if (out.length > list.from + 1) out.byte(comma);
+    list.isArray = true;
+    return out;
   }
 
   private pad(list: ValueList, segment: number, point: number): void {
@@ -115,12 +145,34 @@ export class PointValues {
     return out !== null;
   }
 
-  /** Adds a number where the text is one in JSON's form and as exact as a double, else the text. */
+  /**
+   * Adds a number where the text is one in JSON's form and as exact as a double, else the text. Several values of a
+   * point are an array. @returns false where there are too many names
+   */
   value(name: string, bytes: Buffer, from: number, to: number): boolean {
+    const list = this.listOf(name);
+    if (!list) return false;
+    const isMember = this.isTold(list);
+    const out = isMember ? this.beginMember(list) : this.begin(list);
+    writeValue(out, bytes, from, to);
+    if (isMember) out.byte(closing);
+    return true;
+  }
+
+  /** The same of a value that a point has once; false where it has one already. */
+  number(name: string, bytes: Buffer, from: number, to: number): boolean {
     const out = this.at(name);
-    if (!out) return false;
-    if (isShortNumber(bytes, from, to)) out.bytes(bytes, from, to);
-    else writeString(out, bytes, from, to);
+    if (out) writeValue(out, bytes, from, to);
+    return out !== null;
+  }
+
+  /** Adds a value to the array that the point has; false where there are too many names. */
+  member(name: string, value: unknown): boolean {
+    const list = this.listOf(name);
+    if (!list) return false;
+    const out = this.beginMember(list);
+    out.utf8(JSON.stringify(value));
+    out.byte(closing);
     return true;
   }
 
@@ -171,6 +223,11 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function writeValue(out: TextBuffer, bytes: Buffer, from: number, to: number): void {
+  if (isShortNumber(bytes, from, to)) out.bytes(bytes, from, to);
+  else writeString(out, bytes, from, to);
 }
 
 function isShortNumber(bytes: Buffer, from: number, to: number): boolean {

@@ -45,7 +45,7 @@ export async function openGpx(
   const file = await source.open();
   try {
     const known = context.blueprint as Survey | undefined;
-    const blueprint = known ?? (await survey(file, source.name, context, wanted, tuning));
+    const blueprint = known ?? (await survey(file, source.name, context, wanted, options.routeShape, tuning));
     const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
@@ -77,6 +77,7 @@ class GpxLayer implements Layer {
   readonly metadata?: LayerMetadata;
   private readonly gpxFields: readonly GpxField[];
   private readonly shortLines: boolean;
+  private readonly routeShape: boolean;
 
   constructor(
     private readonly source: Source,
@@ -95,6 +96,7 @@ class GpxLayer implements Layer {
     this.fields = this.gpxFields.map(fieldOf);
     this.geometryTypes = part.types;
     this.shortLines = options.shortLines;
+    this.routeShape = options.routeShape;
     this.featureCount = this.countOf(blueprint.counts);
     this.bytes = file.size;
     if (blueprint.metadata) this.metadata = blueprint.metadata;
@@ -141,7 +143,14 @@ class GpxLayer implements Layer {
     const settings = { source: source.name, context, vocabulary, start, to: split.to, fetched, ...this.tuning };
     const reader = new XmlReader(this.file, settings);
     const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));
-    const builder = new FeatureBuilder(reader, this.gpxFields, kinds, this.shortLines, context, before);
+    const builder = new FeatureBuilder(
+      reader,
+      this.gpxFields,
+      kinds,
+      { shortLines: this.shortLines, routeShape: this.routeShape },
+      context,
+      before,
+    );
     const walker = new GpxWalker(reader, builder, { notGpx: () => new Error("a split is within the root element") });
     for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
       if (token === Token.more) await reader.fill();
@@ -155,9 +164,15 @@ class GpxLayer implements Layer {
     builder.report();
     reader.report();
     release(fetched);
-    if (walker.surplus > 0) {
+    const { surplus, regrouped } = walker.extensions;
+    if (surplus > 0) {
       const example = `extensions of more than ${mostPaths} kinds, or elements or attributes where GPX has none, were left out`;
-      context.lose("extension-left-out", undefined, example, walker.surplus);
+      context.lose("extension-left-out", undefined, example, surplus);
+    }
+    if (regrouped > 0) {
+      const example =
+        "an element of extensions is there more than once, with others in it; their values are kept, but not which of them belong together";
+      context.lose("extension-regrouped", undefined, example, regrouped);
     }
     return builder.records;
   }

@@ -19,6 +19,8 @@ export const Scope = {
   garmin: 13,
   /** In the metadata. */
   described: 14,
+  /** A position between points of a route. */
+  shape: 15,
 } as const;
 
 /** What a text is for. */
@@ -33,4 +35,5 @@ export const Use = {
   geometry: 8,
   /** Of a standard element of which only counts that it is there. */
   unwanted: 9,
+  subclass: 10,
 } as const;

@@ -102,9 +102,10 @@ export async function survey(
   source: string,
   context: ReadContext,
   splitSize: number,
+  readsShape: boolean,
   tuning: XmlTuning = {},
 ): Promise<Survey> {
-  const surveyor = new Surveyor(splitSize, context.skipErrors);
+  const surveyor = new Surveyor(splitSize, context.skipErrors, readsShape);
   const notGpx = (name: string) =>
     fault("input-corrupt", { source, place: {}, reason: `it is no GPX: its outermost element is <${name}>` });
   const quiet = { ...pick(context), notice: () => {} };
@@ -171,6 +172,8 @@ class Surveyor implements Visitor {
     private readonly splitSize: number,
     /** Look into everything, as damage anywhere is read past. */
     private readonly readsAll: boolean,
+    /** Positions between points of a route go into its line. */
+    private readonly readsShape: boolean,
   ) {}
 
   /** Where the next feature begins after damage, −1 where there is none to be found. */
@@ -260,7 +263,10 @@ class Surveyor implements Visitor {
   private factsOfPath(path: Path): Facts {
     const of = this.byPath[this.kind]!;
     of[path.index] ??= this.factsOf(path.name, path.steps);
-    return of[path.index]!;
+    const facts = of[path.index]!;
+    // Values of another element under the same name came since.
+    if (!path.steps) facts.steps = null;
+    return facts;
   }
 
   private factsOf(name: string, steps: readonly ElementStep[] | null = null): Facts {
@@ -317,6 +323,10 @@ class Surveyor implements Visitor {
 
   pointAttribute(): void {
     this.pointValues[this.kind] = true;
+  }
+
+  pointShape(): void {
+    if (!this.readsShape) this.pointValues[this.kind] = true;
   }
 
   pointLink(): void {

@@ -2,12 +2,14 @@
 import { type Column, type ElementStep, type Field, Presence, valueAt } from "../../src/model/index.js";
 import { Literal, type Tags } from "../shared/literal.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
+import { gpxNamespace } from "./elements.js";
+import { declarationsOf, declaredBy, type Namespaces, noNamespaces, within } from "./prefixes.js";
 import { textOf } from "./values.js";
 
 /** An element, and the columns of its text and attributes, −1 where it has none. */
 export interface VendorElement extends ElementStep {
   column: number;
-  readonly attributes: { readonly name: string; readonly column: number }[];
+  readonly attributes: (ElementStep & { readonly column: number })[];
   readonly children: VendorElement[];
 }
 
@@ -19,7 +21,7 @@ export function vendorElements(fields: readonly Field[]): VendorElement[] {
     let last: VendorElement | undefined;
     for (const { name, namespace, isAttribute } of steps ?? []) {
       if (isAttribute) {
-        last?.attributes.push({ name, column });
+        last?.attributes.push({ name, namespace, column });
         last = undefined;
         break;
       }
@@ -36,16 +38,20 @@ export function vendorElements(fields: readonly Field[]): VendorElement[] {
   return roots;
 }
 
+/** Whether GPX 1.1 has no such element in extensions: one of its own namespace, or of none. */
+export const isUnqualified = ({ namespace }: ElementStep): boolean => namespace === "" || namespace === gpxNamespace;
+
 /** Types whose values are written the same way whether in an element of their own or in one of ours. */
 const plainTypes: ReadonlySet<string> = new Set(["text", "date", "time", "datetime", "int32"]);
 
 /** The tags of an element that has nothing but a text; null of one that needs more work. */
-export function plainTags(
-  { name, namespace, column, attributes, children }: VendorElement,
-  fields: readonly Field[],
-): Tags | null {
+export function plainTags(element: VendorElement, fields: readonly Field[]): Tags | null {
+  const { name, column, attributes, children } = element;
   if (column < 0 || attributes.length > 0 || children.length > 0 || !plainTypes.has(fields[column]!.type)) return null;
-  return { open: new Literal(`<${name}${declarationOf({ name, namespace })}>`), close: new Literal(`</${name}>`) };
+  return {
+    open: new Literal(`<${name}${declarationsOf(declaredBy(element, [], noNamespaces))}>`),
+    close: new Literal(`</${name}>`),
+  };
 }
 
 /** The columns that an element and those in it are made of. */
@@ -69,15 +75,20 @@ function listOf(column: Column, row: number): string[] | null {
 const wordOf = (column: Column, row: number): string =>
   column.type === "boolean" ? String(valueAt(column, row)) : (textOf(column, row) ?? String(valueAt(column, row)));
 
-/** An element of a feature as XML; empty where the feature has nothing of it. `around` is the namespace declared by prefix. */
-export function vendorText(element: VendorElement, columns: readonly Column[], row: number, around = ""): string {
-  const { name, namespace, column, attributes, children } = element;
+/** An element of a feature as XML; empty where the feature has nothing of it. */
+export function vendorText(
+  element: VendorElement,
+  columns: readonly Column[],
+  row: number,
+  around: Namespaces = noNamespaces,
+): string {
+  const { name, column, attributes, children } = element;
   const own = [{ name: "", column }, ...attributes].filter((each) => isThere(columns, each.column, row));
-  const inside = children.map((child) => vendorText(child, columns, row, declarationOf(element))).join("");
+  const fresh = declaredBy(element, attributes, around);
+  const inside = children.map((child) => vendorText(child, columns, row, within(around, fresh))).join("");
   if (own.length === 0 && inside === "") return "";
   const texts = own.map((each) => listOf(columns[each.column]!, row) ?? [wordOf(columns[each.column]!, row)]);
-  const declaration = declarationOf({ name, namespace });
-  const declared = declaration === around ? "" : declaration;
+  const declared = declarationsOf(fresh);
   const count = Math.max(1, ...texts.map((list) => list.length));
   return Array.from({ length: count }, (_, n) => {
     let tag = `<${name}${declared}`;
@@ -90,13 +101,4 @@ export function vendorText(element: VendorElement, columns: readonly Column[], r
     }
     return `${tag}>${text}${n === 0 ? inside : ""}</${name}>`;
   }).join("");
-}
-
-/** The prefix of a name, empty where it has none. */
-export const prefixOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
-
-export function declarationOf({ name, namespace }: ElementStep): string {
-  const colon = name.indexOf(":");
-  const prefix = colon < 0 ? "xmlns" : `xmlns:${name.slice(0, colon)}`;
-  return ` ${prefix}="${attributeText(namespace)}"`;
 }

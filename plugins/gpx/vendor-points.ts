@@ -2,13 +2,12 @@
 import type { ElementStep } from "../../src/model/index.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { garminElements, type PointList } from "./point-elements.js";
-import { declarationOf, prefixOf, type VendorElement, vendorElements } from "./vendor-elements.js";
+import { declarationsOf, declaredBy, type Namespaces, prefixOf, within } from "./prefixes.js";
+import { isShape, shapeText } from "./route-shape.js";
+import { type VendorElement, vendorElements } from "./vendor-elements.js";
 
 /** Where the members of the objects stood (`Field.members`). */
 export type VendorSteps = Readonly<Record<string, readonly ElementStep[]>>;
-
-/** Namespaces by prefix. */
-export type Namespaces = ReadonlyMap<string, string>;
 
 /** Lists whose values are elements of other namespaces, and these. */
 export interface VendorLists {
@@ -46,31 +45,42 @@ export function prefixesOf(lists: readonly PointList[], steps: VendorSteps): Map
   return namespaces;
 }
 
-/** The attributes that declare prefixes. */
-export const declarationsOf = (namespaces: Namespaces): string =>
-  [...namespaces].map(([prefix, namespace]) => ` xmlns:${prefix}="${attributeText(namespace)}"`).join("");
-
-/** Whether a value can be the text of an element. */
-export const isPlain = (value: unknown): value is string | number =>
+const isPlain = (value: unknown): value is string | number =>
   typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+
+/** The texts that a value is, one for each time that the point has the element; null where it is anything else. */
+function plainsOf(value: unknown): readonly (string | number)[] | null {
+  if (isPlain(value)) return [value];
+  return Array.isArray(value) && value.length > 0 && value.every(isPlain) ? value : null;
+}
+
+/** Whether a value can be an element again. */
+export const isVendorValue = (value: unknown, steps: readonly ElementStep[] | undefined): boolean =>
+  plainsOf(value) !== null || isShape(value, steps);
 
 /** The values at `index` of the lists as elements; empty where there are none. `declared` is what stands around them. */
 export const vendorTextAt = ({ lists, elements }: VendorLists, index: number, declared: Namespaces): string =>
   elements.map((element) => textOf(element, lists, index, declared)).join("");
 
-function textOf(element: VendorElement, lists: readonly PointList[], index: number, declared: Namespaces): string {
-  const { name, namespace, column, attributes, children } = element;
-  const prefix = prefixOf(name);
-  const isDeclared = declared.get(prefix) === namespace;
-  const inside = isDeclared ? declared : new Map(declared).set(prefix, namespace);
-  let tag = "";
-  for (const { name: attribute, column: of } of attributes) {
-    const value = lists[of]!.values[index];
-    if (isPlain(value)) tag += ` ${attribute}="${attributeText(String(value))}"`;
-  }
+function textOf(element: VendorElement, lists: readonly PointList[], index: number, around: Namespaces): string {
+  const { name, column, attributes, children } = element;
   const own = column < 0 ? null : lists[column]!.values[index];
-  let text = isPlain(own) ? elementText(String(own)) : "";
-  for (const child of children) text += textOf(child, lists, index, inside);
-  if (text === "" && tag === "" && !isPlain(own)) return "";
-  return `<${name}${isDeclared ? "" : declarationOf({ name, namespace })}${tag}>${text}</${name}>`;
+  if (isShape(own, [element])) return shapeText(name, own);
+  const texts = plainsOf(own) ?? [];
+  const ofAttributes = attributes.map((each) => plainsOf(lists[each.column]!.values[index]) ?? []);
+  const fresh = declaredBy(element, attributes, around);
+  const inside = children.map((child) => textOf(child, lists, index, within(around, fresh))).join("");
+  const count = Math.max(texts.length, inside === "" ? 0 : 1, ...ofAttributes.map(({ length }) => length));
+  const declared = declarationsOf(fresh);
+  let all = "";
+  for (let n = 0; n < count; n++) {
+    let tag = "";
+    for (const [at, each] of attributes.entries()) {
+      const value = ofAttributes[at]![n];
+      if (value !== undefined) tag += ` ${each.name}="${attributeText(String(value))}"`;
+    }
+    const text = texts[n] === undefined ? "" : elementText(String(texts[n]));
+    all += `<${name}${declared}${tag}>${text}${n === 0 ? inside : ""}</${name}>`;
+  }
+  return all;
 }

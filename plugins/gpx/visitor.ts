@@ -1,6 +1,7 @@
 import type { XmlName } from "../shared/xml.js";
 import type { MetadataElement } from "./metadata.js";
 import type { Path } from "./paths.js";
+import type { ShapePoint } from "./route-shape.js";
 
 /**
  * What a walk over a file meets, in its order. Texts are `bytes[from … to]`, in `reader.content` or where the document has
@@ -38,6 +39,8 @@ export interface Visitor {
   pointStandard(index: number, bytes: Buffer, from: number, to: number): void;
   pointExtension(path: Path, bytes: Buffer, from: number, to: number): void;
   pointAttribute(path: Path, value: string): void;
+  /** A position that Garmin's devices put between this point of a route and the next. */
+  pointShape(path: Path, point: ShapePoint): void;
   pointLink(link: Link): void;
   /** The point ends; NaN for the height that it does not have, or that is none. */
   endPoint(height: number): void;

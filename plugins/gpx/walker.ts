@@ -1,19 +1,12 @@
-import type { ElementStep } from "../../src/model/index.js";
 import { Token, type XmlReader } from "../shared/xml.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
-import {
-  Code,
-  fieldsNamespace,
-  Gpx,
-  gpxNamespaces,
-  standardFields,
-  standardIndex,
-  structureNamespace,
-} from "./elements.js";
-import type { MetadataElement } from "./metadata.js";
-import { type Path, PathTree, topSteps } from "./paths.js";
+import { Code, Gpx, gpxNamespaces, standardFields, standardIndex, structureNamespace } from "./elements.js";
+import { ExtensionPaths, Stand } from "./extension-paths.js";
+import { MetadataCollector } from "./metadata-collector.js";
+import type { PathTree } from "./paths.js";
 import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
+import { isShapeNamespace, type ShapePoint } from "./route-shape.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
 
@@ -27,26 +20,20 @@ const longestEnd = 128;
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
-  readonly featurePaths = new PathTree("_");
-  readonly pointPaths = new PathTree(":");
-  readonly segmentPaths = new PathTree(":");
-  /** Extensions that were passed over, there being too many different ones. */
-  surplus = 0;
+  readonly extensions: ExtensionPaths;
   private readonly scopes = new Uint8Array(1024);
   private readonly uses = new Uint8Array(1024);
   /** The standard fields' indices, or nothing, by depth. */
   private readonly indices = new Int8Array(1024);
-  private readonly paths: (Path | null)[] = [];
-  /** The elements of the metadata that are open, by depth. */
-  private readonly described: MetadataElement[] = [];
+  private readonly metadata: MetadataCollector;
   private rootNamespace: string | null = null;
   private kind = 0;
   /** Within a point of a line. */
   private inPoint = false;
   /** Within the extensions of a segment. */
   private inSegment = false;
-  /** The steps to Garmin's extension of points that is open. */
-  private garminSteps: readonly ElementStep[] | null = null;
+  /** The position between points of a route that is open. */
+  private shape: ShapePoint | null = null;
   private longitude = Number.NaN;
   private latitude = Number.NaN;
   private height = Number.NaN;
@@ -58,7 +45,7 @@ export class GpxWalker {
   private readonly waypoints: PointStencil;
   private readonly routePoints: PointStencil;
   private readonly trackPoints: PointStencil;
-  /** Takes down what the point at hand does, for those that are like it; null where nobody wants to know. */
+  /** Takes down what the point does, for those that are like it; null where it is not wanted. */
   private draft: StencilDraft<PointDeed> | null = null;
   /** Where the text of the element opened last begins in the reader's bytes. */
   private textFrom = 0;
@@ -68,13 +55,15 @@ export class GpxWalker {
     private readonly visitor: Visitor,
     private readonly source: { notGpx(name: string): Error },
   ) {
+    this.extensions = new ExtensionPaths(reader);
+    this.metadata = new MetadataCollector(reader);
     this.waypoints = new PointStencil(reader, visitor, false);
     this.routePoints = new PointStencil(reader, visitor, true);
     this.trackPoints = new PointStencil(reader, visitor, true);
     // A reader that begins in the middle is inside of the root element.
     if (reader.depth === 1) {
       this.scopes[1] = Scope.root;
-      this.rootNamespace = reader.namespace();
+      this.useRoot(reader.namespace());
     }
   }
 
@@ -125,7 +114,7 @@ export class GpxWalker {
     return true;
   }
 
-  /** Points of the lines at hand: those of a route are none in a track. */
+  /** Points of these lines: those of a route are none in a track. */
   private get points(): PointStencil {
     return this.kind === Gpx.rte ? this.routePoints : this.trackPoints;
   }
@@ -170,9 +159,16 @@ export class GpxWalker {
         scopes[depth] = this.openInLink(depth);
         break;
       case Scope.extensions:
+        scopes[depth] = this.openExtension(depth, Stand.top);
+        break;
       case Scope.garmin:
+        scopes[depth] = this.openExtension(depth, Stand.garmin);
+        break;
       case Scope.extension:
-        scopes[depth] = this.openExtension(depth);
+        scopes[depth] = this.openExtension(depth, Stand.within);
+        break;
+      case Scope.shape:
+        scopes[depth] = this.openInShape(depth);
         break;
       case Scope.metadata:
       case Scope.described:
@@ -191,9 +187,13 @@ export class GpxWalker {
   private openRoot(): number {
     const { reader } = this;
     if (reader.name.code !== Code.gpx) throw this.source.notGpx(reader.name.text);
-    this.rootNamespace = reader.namespace();
+    this.useRoot(reader.namespace());
     this.visitor.root(this.rootNamespace);
     return Scope.root;
+  }
+
+  private useRoot(namespace: string | null): void {
+    this.rootNamespace = this.extensions.rootNamespace = namespace;
   }
 
   /** Whether the element opened last is GPX's of this code. */
@@ -232,30 +232,19 @@ export class GpxWalker {
   }
 
   private openMetadata(depth: number): number {
-    const { reader, described } = this;
-    const { attributes } = reader;
-    const list = Array.from(
-      { length: attributes.count },
-      (_, a) => [attributes.names[a]!.local, attributes.value(a)] as const,
-    );
-    const element = { name: reader.name.local, attributes: new Map(list), children: [], text: "" };
-    if (this.scopes[depth - 1] === Scope.described) described[depth - 1]!.children.push(element);
-    described[depth] = element;
-    reader.content.begin();
+    this.metadata.begin(this.scopes[depth - 1] === Scope.described);
     return Scope.described;
   }
 
   private closeMetadata(depth: number): void {
-    const { content, name } = this.reader;
-    const element = this.described[depth]!;
-    if (this.leafDepth === depth || element.children.length === 0) element.text = content.text();
-    content.drop();
-    if (this.scopes[depth - 1] !== Scope.described) this.visitor.metadata(name, element);
+    const element = this.metadata.end(depth, this.leafDepth === depth);
+    if (this.scopes[depth - 1] !== Scope.described) this.visitor.metadata(this.reader.name, element);
   }
 
   private openFeature(kind: number): number {
     if (!this.visitor.begin(kind)) return Scope.skip;
     this.kind = kind;
+    this.extensions.begin();
     this.inPoint = this.inSegment = false;
     this.openLink = null;
     this.draft = null;
@@ -283,7 +272,7 @@ export class GpxWalker {
     for (let a = 0; a < attributes.count; a++) {
       const { code, prefix, isDeclaration } = attributes.names[a]!;
       if (isDeclaration || prefix === "xsi" || (hasPlace && (code === Code.lon || code === Code.lat))) continue;
-      this.surplus++;
+      this.extensions.surplus++;
       this.draft?.spoil();
     }
   }
@@ -299,21 +288,22 @@ export class GpxWalker {
         return Scope.skip;
       }
       if (code === Code.rtept && kind === Gpx.rte) return this.openPoint();
-      if (kind !== Gpx.wpt && code === Code.ele) return this.openExtension(depth);
+      if (kind !== Gpx.wpt && code === Code.ele) return this.openExtension(depth, Stand.beside);
       const scope = this.openCommon(depth);
       if (scope !== Scope.skip) return scope;
     }
     // What GPX 1.0 has beside its own elements, and what a later version may have.
-    return this.openExtension(depth);
+    return this.openExtension(depth, Stand.beside);
   }
 
   private openInSegment(): number {
     if (this.isOwn(Code.trkpt)) return this.openPoint();
     if (!this.isOwn(Code.extensions)) {
-      this.surplus++;
+      this.extensions.surplus++;
       return Scope.skip;
     }
     this.inSegment = true;
+    this.extensions.begin();
     return Scope.extensions;
   }
 
@@ -322,6 +312,7 @@ export class GpxWalker {
     this.readPlace();
     if (!this.visitor.beginPoint(this.longitude, this.latitude)) return Scope.skip;
     this.inPoint = true;
+    this.extensions.begin();
     this.draft = this.points.begin();
     this.leaveAttributes(true);
     return Scope.point;
@@ -332,7 +323,7 @@ export class GpxWalker {
       const scope = this.openCommon(depth);
       if (scope !== Scope.skip) return scope;
     }
-    return this.openExtension(depth);
+    return this.openExtension(depth, Stand.beside);
   }
 
   /** What features and points have alike; `skip` for anything else. */
@@ -382,51 +373,61 @@ export class GpxWalker {
     return standardFields[standardIndex(code)]?.name === "type" ? this.field(depth, Use.linkType) : Scope.skip;
   }
 
-  private openExtension(depth: number): number {
-    const { reader, inPoint, paths, visitor } = this;
-    const tree = inPoint ? this.pointPaths : this.inSegment ? this.segmentPaths : this.featurePaths;
-    const within = this.scopes[depth - 1] === Scope.extension;
-    const parent = within ? paths[depth - 1]! : null;
-    if (within) this.flush(depth - 1);
-    if (!parent && reader.namespace() === structureNamespace) {
+  private openExtension(depth: number, stand: number): number {
+    const { reader, inPoint, extensions } = this;
+    if (stand === Stand.within) this.flush(depth - 1);
+    else if (reader.namespace() === structureNamespace) {
       return reader.name.local === "geometry" ? this.field(depth, Use.geometry) : Scope.skip;
+    } else if (inPoint && reader.name.code === Code.TrackPointExtension) {
+      extensions.beginGarmin();
+      return Scope.garmin;
     }
-    if (!parent && inPoint && reader.name.code === Code.TrackPointExtension) return this.openGarmin();
-    const path = parent ? tree.child(parent, reader.name, reader.namespace()) : this.topPath(tree);
-    if (!path) {
-      this.surplus++;
-      this.draft?.spoil();
-      return Scope.skip;
+    if (stand === Stand.within && inPoint && reader.name.code === Code.rpt && isShapeNamespace(reader.namespace())) {
+      return this.openShape(depth);
     }
-    if (reader.attributes.count > 0) this.draft?.spoil();
-    paths[depth] = path;
-    for (let a = 0; a < reader.attributes.count; a++) {
-      const name = reader.attributes.names[a]!;
-      if (name.prefix === "xmlns" || name.text === "xmlns" || name.prefix === "xsi") continue;
-      const place = tree.attribute(path, name);
-      if (!place) this.surplus++;
-      else if (inPoint) visitor.pointAttribute(place, reader.attributes.value(a));
-      else if (this.inSegment) visitor.segmentAttribute(place, reader.attributes.value(a));
-      else visitor.attribute(place, reader.attributes.value(a));
-    }
+    const { regrouped } = extensions;
+    const tree = inPoint ? extensions.points : this.inSegment ? extensions.segments : extensions.features;
+    const path = extensions.enter(tree, depth, stand);
+    if (!path || regrouped !== extensions.regrouped) this.draft?.spoil();
+    if (!path) return Scope.skip;
     this.uses[depth] = reader.attributes.count > 0 ? Use.none : Use.extension;
+    if (reader.attributes.count > 0) this.giveAttributes(tree, depth);
     reader.content.begin();
     return Scope.extension;
   }
 
-  private openGarmin(): number {
-    const { name, attributes } = this.reader;
-    this.garminSteps = topSteps(name, this.reader.namespace());
-    for (let a = 0; a < attributes.count; a++) if (!attributes.names[a]!.isDeclaration) this.surplus++;
-    return Scope.garmin;
+  private giveAttributes(tree: PathTree, depth: number): void {
+    const { extensions, visitor } = this;
+    const { attributes } = this.reader;
+    this.draft?.spoil();
+    for (let a = 0; a < attributes.count; a++) {
+      const place = extensions.attribute(tree, extensions.at(depth), a);
+      if (!place) continue;
+      if (this.inPoint) visitor.pointAttribute(place, attributes.value(a));
+      else if (this.inSegment) visitor.segmentAttribute(place, attributes.value(a));
+      else visitor.attribute(place, attributes.value(a));
+    }
   }
 
-  private topPath(tree: PathTree): Path | null {
-    const { name } = this.reader;
-    const namespace = this.reader.namespace();
-    if (namespace === fieldsNamespace) return tree.own(name, fieldName(name.local));
-    const isGarmins = this.scopes[this.reader.depth - 1] === Scope.garmin;
-    return isGarmins ? tree.named(name, namespace, name.local, this.garminSteps) : tree.top(name, namespace);
+  /** A position between points of a route. */
+  private openShape(depth: number): number {
+    const { extensions, reader } = this;
+    const { attributes } = reader;
+    this.draft?.spoil();
+    if (!extensions.enter(extensions.points, depth, Stand.within)) return Scope.skip;
+    const [x, y] = [attributes.indexOf(Code.lon), attributes.indexOf(Code.lat)];
+    const coordinate = (index: number) => (index < 0 ? "" : numberOrText(attributes.value(index)));
+    for (let a = 0; a < attributes.count; a++) {
+      if (a !== x && a !== y && !attributes.names[a]!.isDeclaration) extensions.surplus++;
+    }
+    this.shape = { lat: coordinate(y), lon: coordinate(x) };
+    return Scope.shape;
+  }
+
+  private openInShape(depth: number): number {
+    if (this.reader.name.code === Code.Subclass) return this.field(depth, Use.subclass);
+    this.extensions.surplus++;
+    return Scope.skip;
   }
 
   /** Gives the text of an element in extensions that has elements in it, too. */
@@ -441,7 +442,7 @@ export class GpxWalker {
   }
 
   private giveExtension(depth: number): void {
-    const path = this.paths[depth]!;
+    const path = this.extensions.at(depth);
     const { bytes, start, end } = this.reader.content;
     if (this.inPoint) this.visitor.pointExtension(path, bytes, start, end);
     else if (this.inSegment) this.visitor.segmentExtension(path, bytes, start, end);
@@ -491,6 +492,9 @@ export class GpxWalker {
         if (this.kind === Gpx.wpt) this.waypoints.end();
         this.draft = null;
         return true;
+      case Scope.shape:
+        visitor.pointShape(this.extensions.at(depth), this.shape!);
+        break;
       case Scope.extensions:
         this.inSegment = false;
         break;
@@ -519,7 +523,7 @@ export class GpxWalker {
   private closeExtension(depth: number): void {
     const { content } = this.reader;
     const isLeaf = this.leafDepth === depth;
-    if (isLeaf && this.draft) this.take(deedOf(Does.extension, -1, this.paths[depth]!));
+    if (isLeaf && this.draft) this.take(deedOf(Does.extension, -1, this.extensions.at(depth)));
     else if (content.end > content.start) this.draft?.spoil();
     if (content.end > content.start || (isLeaf && this.uses[depth] === Use.extension)) this.giveExtension(depth);
     content.drop();
@@ -549,6 +553,9 @@ export class GpxWalker {
       case Use.geometry:
         visitor.geometryType();
         break;
+      case Use.subclass:
+        this.shape!.Subclass = content.text();
+        break;
       default:
         this.draft?.spoil();
         return;
@@ -577,4 +584,10 @@ export class GpxWalker {
     else this.visitor.link(link);
     this.openLink = null;
   }
+}
+
+/** A number where the text is one in its shortest form, so that it is written as it was. */
+function numberOrText(text: string): string | number {
+  const number = Number(text);
+  return Number.isFinite(number) && String(number) === text.trim() ? number : text.trim();
 }

@@ -59,6 +59,14 @@ export class TextBuffer {
     this.buffer[this.length++] = value;
   }
 
+  /** Puts a byte before the one at `at`. */
+  insert(at: number, value: number): void {
+    this.reserve(1);
+    this.buffer.copyWithin(at + 1, at, this.length);
+    this.buffer[at] = value;
+    this.length++;
+  }
+
   /** `source[from … to]` as it stands. */
   bytes(source: Uint8Array, from: number, to: number): void {
     const size = to - from;

@@ -71,6 +71,10 @@ export class XmlElements {
     return this.namespaces.of(this.name);
   }
 
+  namespaceOf(name: XmlName): string | null {
+    return this.namespaces.of(name);
+  }
+
   /** Changes whenever a prefix begins or ends to stand for a namespace. */
   get generation(): number {
     return this.namespaces.generation;

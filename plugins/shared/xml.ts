@@ -391,6 +391,11 @@ export class XmlReader {
     return this.elements.namespace();
   }
 
+  /** That of an attribute of the element opened last: one without a prefix has none (Namespaces in XML, 6.2). */
+  namespaceOf(attribute: XmlName): string | null {
+    return attribute.prefix === "" ? "" : this.elements.namespaceOf(attribute);
+  }
+
   /** Whether the text token is of a CDATA section. */
   get isCdata(): boolean {
     return this.text.isCdata;

@@ -1,0 +1,45 @@
+/**
+ * Positions of a route between its points, which Garmin's programs compute along roads: `gpxx:rpt` in the extension of the
+ * point before them (GpxExtensions v3, AutoroutePoint_t).
+ */
+import type { ElementStep } from "../../src/model/index.js";
+import { attributeText, elementText } from "../shared/xml-text.js";
+import { prefixOf } from "./prefixes.js";
+
+/** As it stands in `coordinateProperties`: texts, or numbers where they are some. */
+export interface ShapePoint {
+  readonly lat: string | number;
+  readonly lon: string | number;
+  Subclass?: string;
+}
+
+/** Of any version, as nobody else has an element of this name there. */
+export const isShapeNamespace = (namespace: string | null): boolean =>
+  namespace === null || /garmin\.com\/xmlschemas\/GpxExtensions/i.test(namespace);
+
+const members: ReadonlySet<string> = new Set(["lat", "lon", "Subclass"]);
+const isPlain = (value: unknown) => typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+
+function isShapePoint(value: unknown): value is ShapePoint {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { lat, lon } = value as Record<string, unknown>;
+  return (
+    isPlain(lat) && isPlain(lon) && Object.entries(value).every(([name, each]) => members.has(name) && isPlain(each))
+  );
+}
+
+/** Whether a value is positions that stood in such elements. */
+export const isShape = (value: unknown, steps: readonly ElementStep[] | undefined): value is readonly ShapePoint[] =>
+  steps?.at(-1)?.name.endsWith("rpt") === true && Array.isArray(value) && value.length > 0 && value.every(isShapePoint);
+
+/** The positions as elements of this name. */
+export function shapeText(name: string, points: readonly ShapePoint[]): string {
+  const prefix = prefixOf(name);
+  const subclass = prefix === "" ? "Subclass" : `${prefix}:Subclass`;
+  return points
+    .map(({ lat, lon, Subclass: digits }) => {
+      const inner = digits === undefined ? "" : `<${subclass}>${elementText(String(digits))}</${subclass}>`;
+      return `<${name} lat="${attributeText(String(lat))}" lon="${attributeText(String(lon))}">${inner}</${name}>`;
+    })
+    .join("");
+}
