@@ -2,7 +2,7 @@ import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader, type XmlStart } from "../shared/xml.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
 import { type CapturedElement, ElementCapture } from "./element-capture.js";
-import { atomNamespace, ownNamespace } from "./element-fields.js";
+import { atomNamespace, kmlNamespaces, ownNamespace } from "./element-fields.js";
 import { ElementText } from "./element-text.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import type { FeatureReader } from "./feature-reader.js";
@@ -25,8 +25,16 @@ export const outerDepth = -1;
 export interface DocumentFindings {
   schema(id: string, typed: string | null, name: string): void;
   schemaField(name: string, type: string): void;
+  /** A field of the Schema whose values are arrays of this type. */
+  schemaArray(name: string, type: string): void;
+  /** What a field of the Schema is called for people. */
+  schemaTitle(field: string, title: string): void;
   style(id: string, style: StyleProperties): void;
   styleAlias(id: string, target: string): void;
+  /** The style that a StyleMap shows features with that are pointed at. */
+  styleHighlight(id: string, target: string): void;
+  /** The element opened last has attributes; `code` tells which of them are read. */
+  attributes(code: number): void;
   /** What geoferry says of a field: its type, or that it holds the feature ids. */
   ownField(role: string, schema: string, name: string, type: string): void;
   /** A container's name is known. */
@@ -56,9 +64,6 @@ export interface DocumentSettings {
   readonly context: Pick<ReadContext, "notice">;
 }
 
-/** Namespaces of KML and of Google's extension, as they are and as people mistype them. */
-const kmlNamespaces = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
-
 /** What the document is in the middle of. */
 const State = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5, detail: 6 } as const;
 
@@ -68,6 +73,8 @@ const noted: Readonly<Record<number, string>> = {
   [Tag.ScreenOverlay]: "overlay-left-out",
   [Tag.Tour]: "tour-left-out",
 };
+
+const features: ReadonlySet<number> = new Set([Tag.Placemark, Tag.GroundOverlay]);
 
 /** What containers say of themselves beside their names and descriptions (OGC 07-147r2, 9.1.2). */
 const details = new Set([
@@ -247,6 +254,7 @@ export class DocumentReader {
     if (xml.depth === 1) this.openRoot();
     const code = this.codeOf();
     this.codes[xml.depth] = code;
+    if (xml.attributes.count > 0) this.tellAttributes(code);
     switch (this.state) {
       case State.feature:
         if (this.features.open(code, xml)) this.want();
@@ -269,6 +277,16 @@ export class DocumentReader {
         return null;
       default:
         return this.openOutside(code);
+    }
+  }
+
+  /** Features and what is kept as it is tell of their attributes themselves. */
+  private tellAttributes(code: number): void {
+    const { state, settings } = this;
+    const isRead =
+      state === State.outside || state === State.style || state === State.styleMap || state === State.schema;
+    if (isRead && code !== 0 && code !== Tag.foreign && !noted[code] && !features.has(code)) {
+      settings.findings?.attributes(code);
     }
   }
 
@@ -405,6 +423,7 @@ export class DocumentReader {
     const { draft } = stencil;
     features.draft = draft;
     if (draft && code !== Tag.Placemark) draft.spoil();
+    if (xml.attributes.count > 0) features.leaveAttributes(code, xml);
     const id = xml.attributes.indexOf(Tag.id);
     if (draft && id >= 0) draft.text(deedOf(Does.id), xml.attributes.fromOf(id), xml.attributes.toOf(id));
     return "begins";
@@ -438,9 +457,11 @@ export class DocumentReader {
     const { xml, settings } = this;
     if (code === Tag.displayName) this.want();
     // Typed placemarks of KML 2.0 have fields in elements called after their type: SimpleField all the same.
-    if (code !== Tag.SimpleField || !settings.findings) return;
+    if ((code !== Tag.SimpleField && code !== Tag.SimpleArrayField) || !settings.findings) return;
     this.fieldName = xml.attributes.get("name") ?? "";
-    settings.findings.schemaField(this.fieldName, xml.attributes.get("type") ?? "string");
+    const type = xml.attributes.get("type") ?? "string";
+    if (code === Tag.SimpleField) settings.findings.schemaField(this.fieldName, type);
+    else settings.findings.schemaArray(this.fieldName, type);
   }
 
   private close(): "feature" | "container" | "link" | null {
@@ -472,7 +493,7 @@ export class DocumentReader {
         this.closeDetail(depth);
         return null;
       case State.schema:
-        if (wanted && text.toString() !== "") this.settings.findings?.leftOut("displayName");
+        if (wanted && text.toString() !== "") this.closeDisplayName(depth);
         if (depth === this.depth) this.state = State.outside;
         return null;
       case State.noted:
@@ -480,6 +501,12 @@ export class DocumentReader {
       default:
         return this.closeOutside(depth, wanted);
     }
+  }
+
+  private closeDisplayName(depth: number): void {
+    const { findings } = this.settings;
+    if (this.codes[depth - 1] === Tag.SimpleField) findings?.schemaTitle(this.fieldName, this.text.toString());
+    else findings?.leftOut("displayName");
   }
 
   private closeOutside(depth: number, wanted: boolean): "container" | null {
@@ -524,8 +551,10 @@ export class DocumentReader {
       this.pair.key = this.text.toString();
       if (this.pair.key === "highlight") findings?.leftOut("highlight");
     } else if (wanted && code === Tag.styleUrl) this.pair.url = this.text.toString();
-    else if (code === Tag.Pair && this.pair.key === "normal" && this.pair.url !== "") {
-      findings?.styleAlias(this.id, this.pair.url.replace(/^#/, ""));
+    else if (code === Tag.Pair && this.pair.url !== "") {
+      const target = this.pair.url.replace(/^#/, "");
+      if (this.pair.key === "normal") findings?.styleAlias(this.id, target);
+      else findings?.styleHighlight(this.id, target);
     }
     if (depth === this.depth) this.state = State.outside;
   }

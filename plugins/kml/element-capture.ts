@@ -1,7 +1,7 @@
 /** Elements of a document that are kept as they are, with prefixes that our writer declares. */
-import type { XmlReader } from "../shared/xml.js";
+import type { XmlName, XmlReader } from "../shared/xml.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
-import { atomNamespace, kmlNamespace } from "./element-fields.js";
+import { atomNamespace, kmlNamespace, kmlNamespaces } from "./element-fields.js";
 
 /** An element as it stands in a document of ours. */
 export interface CapturedElement {
@@ -64,12 +64,22 @@ function elementOf(xml: XmlReader, isKml: boolean): CapturedElement {
   const attributes: (readonly [string, string])[] = [];
   for (let a = 0; a < xml.attributes.count; a++) {
     const attribute = xml.attributes.names[a]!;
-    // A prefix of an attribute would have to be declared for itself; XML's own is.
-    if (attribute.prefix === "" ? !attribute.isDeclaration : attribute.prefix === "xml") {
-      attributes.push([attribute.text, xml.attributes.value(a)]);
-    }
+    if (!attribute.isDeclaration) attributes.push([attributeName(xml, attribute, declared), xml.attributes.value(a)]);
   }
   return { name: written, attributes, declared, children: [] };
+}
+
+/** The name of an attribute in our documents, whose prefix is declared where they do not declare it. */
+function attributeName(xml: XmlReader, attribute: XmlName, declared: Map<string, string>): string {
+  const { text, local, prefix } = attribute;
+  const namespace = xml.namespaceOf(attribute);
+  if (prefix === "" || prefix === "xml") return text;
+  if (namespace === atomNamespace) return `atom:${local}`;
+  if (namespace !== null && gx.test(namespace)) return `gx:${local}`;
+  if (namespace === null ? prefix === "kml" : kmlNamespaces.test(namespace)) return local;
+  const own = reserved.has(prefix) ? `${prefix}1` : prefix;
+  declared.set(own, namespace ?? `urn:undeclared:${prefix}`);
+  return `${own}:${local}`;
 }
 
 const reserved: ReadonlySet<string> = new Set(["gx", "atom", "gf"]);

@@ -57,6 +57,8 @@ export const altitudeModes: readonly string[] = [
   "relativeToSeaFloor",
 ];
 
+/** Namespaces of KML and of Google's extension, as they are and as people mistype them. */
+export const kmlNamespaces = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
 export const kmlNamespace = "http://www.opengis.net/kml/2.2";
 export const gxNamespace = "http://www.google.com/kml/ext/2.2";
 export const atomNamespace = "http://www.w3.org/2005/Atom";

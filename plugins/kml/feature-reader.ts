@@ -1,7 +1,9 @@
+import type { FieldType } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import type { XmlReader } from "../shared/xml.js";
 import type { XmlStencil } from "../shared/xml-stencil.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
+import { type ArrayValue, arrayValue } from "./array-value.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import { FeatureRecord, Source } from "./feature-record.js";
 import {
@@ -16,7 +18,7 @@ import {
 } from "./geometry-reader.js";
 import { LeftOut } from "./left-out.js";
 import { type StyleProperties, StyleReader } from "./style-reader.js";
-import { Tag, textElements } from "./vocabulary.js";
+import { readAttributes, Tag, textElements } from "./vocabulary.js";
 
 /** What a feature's reading needs of its document. */
 export interface Surroundings {
@@ -24,6 +26,8 @@ export interface Surroundings {
   readonly scope?: string;
   /** The properties of the shared style with this id. */
   style(id: string): StyleProperties | undefined;
+  /** The type that a Schema declares for the values of an array; undefined for none. */
+  arrayType(schema: string, name: string): FieldType | undefined;
   /** Whether a typed placemark has a field of this name (KML 2.0 and 2.1). */
   isTypedField(name: string): boolean;
   /** A style that a feature has for itself may have an id, and be shared. */
@@ -83,7 +87,9 @@ export class FeatureReader {
   private ends = "";
   private readonly leftOut: LeftOut;
   /** The values of the gx:SimpleArrayData at hand, outside of tracks. */
-  private list: (string | number | null)[] = [];
+  private list: ArrayValue[] = [];
+  /** The type of the values of arrays by this Schema. */
+  private listType: FieldType | undefined;
 
   constructor(
     private readonly surroundings: Surroundings,
@@ -111,6 +117,7 @@ export class FeatureReader {
     const { stack } = this;
     const parent = stack[stack.length - 1]!;
     stack.push(code);
+    if (reader.attributes.count > 0) this.leaveAttributes(code, reader);
     if (this.styleDepth > 0) return this.styles.open(code, reader);
     if (stack.length === 2) return this.openChild(code, reader);
     if (stack[1] === Tag.leftOut) return false;
@@ -171,6 +178,23 @@ export class FeatureReader {
       this.leave(reader.name.text);
     }
     return false;
+  }
+
+  /** Reports attributes of the element opened last that are not read; with the feature's own, `code` is its element's. */
+  leaveAttributes(code: number, reader: XmlReader): void {
+    const { attributes } = reader;
+    const { stack } = this;
+    // An element of another namespace is reported itself, but for data.
+    const parent = stack[stack.length - 2];
+    if (code === Tag.foreign && parent !== Tag.ExtendedData && parent !== Tag.Metadata) return;
+    const kept = readAttributes[code];
+    const isUnread = (index: number) => kept === undefined || !kept.has(attributes.names[index]!.text);
+    let unread = false;
+    for (let a = 0; a < attributes.count; a++) unread ||= isUnread(a);
+    // Of an element that is left out, or of styles that are not wanted, nothing is told.
+    if (!unread || code === 0 || this.stack[1] === Tag.leftOut || (this.styleDepth > 0 && !this.withStyles)) return;
+    this.draft?.spoil();
+    this.leftOut.attributes(reader, kept);
   }
 
   /** Reports an element of which nothing is kept. */
@@ -237,7 +261,10 @@ export class FeatureReader {
   private openSchemaData(code: number, reader: XmlReader): boolean {
     if (code === Tag.SimpleData || code === Tag.SimpleArrayData) this.dataName = keyword(reader, Tag.name);
     else this.leave(reader.name.text);
-    if (code === Tag.SimpleArrayData) this.list = [];
+    if (code === Tag.SimpleArrayData) {
+      this.list = [];
+      this.listType = this.surroundings.arrayType(this.record.schema, this.dataName ?? "");
+    }
     return code === Tag.SimpleData;
   }
 
@@ -394,8 +421,9 @@ export class FeatureReader {
 
   /** In a track, there is a value for each position; elsewhere, the array is a value of the feature. */
   private takeArrayValue(text: string): void {
-    if (this.stack.includes(Tag.Track)) this.geometry.arrayValue(this.dataName ?? "", jsonValue(text));
-    else this.list.push(jsonValue(text));
+    const value = arrayValue(text, this.listType);
+    if (this.stack.includes(Tag.Track)) this.geometry.arrayValue(this.dataName ?? "", value);
+    else this.list.push(value);
   }
 
   private endArray(): void {
@@ -454,18 +482,29 @@ export class FeatureReader {
   /** Adds what only the whole feature tells. */
   finish(): void {
     this.geometry.finish();
-    if (this.styleUrl !== null) this.finishStyleUrl(this.styleUrl);
-    if (this.ownStyle && this.withStyles) this.record.style(this.ownStyle);
+    const shared = this.styleUrl === null ? undefined : this.finishStyleUrl(this.styleUrl);
+    if (!this.withStyles) return;
+    if (this.ownStyle) this.record.style(this.ownStyle);
+    if ((this.ownStyle?.outline ?? shared?.outline) === 0) this.hideOutline();
   }
 
-  private finishStyleUrl(url: string): void {
+  /** Polygons without an outline have no stroke; lines have theirs all the same. */
+  private hideOutline(): void {
+    const { polygons, lines } = this.record.shapes.kinds;
+    if (polygons && lines) this.leave("outline");
+    else if (polygons) this.record.number(Source.style, "stroke-opacity", 0);
+  }
+
+  /** The shared style that the feature names. */
+  private finishStyleUrl(url: string): StyleProperties | undefined {
     const { record } = this;
     record.text(Source.element, "styleUrl", url.includes("#") ? url : `#${url}`);
     const id = styleIdOf(url);
-    if (!this.withStyles || id.includes("#")) return;
+    if (!this.withStyles || id.includes("#")) return undefined;
     const shared = this.surroundings.style(id);
     if (shared) record.style(shared);
     else this.context.notice("style-missing", undefined, `there is no style "${id}" in the document`);
+    return shared;
   }
 }
 
@@ -475,13 +514,6 @@ const textOf = (reader: XmlReader, length: number): string => reader.content.byt
 function keyword(reader: XmlReader, code: number): string | null {
   const index = reader.attributes.indexOf(code);
   return index < 0 ? null : reader.attributes.keyword(index);
-}
-
-/** A number where the text is one. */
-function jsonValue(text: string): string | number | null {
-  if (text === "") return null;
-  const number = Number(text);
-  return Number.isFinite(number) && /^[-+]?(\d|\.\d)/.test(text) && !/^[-+]?0\d/.test(text) ? number : text;
 }
 
 /** The id that a URL names in its own document: `#id`, or `id` as older files have it. */

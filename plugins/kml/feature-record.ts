@@ -102,6 +102,7 @@ export class FeatureRecord {
 
   style(properties: StyleProperties): void {
     for (const name in properties) {
+      if (name === "outline") continue;
       const value = properties[name as keyof StyleProperties]!;
       if (typeof value === "number") this.number(Source.style, name, value);
       else this.text(Source.style, name, value);

@@ -1,4 +1,11 @@
-import { type FieldSummary, type FieldType, fieldTypes, temporalType, uniqueName } from "../../src/model/index.js";
+import {
+  type ColumnMetadata,
+  type FieldSummary,
+  type FieldType,
+  fieldTypes,
+  temporalType,
+  uniqueName,
+} from "../../src/model/index.js";
 import { elementFields, isElementField } from "./element-fields.js";
 import { type FeatureRecord, Form, Source } from "./feature-record.js";
 import { isOfType, Looks, looksLike, meeting, widened } from "./field-types.js";
@@ -11,6 +18,10 @@ export interface DocumentSchema {
   readonly typed: string | null;
   readonly name: string;
   readonly fields: Map<string, FieldType>;
+  /** Types of the values of arrays. */
+  readonly arrays: Map<string, FieldType>;
+  /** What fields are called for people, and whether a layer has that. */
+  readonly titles: Map<string, { readonly title: string; isUsed: boolean }>;
   /** What geoferry says of the fields: types that KML does not have, and where the ids are. */
   readonly own: Map<string, FieldType>;
   ids: { readonly field: string; readonly type: FieldType } | null;
@@ -105,7 +116,8 @@ export class FieldSurvey {
   addStyles(styles: Iterable<StyleProperties>, values: number): void {
     for (const style of styles) {
       for (const [name, value] of Object.entries(style)) {
-        const use = this.useOf(name);
+        if (name === "outline" && value !== 0) continue;
+        const use = this.useOf(name === "outline" ? "stroke-opacity" : name);
         use.values = values;
         use.alone += values;
         use.addElementType(typeof value === "number" ? "double" : typeOfElement(name));
@@ -201,6 +213,18 @@ export class FieldSurvey {
       }
     }
     return planned;
+  }
+
+  /** What the Schemas call the fields for people; the first one where they do not agree. */
+  titles(layer: string | null, fields: readonly PlannedField[]): ColumnMetadata[] {
+    const schemas = this.schemasOf(layer);
+    return fields.flatMap(({ name, source, takes }) => {
+      const found = takes === "elements" ? [] : schemas.flatMap(({ titles }) => titles.get(source) ?? []);
+      const [first] = found;
+      if (!first) return [];
+      for (const each of found) if (each.title === first.title) each.isUsed = true;
+      return [{ column: name, title: first.title }];
+    });
   }
 
   /** The names of the fields that each Schema declares, by its id. */

@@ -1,5 +1,6 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import type { XmlContent } from "../shared/xml.js";
+import type { ArrayValue } from "./array-value.js";
 import { CoordinateParser, type CoordinateRepairs, parseTrackPosition } from "./coordinates.js";
 import { altitudeModes } from "./element-fields.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
@@ -247,7 +248,7 @@ export class GeometryReader {
   }
 
   /** A value that a track has for each position (gx:SimpleArrayData). */
-  arrayValue(name: string, value: string | number | null): void {
+  arrayValue(name: string, value: ArrayValue): void {
     this.tracks.add(name, value);
   }
 

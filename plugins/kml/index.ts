@@ -24,7 +24,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "wgs84",
       layers: "many",
-      metadata: ["description", "author", "links", "elements"],
+      metadata: ["description", "author", "links", "columns", "elements"],
       // A reader takes white space at the edges for indentation.
       layerName: (name) => allowed(name).trim() || "layer",
       geometryTypes: everyGeometryType,

@@ -55,7 +55,7 @@ export class LayerSurvey {
   private readonly geometry = new GeometryBuilder();
   private waiting = 0;
   /** Shared styles that features name; null where there are too many to keep. */
-  private usedStyles: Set<string> | null = new Set();
+  usedStyles: Set<string> | null = new Set();
   count = 0;
   rejects = 0;
 

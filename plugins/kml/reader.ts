@@ -183,13 +183,14 @@ class SplitReader {
   ) {
     const range = split.start ? { start: split.start, to: split.to, fetched, leaves: true } : {};
     this.xml = new XmlReader(file, { source, context, vocabulary, ...tuning, ...range });
-    const { typed } = document;
+    const { typed, arrays } = document;
     const { entry = 0 } = split;
     const { path, rootNamespace } = document.entries[entry]!;
     const scope = scopeOf(entry, path);
     const surroundings = {
       scope,
       style: (id: string) => styles.get(scope + id),
+      arrayType: (schema: string, name: string) => arrays.get(schema)?.get(name),
       isTypedField: (name: string) => [...typed.values()].some((fields) => fields.includes(name)),
       ownStyle() {},
     };

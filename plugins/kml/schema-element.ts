@@ -1,6 +1,6 @@
-import { type Field, type FieldType, uniqueName } from "../../src/model/index.js";
+import { type ColumnMetadata, type Field, type FieldType, uniqueName } from "../../src/model/index.js";
 import type { TargetLayer } from "../../src/plugin/format.js";
-import { attributeText } from "../shared/xml-text.js";
+import { attributeText, elementText } from "../shared/xml-text.js";
 import { elementFields, isElementField, ownNamespace } from "./element-fields.js";
 
 /** KML's own types (OGC 07-147r2, 9.8.4.2.1); the others travel as text, and the document says what they are. */
@@ -24,6 +24,8 @@ export interface LayerSchema {
   readonly fields: readonly Field[];
   /** The field of feature ids that cannot be the id of an element; null where there are no ids. */
   readonly idField: Field | null;
+  /** What fields are called for people. */
+  readonly titles: ReadonlyMap<string, string>;
 }
 
 /** A name of XML for a layer's Schema, another one for each name: what a name cannot have is told by its number. */
@@ -37,8 +39,30 @@ export function schemaOf(layer: TargetLayer): LayerSchema {
     name: uniqueName("fid", new Set(fields.map((field) => field.name))),
     type: idType,
   };
-  return { id: schemaId(layer.name), fields, idField };
+  const titles = (layer.metadata?.columns ?? []).flatMap(({ column, title }) =>
+    title === undefined ? [] : [[column, title] as const],
+  );
+  return { id: schemaId(layer.name), fields, idField, titles: new Map(titles) };
 }
+
+/** Reports what is said of columns beside a title, and of what are no fields here. */
+export function leaveColumns({ fields = [], metadata }: TargetLayer, lose: (what: string) => void): void {
+  for (const { column, ...said } of metadata?.columns ?? []) {
+    const isField = (fields ?? []).some(({ name }) => name === column);
+    for (const [term, what] of Object.entries(columnTerms)) {
+      const isHeld = term === "title" && isField;
+      if (said[term as keyof typeof said] !== undefined && !isHeld) lose(`the ${what} of the column "${column}"`);
+    }
+  }
+}
+
+const columnTerms = {
+  name: "name for programs",
+  title: "title",
+  description: "description",
+  mediaType: "media type",
+  constraint: "rule for the values",
+} as const satisfies Record<Exclude<keyof ColumnMetadata, "column">, string>;
 
 /** Whether the type of a field can only be told by saying it. */
 function isUntold({ name, type }: Field): boolean {
@@ -59,11 +83,13 @@ const ownElement = (element: string, schema: string, { name, type }: Field): str
   `<gf:${element} xmlns:gf="${ownNamespace}" schema="${schema}" name="${attributeText(name)}" type="${type}"/>`;
 
 /** The Schema of a layer, empty where it has no fields. */
-export function schemaText({ id, fields, idField }: LayerSchema, layerName: string): string {
+export function schemaText({ id, fields, idField, titles }: LayerSchema, layerName: string): string {
   const all = idField ? [...fields, idField] : fields;
   if (all.length === 0) return "";
-  const lines = all.map(
-    ({ name, type }) => `<SimpleField name="${attributeText(name)}" type="${kmlTypes[type]}"></SimpleField>\n`,
-  );
+  const lines = all.map(({ name, type }) => {
+    const title = titles.get(name);
+    const inner = title === undefined ? "" : `<displayName>${elementText(title)}</displayName>`;
+    return `<SimpleField name="${attributeText(name)}" type="${kmlTypes[type]}">${inner}</SimpleField>\n`;
+  });
   return `<Schema name="${attributeText(layerName)}" id="${id}">\n${lines.join("")}</Schema>\n`;
 }

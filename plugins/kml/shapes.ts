@@ -148,6 +148,18 @@ export class Shapes {
     return false;
   }
 
+  /** Whether there are polygons, and whether there are lines. */
+  get kinds(): { readonly polygons: boolean; readonly lines: boolean } {
+    const found = { polygons: false, lines: false };
+    const look = ({ shape, members }: Node): void => {
+      if (shape === Shape.polygon) found.polygons = true;
+      else if (shape === Shape.line) found.lines = true;
+      members.forEach(look);
+    };
+    this.roots.forEach(look);
+    return found;
+  }
+
   /** Adds the feature's geometry to the builder; null where there is a problem with it. */
   write(builder: GeometryBuilder): void {
     if (this.problem === null) this.put(builder);

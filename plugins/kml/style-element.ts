@@ -31,7 +31,7 @@ export const styleFields = [
   "fill-opacity",
 ] as const;
 
-const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;
+const hexColor = /^#(?:([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})|([0-9a-f])([0-9a-f])([0-9a-f]))$/i;
 const units = new Set(["fraction", "pixels", "insetPixels"]);
 
 /** Puts the style of one feature together. */
@@ -44,9 +44,11 @@ class Style {
   /** KML has color and opacity in one, as aabbggrr; opacity is one of 256 steps there. */
   color(field: string, opacityField: string): string {
     const text = this.value(field);
-    const [, red, green, blue] = (typeof text === "string" && hexColor.exec(text)) || [];
-    if (red === undefined) return "";
-    this.carried.push(field);
+    const found = typeof text === "string" ? hexColor.exec(text) : null;
+    if (!found) return "";
+    const [red, green, blue] = found[1] ? found.slice(1, 4) : found.slice(4).map((digit) => digit + digit);
+    // One of three digits comes back as six: its text is data.
+    if (found[1]) this.carried.push(field);
     const opacity = this.value(opacityField);
     let alpha = 255;
     if (typeof opacity === "number" && opacity >= 0 && opacity <= 1) {
@@ -54,6 +56,16 @@ class Style {
       if (alpha / 255 === opacity) this.carried.push(opacityField);
     } else if (opacity === undefined || opacity === null) this.added.push(opacityField);
     return `<color>${alpha.toString(16).padStart(2, "0")}${blue}${green}${red}</color>`;
+  }
+
+  /** What is off where no color says so. */
+  off(element: "fill" | "outline", colorField: string, opacityField: string): string {
+    const color = this.value(colorField);
+    const isColor = typeof color === "string" && hexColor.test(color);
+    if (isColor || this.value(opacityField) !== 0) return "";
+    // An outline is none of lines: there, its opacity is data.
+    if (element === "fill") this.carried.push(opacityField);
+    return `<${element}>0</${element}>`;
   }
 
   number(element: string, field: string, most = Number.POSITIVE_INFINITY): string {
@@ -104,7 +116,12 @@ export function styleOf(value: FieldValue): StyleText | null {
     ) +
       wrapped("LabelStyle", style.color("label-color", "label-opacity") + style.number("scale", "label-scale")) +
       wrapped("LineStyle", style.color("stroke", "stroke-opacity") + style.number("width", "stroke-width")) +
-      wrapped("PolyStyle", style.color("fill", "fill-opacity")),
+      wrapped(
+        "PolyStyle",
+        style.color("fill", "fill-opacity") +
+          style.off("fill", "fill", "fill-opacity") +
+          style.off("outline", "stroke", "stroke-opacity"),
+      ),
   );
   return xml === "" ? null : { xml, carried: style.carried, added: style.added };
 }

@@ -2,18 +2,21 @@ import type { XmlReader } from "../shared/xml.js";
 import type { ElementField } from "./element-fields.js";
 import { Tag } from "./vocabulary.js";
 
-/** What a style says, under the names of simplestyle and @tmcw/togeojson; arrays as JSON. */
-export type StyleProperties = Partial<Record<ElementField, string | number>>;
+/**
+ * What a style says, under the names of simplestyle and @tmcw/togeojson; arrays as JSON. An `outline` that is 0 is off: a
+ * polygon then has no stroke, whatever the style of lines says (OGC 07-147r2, 12.11).
+ */
+export type StyleProperties = Partial<Record<ElementField | "outline", string | number>>;
 
+type StylePrefix = "icon" | "label" | "stroke" | "fill";
 /** By the element they are in: what the fields of color, scale and so on begin with. */
-const prefixes: Readonly<Record<number, "icon" | "label" | "stroke" | "fill">> = {
+const prefixes: Readonly<Record<number, StylePrefix>> = {
   [Tag.IconStyle]: "icon",
   [Tag.LabelStyle]: "label",
   [Tag.LineStyle]: "stroke",
   [Tag.PolyStyle]: "fill",
 };
 
-/** In this order one goes before the other where both say the same: a line's opacity before an outline that is off. */
 const order = [Tag.PolyStyle, Tag.LineStyle, Tag.LabelStyle, Tag.IconStyle];
 
 /** Reads what is inside of a `<Style>`, which the caller has opened. */
@@ -21,6 +24,7 @@ export class StyleReader {
   private parts = new Map<number, StyleProperties>();
   private part: StyleProperties | null = null;
   private inIcon = false;
+  private isUnfilled = false;
   private code = 0;
   /** Elements that are open within one that is left out, and that one. */
   private passed = 0;
@@ -32,7 +36,7 @@ export class StyleReader {
     if (this.leftOut.length > 0) this.leftOut.length = 0;
     this.parts = new Map();
     this.part = null;
-    this.inIcon = false;
+    this.inIcon = this.isUnfilled = false;
   }
 
   /** Whether the text of the element is wanted. */
@@ -65,51 +69,75 @@ export class StyleReader {
     if (this.passed > 0) this.passed--;
     else if (prefixes[code] !== undefined) this.part = null;
     else if (code === Tag.Icon) this.inIcon = false;
-    else if (this.part) this.value(this.part, prefixes[this.code]!, code, text.trim());
+    else if (this.part && text.trim() !== "") {
+      if (!this.value(this.part, prefixes[this.code]!, code, text.trim())) this.leftOut.push(nameOf(code));
+    }
   }
 
-  private value(part: StyleProperties, prefix: "icon" | "label" | "stroke" | "fill", code: number, text: string): void {
-    if (code === Tag.colorMode) {
-      if (text !== "" && text !== "normal") this.leftOut.push("colorMode");
-    } else if (code === Tag.color) color(part, prefix, text);
-    else if (code === Tag.href && prefix === "icon" && text !== "") part.icon = text;
-    else if (code === Tag.scale && (prefix === "icon" || prefix === "label")) number(part, `${prefix}-scale`, text);
-    else if (code === Tag.heading && prefix === "icon") number(part, "icon-heading", text);
-    else if (code === Tag.width && prefix === "stroke") number(part, "stroke-width", text);
-    else if (code === Tag.fill && isOff(text)) part["fill-opacity"] = 0;
-    else if (code === Tag.outline && isOff(text)) part["stroke-opacity"] = 0;
+  /** Keeps a value; false where there is no place for it, or it is none of its kind. */
+  private value(part: StyleProperties, prefix: StylePrefix, code: number, text: string): boolean {
+    switch (code) {
+      case Tag.colorMode:
+        return text === "normal";
+      case Tag.color:
+        return color(part, prefix, text);
+      case Tag.href:
+        if (prefix === "icon") part.icon = text;
+        return prefix === "icon";
+      case Tag.scale:
+        return (prefix === "icon" || prefix === "label") && number(part, `${prefix}-scale`, text);
+      case Tag.heading:
+        return prefix === "icon" && number(part, "icon-heading", text);
+      case Tag.width:
+        return prefix === "stroke" && number(part, "stroke-width", text);
+      default:
+        if (prefix !== "fill") return false;
+        if (code === Tag.outline) part.outline = isOff(text) ? 0 : 1;
+        else if (isOff(text)) this.isUnfilled = true;
+        return true;
+    }
   }
 
   private hotSpot(reader: XmlReader): void {
     const [x, y] = ["x", "y"].map((name) => Number.parseFloat(reader.attributes.get(name) ?? ""));
-    if (!this.part || this.code !== Tag.IconStyle || Number.isNaN(x) || Number.isNaN(y)) return;
+    if (!this.part || this.code !== Tag.IconStyle || Number.isNaN(x) || Number.isNaN(y)) {
+      this.leftOut.push(nameOf(Tag.hotSpot));
+      return;
+    }
     this.part["icon-offset"] = JSON.stringify([x, y]);
     const units = ["xunits", "yunits"].map((name) => reader.attributes.get(name) ?? "");
     this.part["icon-offset-units"] = JSON.stringify(units);
   }
 
   finish(): StyleProperties {
-    return Object.assign({}, ...order.map((code) => this.parts.get(code)));
+    const style: StyleProperties = Object.assign({}, ...order.map((code) => this.parts.get(code)));
+    if (this.isUnfilled) style["fill-opacity"] = 0;
+    return style;
   }
 }
+
+const names = new Map(Object.entries(Tag).map(([name, code]) => [code, name]));
+const nameOf = (code: number): string => names.get(code as typeof Tag.color) ?? "";
 
 const values = new Set<number>([Tag.color, Tag.scale, Tag.heading, Tag.width, Tag.fill, Tag.outline, Tag.colorMode]);
 const isOff = (text: string): boolean => text === "0" || text === "false";
 
-function number(part: StyleProperties, field: ElementField, text: string): void {
+function number(part: StyleProperties, field: ElementField, text: string): boolean {
   const value = Number.parseFloat(text);
   if (Number.isFinite(value)) part[field] = value;
+  return Number.isFinite(value);
 }
 
 /** KML has aabbggrr; three or six digits are taken as they stand, as @tmcw/togeojson does. */
-function color(part: StyleProperties, prefix: "icon" | "label" | "stroke" | "fill", text: string): void {
+function color(part: StyleProperties, prefix: StylePrefix, text: string): boolean {
   const field: ElementField = prefix === "stroke" || prefix === "fill" ? prefix : `${prefix}-color`;
   const digits = text.replace(/^#/, "");
-  if (!/^([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(digits)) return;
+  if (!/^([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(digits)) return false;
   if (digits.length < 8) {
     part[field] = `#${digits}`;
-    return;
+    return true;
   }
   part[`${prefix}-opacity`] = Number.parseInt(digits.slice(0, 2), 16) / 255;
   part[field] = `#${digits.slice(6, 8)}${digits.slice(4, 6)}${digits.slice(2, 4)}`;
+  return true;
 }

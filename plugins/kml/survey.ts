@@ -1,5 +1,5 @@
 import { fault, type GeoferryError, type Place } from "../../src/errors.js";
-import { uniqueName } from "../../src/model/index.js";
+import { type FieldType, type LayerMetadata, uniqueName } from "../../src/model/index.js";
 import type { ArchiveEntries, ReadContext, SourceFile } from "../../src/plugin/format.js";
 import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
@@ -17,7 +17,8 @@ import { type KmlSplit, type LayerPlan, LayerSurvey } from "./layer-survey.js";
 import { LeftOut } from "./left-out.js";
 import { LinkedEntries, type NotRead } from "./linked-entries.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
-import { vocabulary } from "./vocabulary.js";
+import { UnusedStyles } from "./unused-styles.js";
+import { readAttributes, vocabulary } from "./vocabulary.js";
 
 /** Of much markup that says little. */
 const bytesPerSplit = 2 * splitBytes;
@@ -53,6 +54,8 @@ export interface DocumentPlan {
   readonly styles: StyleTableData;
   /** Fields of typed placemarks by their names, as elements. */
   readonly typed: ReadonlyMap<string, readonly string[]>;
+  /** Types of the values of arrays by their names, by the ids of Schemas. */
+  readonly arrays: ReadonlyMap<string, ReadonlyMap<string, FieldType>>;
   /** The main document, and those of the same archive that links lead to. */
   readonly entries: readonly DocumentEntry[];
 }
@@ -84,6 +87,7 @@ export class Survey implements DocumentFindings {
   private readonly schemas = new Map<string, DocumentSchema>();
   private lastSchema: DocumentSchema | null = null;
   private readonly styles = new StyleTable();
+  private readonly unusedStyles = new UnusedStyles();
   private readonly layers = new Map<string, LayerSurvey>();
   private xml: XmlReader;
   private document: DocumentReader;
@@ -141,6 +145,7 @@ export class Survey implements DocumentFindings {
         this.stylesOfFeature.push(scope + id);
         return undefined;
       },
+      arrayType: (schema: string, name: string) => this.schemas.get(schema)?.arrays.get(name),
       isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
       ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
         if (id) this.styles.add(scope + id, style);
@@ -352,14 +357,40 @@ export class Survey implements DocumentFindings {
       layer.finish(this.styles);
       const name = this.nameOf(layer, names);
       names.add(name);
-      const said = metadata[n];
-      return { ...this.planLayer(layer, name), ...(said ? { metadata: said } : {}) };
+      return this.planLayer(layer, name, metadata[n]);
     });
+    this.reportUnusedStyles();
+    this.reportTitles();
     const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
       name === null ? [] : [[name, [...fields.keys()]] as const],
     );
     const entries = this.linked.read.map((path, at) => ({ path, rootNamespace: this.rootNamespaces[at] }));
-    return { layers, styles: this.styles.data, typed: new Map(typed), entries };
+    const arrays = [...this.schemas].flatMap(([id, schema]) =>
+      schema.arrays.size > 0 ? [[id, schema.arrays] as const] : [],
+    );
+    return { layers, styles: this.styles.data, typed: new Map(typed), arrays: new Map(arrays), entries };
+  }
+
+  private reportUnusedStyles(): void {
+    if (!this.settings.withStyles) return;
+    const layers = [...this.layers.values()];
+    if (layers.some(({ usedStyles }) => usedStyles === null)) return;
+    const found = this.unusedStyles.unused(layers.flatMap(({ usedStyles }) => [...usedStyles!]));
+    if (!found) return;
+    const count = found.ids.length + found.anonymous;
+    if (count === 0) return;
+    const listed = found.ids.slice(0, 5).map((id) => `"${id}"`);
+    if (found.anonymous > 0) listed.push(`${found.anonymous} without an id`);
+    const more = found.ids.length > 5 ? " …" : "";
+    const example = `shared styles that no feature uses were left out: ${listed.join(", ")}${more}`;
+    this.context.notice("style-unused", undefined, example, count);
+  }
+
+  /** Reports names of fields for people that no layer has. */
+  private reportTitles(): void {
+    for (const { titles } of new Set(this.schemas.values())) {
+      for (const { isUsed } of titles.values()) if (!isUsed) this.left.add("displayName");
+    }
   }
 
   /** @throws input-not-understood where there are elements in the place of features, and none is one */
@@ -376,7 +407,7 @@ export class Survey implements DocumentFindings {
     this.context.lose("element-left-out", undefined, example, count);
   }
 
-  private planLayer(layer: LayerSurvey, name: string): LayerPlan {
+  private planLayer(layer: LayerSurvey, name: string, said: LayerMetadata | undefined): LayerPlan {
     const own = this.settings.byFolder ? name : null;
     const fields = layer.fields.fields(own, (field, declared, type) => {
       const example = `its Schema says ${declared}, and there are values that only ${type} holds`;
@@ -390,7 +421,19 @@ export class Survey implements DocumentFindings {
       idBytes: layer.fields.longestId(ids),
     };
     const { folder, rejects, splits } = layer;
-    return { name, folder: folder?.path, fields, ids, declared: layer.fields.declared(own), summary, rejects, splits };
+    const columns = layer.fields.titles(own, fields);
+    const metadata = columns.length > 0 ? { ...said, columns } : said;
+    const plan = {
+      name,
+      folder: folder?.path,
+      fields,
+      ids,
+      declared: layer.fields.declared(own),
+      summary,
+      rejects,
+      splits,
+    };
+    return metadata ? { ...plan, metadata } : plan;
   }
 
   /** The document's name for all of it; a folder's own, or its path where others are called the same. */
@@ -457,7 +500,16 @@ export class Survey implements DocumentFindings {
 
   schema(id: string, typed: string | null, name: string): void {
     const key = this.scope + id;
-    this.lastSchema = { id: key, typed, name, fields: new Map(), own: new Map(), ids: null };
+    this.lastSchema = {
+      id: key,
+      typed,
+      name,
+      fields: new Map(),
+      arrays: new Map(),
+      titles: new Map(),
+      own: new Map(),
+      ids: null,
+    };
     const known = this.schemas.get(key);
     if (known) this.lastSchema = known;
     else this.schemas.set(key, this.lastSchema);
@@ -470,6 +522,20 @@ export class Survey implements DocumentFindings {
 
   schemaField(name: string, type: string): void {
     this.lastSchema?.fields.set(name, typeOfSchema(type));
+  }
+
+  schemaArray(name: string, type: string): void {
+    this.lastSchema?.arrays.set(name, typeOfSchema(type));
+  }
+
+  schemaTitle(field: string, title: string): void {
+    const titles = this.lastSchema?.titles;
+    if (!titles || titles.has(field)) this.left.add("displayName");
+    else titles.set(field, { title, isUsed: false });
+  }
+
+  attributes(code: number): void {
+    this.left.attributes(this.xml, readAttributes[code]);
   }
 
   ownField(role: string, schema: string, name: string, type: string): void {
@@ -486,10 +552,16 @@ export class Survey implements DocumentFindings {
   }
 
   style(id: string, style: Parameters<StyleTable["add"]>[1]): void {
+    this.unusedStyles.add(id && this.scope + id);
     if (id !== "") this.styles.add(this.scope + id, style);
   }
 
   styleAlias(id: string, target: string): void {
     if (id !== "") this.styles.alias(this.scope + id, this.scope + target);
+    this.unusedStyles.link(id && this.scope + id, this.scope + target);
+  }
+
+  styleHighlight(id: string, target: string): void {
+    this.unusedStyles.link(id && this.scope + id, this.scope + target);
   }
 }

@@ -114,6 +114,26 @@ export const vocabulary: Readonly<Record<string, number>> = {
   unknown: 0,
 };
 
+/** The attributes of elements that are read. */
+export const readAttributes: Readonly<Record<number, ReadonlySet<string>>> = {
+  [Tag.Placemark]: new Set(["id"]),
+  [Tag.GroundOverlay]: new Set(["id"]),
+  [Tag.typed]: new Set(["id"]),
+  [Tag.Data]: new Set(["name"]),
+  [Tag.SimpleData]: new Set(["name"]),
+  [Tag.SimpleArrayData]: new Set(["name"]),
+  [Tag.SchemaData]: new Set(["schemaUrl"]),
+  [Tag.link]: new Set(["href", "rel"]),
+  [Tag.Snippet]: new Set(["maxLines"]),
+  [Tag.Style]: new Set(["id"]),
+  [Tag.StyleMap]: new Set(["id"]),
+  [Tag.CascadingStyle]: new Set(["id"]),
+  [Tag.hotSpot]: new Set(["x", "y", "xunits", "yunits"]),
+  [Tag.Schema]: new Set(["id", "name", "parent"]),
+  [Tag.SimpleField]: new Set(["name", "type"]),
+  [Tag.SimpleArrayField]: new Set(["name", "type"]),
+};
+
 /** Elements whose text is a field's value as it stands. */
 export const textElements: Readonly<Record<number, string>> = {
   [Tag.name]: "name",

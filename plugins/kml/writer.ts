@@ -9,7 +9,7 @@ import { joinPath, namesOf } from "./folder-path.js";
 import { IdTable } from "./id-table.js";
 import type { writeOptions } from "./options.js";
 import { type PlacemarkChunk, PlacemarkEncoder } from "./placemark-encoder.js";
-import { ownData, schemaOf, schemaText } from "./schema-element.js";
+import { leaveColumns, ownData, schemaOf, schemaText } from "./schema-element.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
@@ -46,6 +46,9 @@ export async function assembler(
       context.lose("metadata-left-out", undefined, `KML has no place for ${what} of the file`);
     }),
   );
+  for (const layer of layers) {
+    leaveColumns(layer, (what) => context.lose("metadata-left-out", undefined, `KML has no place for ${what}`));
+  }
   const outer = layers.flatMap(({ metadata }) => metadata?.elements?.outer ?? []);
   const head = layers.length === 1 && only ? aroundOne(only, own[0]!, outer, context) : outer;
   const parts = layers.map((layer, n): LayerPart => {

@@ -164,8 +164,8 @@ describe("elements that nothing is kept of are losses by their kind", () => {
       ["element-left-out displayName 2"],
     ],
     [
-      "names of fields for people",
-      `<Schema id="s" name="s"><SimpleField name="n" type="string"><displayName>N</displayName></SimpleField></Schema>${placemark(point)}`,
+      "names of arrays for people",
+      `<Schema id="s" name="s"><gx:SimpleArrayField name="n" type="string"><displayName>N</displayName></gx:SimpleArrayField></Schema>${placemark(point)}`,
       ["element-left-out displayName 1"],
     ],
     [

@@ -31,7 +31,7 @@ const documents: Readonly<Record<string, string>> = {
     `<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">3</SimpleData><SimpleData name="d">1.5</SimpleData><SimpleData name="t">x</SimpleData></SchemaData></ExtendedData>${point}`,
   )}`,
   "styles of its own": placemark(
-    `<Style><IconStyle><color>80ff0000</color><scale>1.1</scale><heading>30</heading><Icon><href>i.png</href></Icon><hotSpot x="1" y="2" xunits="pixels" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color><scale>2</scale></LabelStyle><LineStyle><color>7f0000ff</color><width>3</width></LineStyle><PolyStyle><color>ff112233</color><outline>0</outline></PolyStyle></Style>${polygon}`,
+    `<Style><IconStyle><color>80ff0000</color><scale>1.1</scale><heading>30</heading><Icon><href>i.png</href></Icon><hotSpot x="1" y="2" xunits="pixels" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color><scale>2</scale></LabelStyle><LineStyle><color>7f0000ff</color><width>3</width></LineStyle><PolyStyle><color>ff112233</color></PolyStyle></Style>${polygon}`,
   ),
   "styles without fill and outline": placemark(
     `<Style><PolyStyle><color>ff112233</color><fill>0</fill><outline>0</outline></PolyStyle></Style>${polygon}`,
