@@ -3,6 +3,7 @@ import { counted, grouped } from "../counted.js";
 import type { ApplyReport, Withheld } from "../sync/apply-tools.js";
 import type { OpenPlan, PlanCounts, PlanHeader } from "../sync/plan.js";
 import type { Prepared, Unchanged } from "../sync/prepare.js";
+import { backupsOf } from "../sync/written-backups.js";
 import type { CommonArguments } from "./command.js";
 import { renderGaps, renderLosses } from "./render.js";
 import { restoreCommand } from "./restore-command.js";
@@ -111,8 +112,8 @@ export function renderApplied(
   args: SessionArguments & CommonArguments,
 ): void {
   const { created, updated, deleted, failed, unknown, withheld, backup, rejects, refused, notices, put } = report;
-  const { earlierBackups = [] } = report;
   if (args.json) {
+    const { earlierBackups = [] } = report;
     for (const one of refused) record({ type: "refused", ...one });
     record({
       type: "summary",
@@ -134,11 +135,8 @@ export function renderApplied(
   if (args.quiet) return;
   say(`map ${map}: created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}`);
   for (const notice of notices) say(`  note ${notice}`);
-  const ownCreated = earlierBackups.reduce((rest, earlier) => rest - earlier.created, created);
-  const own = backup && created + updated + deleted > 0 ? [{ path: backup, created: ownCreated }] : [];
-  const backups = [...own, ...earlierBackups];
-  for (const [n, { path, created: ofAttempt }] of backups.entries())
-    say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand({ path, created: ofAttempt }, args)}`);
+  for (const [n, one] of [...backupsOf(report)].reverse().entries())
+    say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand(one, args)}`);
   for (const { action, key, id, reason } of refused)
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fault, type GeoferryError } from "../errors.js";
-import { FolderLock } from "../sync/lock.js";
+import { describeHolder, FolderLock } from "../sync/lock.js";
 import type { Job } from "./job.js";
 import { jobFolder } from "./job-state.js";
 
@@ -42,9 +42,8 @@ export async function lockJob(
 function overdue(folder: string, job: string, overdueAfter: number): GeoferryError | null {
   const holder = FolderLock.lastHolder(folder);
   if (holder === null || !(Date.now() - Date.parse(holder.since) > overdueAfter)) return null;
-  const { pid, host, since } = holder;
   const hours = Math.round((overdueAfter / hour) * 100) / 100;
-  return fault("job-overdue", { job, holder: `process ${pid} on ${host}, since ${since}`, hours });
+  return fault("job-overdue", { job, holder: describeHolder(holder), hours });
 }
 
 /**

@@ -11,6 +11,7 @@ import type { SourceRequest, SyncRequest } from "../sync/request.js";
 import type { ReadSource } from "../sync/source.js";
 import { rehearse, synchronise } from "../sync/sync.js";
 import { openReading, SyncRun } from "../sync/sync-run.js";
+import { backupsOf } from "../sync/written-backups.js";
 import { type FindingLists, listsOf } from "./findings.js";
 import type { SynchronisationStep } from "./job.js";
 import { type Counts, errorReport, type ItemReport, nothingFound } from "./run-report.js";
@@ -43,7 +44,7 @@ export async function synchroniseStep(step: SynchronisationStep, tools: JobTools
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, ending } = applied;
   const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
-  const written = { ...read, counts, ...backupsOf(applied) };
+  const written = { ...read, counts, ...backups(applied) };
   if (ending) return { ...written, result: "failed", error: errorReport(ending) };
   return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
 }
@@ -56,20 +57,9 @@ async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Ho
   return expanded.map(({ address }) => address);
 }
 
-/** Oldest first. */
-function backupsOf({
-  backup,
-  created,
-  updated,
-  deleted,
-  earlierBackups = [],
-}: ApplyReport): Pick<ItemReport, "backups"> {
-  const own = earlierBackups.reduce((rest, earlier) => rest - earlier.created, created);
-  const last = backup === null || created + updated + deleted === 0 ? [] : [{ path: backup, created: own }];
-  const all = [...[...earlierBackups].reverse(), ...last].map(({ path, created }) => ({
-    path: resolve(path),
-    created,
-  }));
+/** With absolute paths; oldest first. */
+function backups(report: ApplyReport): Pick<ItemReport, "backups"> {
+  const all = backupsOf(report).map(({ path, created }) => ({ path: resolve(path), created }));
   return all.length === 0 ? {} : { backups: all };
 }
 

@@ -54,7 +54,7 @@ export class Attempts {
   with(report: ApplyReport | null): ApplyReport | null {
     if (!this.last) return report;
     const { created, updated, deleted } = this.done;
-    const now = report ?? { ...idle, etag: null };
+    const now = report ?? idle;
     return {
       ...now,
       created: created + now.created,

@@ -44,7 +44,7 @@ export class FolderLock implements Disposable {
     } catch (error) {
       database?.close();
       const { code } = error as { code?: string };
-      if (code?.startsWith("SQLITE_BUSY")) throw held(describeHolder(holderPath));
+      if (code?.startsWith("SQLITE_BUSY")) throw held(holderIn(holderPath));
       const cure = damaged.some((damage) => code?.startsWith(damage))
         ? " (it keeps nothing but the lock: remove it)"
         : "";
@@ -62,7 +62,7 @@ export class FolderLock implements Disposable {
       database.prepare("SELECT 1 FROM sqlite_schema").get();
       return null;
     } catch {
-      return describeHolder(join(folder, "lock.json")) ?? "another process";
+      return holderIn(join(folder, "lock.json")) ?? "another process";
     } finally {
       database.close();
     }
@@ -85,10 +85,12 @@ export const lockMap = (
   names: { readonly service: string; readonly map: string },
 ): Promise<FolderLock> => FolderLock.acquire(folder, (holder) => fault("map-locked", { ...names, holder }));
 
+export const describeHolder = ({ pid, host, since }: Holder): string => `process ${pid} on ${host}, since ${since}`;
+
 /** Null where nothing can be read: it was taken a moment ago. */
-function describeHolder(path: string): string | null {
+function holderIn(path: string): string | null {
   const holder = readHolder(path);
-  return holder && `process ${holder.pid} on ${holder.host}, since ${holder.since}`;
+  return holder && describeHolder(holder);
 }
 
 function readHolder(path: string): Holder | null {

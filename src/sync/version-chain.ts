@@ -20,13 +20,13 @@ type State =
  * with the answer, writes go one after the other.
  */
 export class VersionChain {
-  private state: State;
+  private state: State = "off";
+  private tag: string | null = null;
   private last: Promise<unknown> = Promise.resolve();
 
-  /** @param tag of the map that the plan was made from, as the service wrote it */
-  constructor(private tag: string | null) {
-    this.tag = conditionOf(tag);
-    this.state = this.tag === null ? "off" : "on";
+  /** @param etag of the map that the plan was made from, as the service wrote it */
+  constructor(etag: string | null) {
+    this.adopt(etag);
   }
 
   get isUnclear(): boolean {
@@ -53,9 +53,7 @@ export class VersionChain {
 
   /** A new chain, where there is none: what is written from here on rests on a reading that had this tag. */
   restart(etag: string | null): void {
-    if (this.state !== "off") return;
-    this.tag = conditionOf(etag);
-    if (this.tag !== null) this.state = "on";
+    if (this.state === "off") this.adopt(etag);
   }
 
   /** From here on there is no condition. */
@@ -65,9 +63,7 @@ export class VersionChain {
 
   /** The map was read again, and says what became of what was sent. */
   resume(etag: string | null): void {
-    if (this.state !== "unclear") return;
-    this.tag = conditionOf(etag);
-    this.state = this.tag === null ? "off" : "on";
+    if (this.state === "unclear") this.adopt(etag);
   }
 
   /**
@@ -97,9 +93,12 @@ export class VersionChain {
     else if (outcome.kind !== "answered") return;
     // An answer that is repeated may carry a tag of any time since.
     else if (outcome.replayed) this.state = "unclear";
-    else if (outcome.etag !== null || outcome.success.length > 0) {
-      this.tag = conditionOf(outcome.etag);
-      if (this.tag === null) this.state = "off";
-    }
+    else if (outcome.etag !== null || outcome.success.length > 0) this.adopt(outcome.etag);
+  }
+
+  /** The next write goes out under the condition that the map still has this tag; without a strong one, under none. */
+  private adopt(etag: string | null): void {
+    this.tag = conditionOf(etag);
+    this.state = this.tag === null ? "off" : "on";
   }
 }
