@@ -142,6 +142,14 @@ export type { Connection } from "./remote/connection.js";
 export type { ServiceClient, Traffic } from "./remote/map-client.js";
 export { openService, usualTraffic } from "./remote/service.js";
 export type { ApplyReport } from "./sync/apply-tools.js";
+export {
+  type DedupeOnlooker,
+  type DedupeRequest,
+  type Deduplication,
+  type Duplicates,
+  deduplicate,
+  prepareDeduplication,
+} from "./sync/dedupe.js";
 export { isUnchanged, type Prepared, type Unchanged } from "./sync/prepare.js";
 export { type SyncRequest, usualSettings } from "./sync/request.js";
 export { type Onlooker, rehearse, type Synchronised, synchronise } from "./sync/sync.js";

@@ -12,6 +12,7 @@ import { commands, common } from "../src/cli/command.js";
 import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
+import { dedupeCommand } from "../src/cli/commands/dedupe.js";
 import { deleteCommand } from "../src/cli/commands/delete.js";
 import { gridCommands } from "../src/cli/commands/grids.js";
 import { infoCommand } from "../src/cli/commands/info.js";
@@ -155,6 +156,7 @@ describe("docs/command-line.md", () => {
       delete: flags(withoutService(deleteCommand.options)),
       verify: flags(withoutService(verifyCommand.options)),
       restore: flags(withoutService(restoreCommand.options)),
+      dedupe: flags(withoutService(dedupeCommand.options)),
       run: flags(withoutService(runCommand.options)),
       worker: flags(workerCommand.options as Record<string, Flag>),
       login: flags(loginCommand.options as Record<string, Flag>),

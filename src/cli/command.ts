@@ -3,6 +3,7 @@ import { applyCommand } from "./commands/apply.js";
 import { checkCommand } from "./commands/check.js";
 import { completionCommand } from "./commands/completion.js";
 import { convertCommand } from "./commands/convert.js";
+import { dedupeCommand } from "./commands/dedupe.js";
 import { deleteCommand } from "./commands/delete.js";
 import { formatsCommand } from "./commands/formats.js";
 import { gridCommands } from "./commands/grids.js";
@@ -86,6 +87,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   pull: pullCommand,
   verify: verifyCommand,
   restore: restoreCommand,
+  dedupe: dedupeCommand,
   login: loginCommand,
   logout: logoutCommand,
   whoami: whoamiCommand,

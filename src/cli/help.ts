@@ -20,7 +20,7 @@ export const versionText = `${version}\n`;
 /** The commands by what they are for. */
 export const purposes: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ["Files and databases:", ["convert", "info", "check", "formats", "grids"]],
-  ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "maps"]],
+  ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "dedupe", "maps"]],
   ["Access to a service:", ["login", "logout", "whoami"]],
   ["Scheduled jobs:", ["run", "worker"]],
   ["A service of your own:", ["serve", "admin"]],

@@ -1,15 +1,8 @@
 /** The command that undoes what a run wrote to a map, as it can be copied. */
 import { resolve } from "node:path";
+import { shellWord } from "../errors/shell-word.js";
 import type { BackupReport } from "../jobs/run-report.js";
 import type { SessionArguments } from "./sync-session.js";
-
-/** Letters that no shell takes for anything else. */
-const isPlain = (text: string): boolean => /^[\w./:@%+,=-]+$/.test(text);
-
-function quoted(text: string): string {
-  if (isPlain(text)) return text;
-  return process.platform === "win32" ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /**
  * The guard of deletes lets as many pass as the run created. The path of the backup is absolute, so that the command
@@ -26,7 +19,7 @@ export function restoreCommand(
     ...(insecureHttp ? ["--insecure-http"] : []),
     ...(state === undefined ? [] : ["--state", state]),
   ];
-  return `geoferry ${words.map(quoted).join(" ")}`;
+  return `geoferry ${words.map(shellWord).join(" ")}`;
 }
 
 /** Of the tries of a step: the latest is undone first. */

@@ -1,6 +1,7 @@
 /** What the commands that compare an input with a map are told: flags, and the request that they make. */
 import { fault } from "../errors.js";
 import { given } from "../pipeline/request.js";
+import type { DedupeRequest } from "../sync/dedupe.js";
 import {
   type Limit,
   type Mode,
@@ -101,6 +102,27 @@ export const guardOptions = grouped(ofGuards, {
 export const overwriteEditsOption = grouped(ofGuards, {
   "overwrite-edits": { ...flag, describe: "Restore features, too, that were edited after the run" },
 });
+
+/** Of removing duplicates. */
+export const dedupeOptions = {
+  ...grouped("Which feature stays:", {
+    keep: {
+      ...text,
+      takes: ["first", "last"],
+      describe: "first or last: the feature of each key that stays, by their ids or --order-by",
+      defaultDescription: "first",
+    },
+    "order-by": {
+      ...text,
+      takes: "field",
+      describe: "Property that says which is first and last: a number, or a text such as 2026-01-31T12:00:00Z",
+      defaultDescription: "the id",
+    },
+  }),
+  ...grouped(ofGuards, {
+    "delete-different": { ...flag, describe: "Delete features, too, that differ from the one that stays" },
+  }),
+};
 
 /** How it is written to. */
 export const sendingOptions = grouped("How it is written to:", {
@@ -289,6 +311,30 @@ export function restorationSettingsOf(
       allowNullGeometry: true,
       allowEmpty: true,
     },
+  };
+}
+
+/** What a removal of duplicates is told. @throws usage, option-invalid */
+export function dedupeRequestOf(
+  args: Pick<SyncArguments, "remoteField" | "scope" | "precision" | "maxDelete" | "trustPages" | "settle"> & {
+    readonly keep?: string;
+    readonly orderBy?: string;
+    readonly deleteDifferent?: boolean;
+  },
+): DedupeRequest {
+  const { remoteField = "", orderBy = null } = args;
+  if (remoteField === "" || orderBy === "")
+    throw fault("usage", { reason: "the name of a property is empty; is a variable not set?" });
+  return {
+    remoteField,
+    orderBy,
+    keep: oneOf("--keep", args.keep, ["first", "last"], "first"),
+    deleteDifferent: args.deleteDifferent ?? false,
+    scope: scopeOf(args.scope),
+    precision: precisionOf(args.precision),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? usualSettings.settle,
+    guards: { maxDelete: limitOf("--max-delete", args.maxDelete) },
   };
 }
 

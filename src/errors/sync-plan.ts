@@ -1,4 +1,5 @@
 /** What stops a plan, its guards, the state of a map or its lock: part of the registry in src/errors.ts. */
+import { counted } from "../counted.js";
 import { type Entry, entry } from "./entry.js";
 
 type OnMap = { readonly service: string; readonly map: string };
@@ -26,6 +27,12 @@ export const syncPlanErrors = {
   "guard-sync": entry<OnMap & { tripped: Reasons }>(
     "guard",
     (e) => `map ${e.map} of ${e.service}: nothing was sent:${listed(e.tripped.map(({ reason }) => reason))}`,
+  ),
+  /** `kept`: which one stays of each key where all others go. */
+  "keys-differ": entry<OnMap & { field: string; keys: number; kept: "first" | "last"; examples: readonly string[] }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: ${counted(e.keys, "value")} of "${e.field}" ${e.keys === 1 ? "is" : "are"} on several features that differ, and these stay: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; --delete-different deletes all but the ${e.kept} of each, too`,
   ),
   "filters-delete": entry<OnMap & { filters: readonly string[] }>(
     "usage",

@@ -1,5 +1,6 @@
 /** What stops a synchronisation at its source, before anything is sent: part of the registry in src/errors.ts. */
 import { counted, grouped } from "../counted.js";
+import { dedupeCommand } from "./dedupe-command.js";
 import { type Entry, entry } from "./entry.js";
 
 /** What an attribute lacks to identify features; counts of features. */
@@ -34,6 +35,7 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
 
 type Keyed = { readonly source: string; readonly field: string };
 type OfMap = { readonly map: string };
+type Scope = { readonly property: string; readonly value: string } | null;
 
 /** What is wrong with the part of the source that is meant. */
 const scopeErrors = {
@@ -79,10 +81,18 @@ const keyErrors = {
     (e) =>
       `${e.source}: "${e.field}" is the same for several features (${counted(e.features, "feature")} in all): ${list(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
   ),
-  "key-repeated-on-map": entry<OfMap & { field: string; keys: number; examples: readonly string[] }>(
+  /** `twins`: features with the same key say the same otherwise, too. */
+  "key-repeated-on-map": entry<
+    OfMap & { field: string; scope: Scope; keys: number; twins: boolean; examples: readonly string[] }
+  >(
     "conflict",
     (e) =>
-      `map ${e.map}: several features have the same "${e.field}": ${list(e.examples, e.keys)}; remove all but one of each, or choose another with --remote-field`,
+      `map ${e.map}: several features have the same "${e.field}": ${list(e.examples, e.keys)}; ${dedupeCommand(e)} shows which are the same, and deletes all but one of each; or choose another with --remote-field`,
+  ),
+  "field-not-on-map": entry<OfMap & { field: string; fields: readonly string[] }>(
+    "input",
+    (e) =>
+      `map ${e.map}: no feature has a property "${e.field}"; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}`,
   ),
   "key-other-letters": entry<OfMap & Keyed & { keys: number; examples: readonly string[] }>(
     "guard",

@@ -6,6 +6,7 @@ import type { RemoteKey } from "../remote/wire.js";
 import { concurrently } from "./apply-batches.js";
 import type { ApplyRun } from "./apply-run.js";
 import { deleteBatch, settleDeletes, type UnclearDelete } from "./delete-batch.js";
+import type { PlanAction } from "./plan.js";
 import { Reading } from "./settle-reading.js";
 
 export interface DeletedFeatures {
@@ -102,8 +103,14 @@ class DeletePass {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
       const row = this.reading.rowById(action.id);
       if (!row) continue;
-      if (row.digest === digestOf(canonicalFeature(action.before, this.run.rounding))) yield [action];
+      const isAsPlanned = row.digest === digestOf(canonicalFeature(action.before, this.run.rounding));
+      if (isAsPlanned && this.isReplaced(action)) yield [action];
       else this.changed += 1;
     }
+  }
+
+  /** Whether the feature that stays for one that goes is there, and says what it said. */
+  private isReplaced({ stays }: Extract<PlanAction, { readonly action: "delete" }>): boolean {
+    return stays === undefined || this.reading.rowById(stays.id)?.digest === stays.digest;
   }
 }

@@ -10,6 +10,7 @@ import { checkMatches, type KeyMatches } from "./key-match.js";
 import type { UnfitKey } from "./key-value.js";
 import type { PlanMode, SyncKey } from "./plan.js";
 import { keepRejectedKeys, withholdUnlocated } from "./rejected-keys.js";
+import { areAllTwins } from "./repeated-keys.js";
 import type { SyncRequest } from "./request.js";
 import { limitMap } from "./scope.js";
 import type { ReadSource, SourceFeature } from "./source.js";
@@ -45,7 +46,7 @@ export async function checkKeys(
 ): Promise<KeyReport> {
   await limitMap(workspace, request.scope, signal);
   await fillMapKeys(workspace, key, signal);
-  checkMap(workspace, request.map, key);
+  checkMap(workspace, request, key);
   const keyless = await fillSource(request, source, workspace, key, signal);
   const repeated = await settleRepeated(request, source, workspace, key);
   const names = { mode, source: source.inputs.join(", "), map: request.map, field: nameOf(key) };
@@ -78,7 +79,8 @@ function newKeyNotices({ source }: SyncRequest, { database }: Workspace, key: Sy
 const nameOf = (key: SyncKey): string => (key.by === "id" ? "id" : key.name);
 
 /** @throws key-repeated-on-map */
-function checkMap({ database }: Workspace, map: string, key: SyncKey): void {
+function checkMap(workspace: Workspace, { map, scope }: SyncRequest, key: SyncKey): void {
+  const { database } = workspace;
   const repeated = database
     .prepare<[], { key: string; types: number }>(
       `SELECT key, count(DISTINCT numeric) AS types FROM map WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1`,
@@ -90,7 +92,8 @@ function checkMap({ database }: Workspace, map: string, key: SyncKey): void {
     const how = types > 1 ? `${JSON.stringify(key)}, as text and as number,` : JSON.stringify(key);
     return `${how} on ${ids.all(key).join(", ")}`;
   });
-  throw fault("key-repeated-on-map", { map, field: nameOf(key), keys: repeated.length, examples });
+  const twins = areAllTwins(workspace);
+  throw fault("key-repeated-on-map", { map, field: nameOf(key), scope, keys: repeated.length, twins, examples });
 }
 
 const whyUnfit: Readonly<Record<UnfitKey["unfit"], string>> = {

@@ -74,7 +74,12 @@ export const actionSchemas = {
     feature,
     agreement,
   }),
-  delete: Type.Object({ id: name, key: orNull(key), before: held }),
+  delete: Type.Object({
+    id: name,
+    key: orNull(key),
+    before: held,
+    stays: Type.Optional(Type.Object({ id: name, digest })),
+  }),
   keep: Type.Object({
     why: oneOf(["same", "unmanaged", "protected", "only-on-map"]),
     id: name,

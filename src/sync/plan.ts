@@ -100,7 +100,14 @@ export type PlanAction =
       readonly feature: PlannedFeature;
       readonly agreement: Agreement;
     }
-  | { readonly action: "delete"; readonly id: string; readonly key: RemoteKey | null; readonly before: HeldFeature }
+  | {
+      readonly action: "delete";
+      readonly id: string;
+      readonly key: RemoteKey | null;
+      readonly before: HeldFeature;
+      /** The feature that stays for it, with the digest of what it says: without it this one stays. */
+      readonly stays?: { readonly id: string; readonly digest: string };
+    }
   /** It stays as it is: it is equal, it has no key, its source feature was rejected, or the mode deletes nothing. */
   | {
       readonly action: "keep";

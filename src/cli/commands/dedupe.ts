@@ -1,0 +1,63 @@
+import type { Command } from "../command.js";
+import type { RunArguments } from "../run-sync.js";
+import { text } from "../source-options.js";
+import {
+  comparingOptions,
+  dedupeOptions,
+  guardOptions,
+  mapOption,
+  matchingOptions,
+  onMap,
+  sendingOptions,
+  writingOptions,
+} from "../sync-options.js";
+
+export interface DedupeArguments extends RunArguments {
+  readonly map: string;
+  readonly remoteField: string;
+  readonly keep?: string;
+  readonly orderBy?: string;
+  readonly deleteDifferent?: boolean;
+  readonly scope?: string;
+  readonly precision?: string;
+  readonly maxDelete?: string;
+  readonly trustPages?: boolean;
+  readonly settle?: string;
+}
+
+export const dedupeCommand: Command<DedupeArguments> = {
+  usage: "dedupe",
+  summary: "Delete features of a map whose key another feature has as well, all but one of each",
+  positionals: {},
+  options: onMap({
+    ...mapOption,
+    "remote-field": {
+      ...text,
+      takes: "field",
+      describe: "Property that identifies a feature",
+      demandOption: true,
+    },
+    ...writingOptions,
+    "max-delete": guardOptions["max-delete"],
+    ...dedupeOptions,
+    scope: {
+      ...matchingOptions.scope,
+      describe: "Look only at features with this value of a property: source=cadastre",
+    },
+    precision: comparingOptions.precision,
+    "trust-pages": comparingOptions["trust-pages"],
+    settle: sendingOptions.settle,
+  }),
+  examples: [
+    ["dedupe --map 7c0… --remote-field ref --dry-run", "which features have the same ref, and which would go"],
+    ["dedupe --map 7c0… --remote-field ref --max-delete 800", "delete those that say the same as another one"],
+    [
+      "dedupe --map 7c0… --remote-field ref --delete-different --order-by updated --keep last",
+      "keep the newest of each",
+    ],
+  ],
+  async run(args) {
+    const { runDedupe } = await import("../run-dedupe.js");
+    return runDedupe(args);
+  },
+};

@@ -1,0 +1,14 @@
+/** The way out of a map on which several features have one key, as it can be copied. */
+import { shellWord } from "./shell-word.js";
+
+interface Repeated {
+  readonly map: string;
+  readonly field: string;
+  readonly scope: { readonly property: string; readonly value: string } | null;
+}
+
+export function dedupeCommand({ map, field, scope }: Repeated): string {
+  const words = ["dedupe", "--map", map, "--remote-field", field];
+  if (scope !== null) words.push("--scope", `${scope.property}=${scope.value}`);
+  return `geoferry ${words.map(shellWord).join(" ")}`;
+}
