@@ -112,6 +112,7 @@ export function renderApplied(
   args: SessionArguments & CommonArguments,
 ): void {
   const { created, updated, deleted, failed, unknown, withheld, backup, rejects, refused, notices, put } = report;
+  const { twins = 0 } = report;
   if (args.json) {
     const { earlierBackups = [] } = report;
     for (const one of refused) record({ type: "refused", ...one });
@@ -121,6 +122,7 @@ export function renderApplied(
       created,
       updated,
       deleted,
+      ...(twins > 0 && { twins }),
       failed,
       unknown,
       withheld,
@@ -134,6 +136,10 @@ export function renderApplied(
   }
   if (args.quiet) return;
   say(`map ${map}: created ${grouped(created)}, updated ${grouped(updated)}, deleted ${grouped(deleted)}`);
+  if (twins > 0)
+    say(
+      `  ${counted(twins, "feature")} removed again: another writer created the same at the same time, and each is on the map once`,
+    );
   for (const notice of notices) say(`  note ${notice}`);
   for (const [n, one] of [...backupsOf(report)].reverse().entries())
     say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand(one, args)}`);

@@ -1,7 +1,8 @@
 /** The way out of a map on which several features have one key, as it can be copied. */
 import { shellWord } from "./shell-word.js";
 
-interface Repeated {
+/** A property whose values are on several features. */
+export interface Repeated {
   readonly map: string;
   readonly field: string;
   readonly scope: { readonly property: string; readonly value: string } | null;

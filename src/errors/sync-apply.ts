@@ -1,4 +1,6 @@
 /** What stops the application of a plan: part of the registry in src/errors.ts. */
+import { grouped } from "../counted.js";
+import { dedupeCommand, type Repeated } from "./dedupe-command.js";
 import { type Entry, entry } from "./entry.js";
 
 type OnMap = { readonly service: string; readonly map: string };
@@ -13,6 +15,11 @@ export const syncApplyErrors = {
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: another writer keeps changing it: in each of ${e.tries} attempts it was changed between reading and writing; what was done before stays and nothing is lost: run it again when the other writer has finished, or with a larger --conflict-retries`,
+  ),
+  "keys-doubled": entry<OnMap & Repeated & { keys: number; examples: readonly string[] }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: another writer created features with ${e.keys === 1 ? "the same" : `${grouped(e.keys)} of the same`} "${e.field}" at the same time, and of those that differ none is deleted unasked: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
   ),
   "write-refused": entry<OnMap & { status: number; reason: string }>(
     "conflict",

@@ -1,6 +1,6 @@
 /** What stops a synchronisation at its source, before anything is sent: part of the registry in src/errors.ts. */
 import { counted, grouped } from "../counted.js";
-import { dedupeCommand } from "./dedupe-command.js";
+import { dedupeCommand, type Repeated } from "./dedupe-command.js";
 import { type Entry, entry } from "./entry.js";
 
 /** What an attribute lacks to identify features; counts of features. */
@@ -35,7 +35,6 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
 
 type Keyed = { readonly source: string; readonly field: string };
 type OfMap = { readonly map: string };
-type Scope = { readonly property: string; readonly value: string } | null;
 
 /** What is wrong with the part of the source that is meant. */
 const scopeErrors = {
@@ -82,9 +81,7 @@ const keyErrors = {
       `${e.source}: "${e.field}" is the same for several features (${counted(e.features, "feature")} in all): ${list(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
   ),
   /** `twins`: features with the same key say the same otherwise, too. */
-  "key-repeated-on-map": entry<
-    OfMap & { field: string; scope: Scope; keys: number; twins: boolean; examples: readonly string[] }
-  >(
+  "key-repeated-on-map": entry<Repeated & { keys: number; twins: boolean; examples: readonly string[] }>(
     "conflict",
     (e) =>
       `map ${e.map}: several features have the same "${e.field}": ${list(e.examples, e.keys)}; ${dedupeCommand(e)} shows which are the same, and deletes all but one of each; or choose another with --remote-field`,

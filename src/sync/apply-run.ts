@@ -31,6 +31,10 @@ export class ApplyRun {
   readonly counts = { created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
   readonly refused: RefusedFeature[] = [];
   readonly notices: string[] = [];
+  /** Features that were removed again, since another writer had created the same ones. */
+  twins = 0;
+  /** That keys of the run are on the map several times. */
+  doubled: GeoferryError | null = null;
   withheld: { deletes: number; why: Withheld } | null = null;
   /** Bytes that a request may have; halved when the service finds one too large. */
   bytes = bytesPerRequest;

@@ -85,6 +85,8 @@ export interface ApplyReport {
   readonly failed: number;
   /** Features of which nobody knows whether the map has them (mode append): in `rejects`, too. */
   readonly unknown: number;
+  /** Features that were removed again, as another writer had created the same ones at the same time; absent for none. */
+  readonly twins?: number;
   /** Deletes that were planned and are not done, and why. */
   readonly withheld: { readonly deletes: number; readonly why: Withheld } | null;
   /** Another writer was faster: a write was refused as the map is not what it was read to be any more. */

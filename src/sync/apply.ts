@@ -14,7 +14,7 @@ import { type Beginning, Journal } from "./journal.js";
 import { type PastRun, readJournal } from "./journal-reader.js";
 import { isEmptyPlan, type OpenPlan } from "./plan.js";
 import { putAll } from "./put-all.js";
-import { Reading } from "./settle-reading.js";
+import { readSettled } from "./settle-twins.js";
 import { unknownOutcome } from "./settle-unidentified.js";
 import { finishRecreations, updateByRecreating } from "./update-by-recreating.js";
 import { updateFeatures } from "./update-features.js";
@@ -92,6 +92,7 @@ async function conduct(
   return {
     ...run.counts,
     ...done,
+    ...(run.twins > 0 && { twins: run.twins }),
     withheld: run.withheld,
     overtaken: run.chain.isLost,
     hasWritten: run.hasWritten,
@@ -126,8 +127,9 @@ async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut
   await createFeatures(run, past);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : updateByRecreating(run));
   if (header.key === null) return { put: false, etag: null };
-  await using reading = await Reading.take(run);
+  await using reading = await readSettled(run);
   await run.tools.onReadBack?.(reading, run.record);
+  if (run.doubled) throw run.doubled;
   if (!mayDelete(run)) return { put: false, etag: reading.snapshot.etag };
   run.chain.resume(reading.snapshot.etag);
   run.chain.restart(reading.snapshot.etag);

@@ -8,6 +8,7 @@ import type { PlanCounts } from "./plan.js";
 import type { SyncRequest } from "./request.js";
 import type { Synchronised } from "./sync.js";
 import type { SyncRun } from "./sync-run.js";
+import { conditionOf } from "./version-chain.js";
 
 /** What was done in attempts before the one that runs. */
 export class Attempts {
@@ -89,6 +90,34 @@ const idle: ApplyReport = {
 export const canReadAgain = ({ source: { inputs } }: SyncRequest): boolean =>
   !inputs.some((input) => input === "-" || input.startsWith("/dev/"));
 
+/** So often a run waits before it has sent anything, at most. */
+const mostWaits = 3;
+
+/**
+ * Prepares an attempt. Where other writers are at work on the map, it is read again when they have had time to end: it
+ * changed with each reading; or, without entity tags, several features with one key say the same, which who created them
+ * is about to settle.
+ * @throws what the preparation throws; interrupted
+ */
+export async function preparedWhenSettled<T>(
+  prepare: () => Promise<T>,
+  request: SyncRequest,
+  { client, tools }: SyncRun,
+): Promise<T> {
+  for (let wait = 0; ; wait++)
+    try {
+      return await prepare();
+    } catch (error) {
+      const { code, details } = asGeoferryError(error);
+      const isUnsettled = code === "key-repeated-on-map" && details.twins === true;
+      if (wait >= mostWaits || !canReadAgain(request) || !(isUnsettled || code === "remote-unsteady")) throw error;
+      if (isUnsettled && conditionOf((await client.page(1))?.etag ?? null) !== null) throw error;
+      await pause(request.settle * (0.5 + Math.random()), undefined, { signal: tools.host.signal }).catch(() => {
+        throw fault("interrupted", {});
+      });
+    }
+}
+
 /** So often it is looked whether the map is still changing, at most. */
 const mostLooks = 60;
 
@@ -108,7 +137,8 @@ export async function awaitQuietMap({ client, tools }: SyncRun, attempt: number)
   let tag: string | null = null;
   for (let look = 0; look < mostLooks; look++) {
     const page = await client.page(1, tag);
-    if (page === null) return;
+    // Without tags nothing tells; the next reading of the map does.
+    if (page === null || (look > 0 && page.etag === null)) return;
     tag = page.etag;
     await pause(longest * (0.5 + Math.random()), undefined, { signal }).catch(() => {
       throw fault("interrupted", {});

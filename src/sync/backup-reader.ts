@@ -106,9 +106,14 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     all: () => elementsOf(path, "features", featureIn),
     updates: () => elementsOf(path, "updates", updateIn),
     intended: () => elementsOf(path, "creates", intendedIn),
-    created: () => elementsOf(path, "created", creationIn),
+    created: () => createdIn(path),
   };
 }
+
+/** What a run has recorded so far of what it creates. @throws input-unreadable, backup-invalid */
+export const createdIn = (path: string): AsyncIterable<CreationEntry> => elementsOf(path, "created", creationIn);
+
+export const isIds = (entry: CreationEntry): entry is readonly string[] => Array.isArray(entry);
 
 async function* elementsOf<T>(
   path: string,

@@ -5,6 +5,7 @@ import { systemReason } from "../io/source.js";
 import type { SinkFile } from "../plugin/format.js";
 import { canonicalFeature, digestOf, usualRounding } from "../remote/canonical.js";
 import { type BackupHeader, backupLines, backupVersion, shortDigest } from "./backup.js";
+import { createdIn, isIds } from "./backup-reader.js";
 import type { OpenPlan } from "./plan.js";
 import { createsOf } from "./plan-creates.js";
 
@@ -14,9 +15,15 @@ export interface CreationRecord {
   created(ids: readonly string[]): Promise<void>;
   /** Created and updated features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
   shown(digests: Readonly<Record<string, string>>): Promise<void>;
+  /** The ids that were recorded, in groups. @throws input-unreadable */
+  ids(): AsyncIterable<readonly string[]>;
 }
 
-export const noRecord: CreationRecord = { created: async () => {}, shown: async () => {} };
+export const noRecord: CreationRecord = {
+  created: async () => {},
+  shown: async () => {},
+  async *ids() {},
+};
 
 type Progress = (done: number) => void;
 
@@ -62,6 +69,11 @@ export class Backup implements CreationRecord, AsyncDisposable {
   shown(digests: Readonly<Record<string, string>>): Promise<void> {
     const short = Object.entries(digests).map(([id, digest]) => [id, shortDigest(digest)] as const);
     return short.length === 0 ? Promise.resolve() : this.add(Object.fromEntries(short));
+  }
+
+  async *ids(): AsyncGenerator<readonly string[]> {
+    await this.last;
+    for await (const entry of createdIn(this.path)) if (isIds(entry)) yield entry;
   }
 
   /** The run is over, and nothing that it created is missing. @throws backup-failed */

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { KeyedRow } from "../remote/feature-side.js";
 import type { Workspace } from "../remote/workspace.js";
 import { shortDigestLength } from "./backup.js";
-import type { OpenBackup } from "./backup-reader.js";
+import { isIds, type OpenBackup } from "./backup-reader.js";
 
 /** Rows that are written at once. */
 const together = 1000;
@@ -79,7 +79,7 @@ async function fill(backup: OpenBackup, workspace: Workspace): Promise<void> {
     intend.run(key === null ? null : String(key), digest),
   );
   await inGroups(backup.created(), workspace, (entry) => {
-    if (Array.isArray(entry)) for (const id of entry as readonly string[]) create.run(id);
+    if (isIds(entry)) for (const id of entry) create.run(id);
     else for (const [id, digest] of Object.entries(entry)) show.run(id, digest);
   });
 }

@@ -8,7 +8,7 @@ import { traced } from "../tracing/span.js";
 import { agreeOn } from "./agree.js";
 import { applyPlan, finishEarlier } from "./apply.js";
 import type { ApplyMemory, ApplyReport, ApplyTools } from "./apply-tools.js";
-import { Attempts, awaitQuietMap, canReadAgain } from "./attempts.js";
+import { Attempts, awaitQuietMap, canReadAgain, preparedWhenSettled } from "./attempts.js";
 import { freeBackupPath } from "./backup.js";
 import { checkGuards } from "./guards.js";
 import { openDoubts } from "./journal-reader.js";
@@ -91,7 +91,7 @@ async function attempt(
   const earlier = await finishEarlier(applyTools(`${run.client.id}-unfinished.rejects.geojsonl`, run));
   if (earlier?.ending) throw earlier.ending;
   if (earlier) onlooker.onFinished?.(earlier);
-  const found = await prepareIfChanged(request, mode, run);
+  const found = await preparedWhenSettled(() => prepareIfChanged(request, mode, run), request, run);
   if (isUnchanged(found)) return { found, applied: null };
   const { plan, choice } = found;
   onlooker.onPlan(found);

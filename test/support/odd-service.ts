@@ -68,6 +68,19 @@ export class OddService implements AsyncDisposable {
     return this.maps.get(map)!.all();
   }
 
+  /** Puts features on a map as somebody else does. */
+  fill(map: string, features: readonly SentFeature[]): void {
+    this.maps.get(map)!.create(features);
+  }
+
+  /** Deletes features of a map as somebody else does. */
+  remove(map: string, ids: readonly string[]): void {
+    this.maps.get(map)!.remove(
+      ids.map((id) => ({ id })),
+      null,
+    );
+  }
+
   /** No token that was given so far is good any more. */
   expireTokens(): void {
     this.tokens.clear();

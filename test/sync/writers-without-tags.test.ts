@@ -1,0 +1,144 @@
+/** Clients that push to one map at once where the service gives no entity tags, so that no write can be conditional. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { answeredBefore, meanwhile } from "../support/chaos-faults.js";
+import { ChaosProxy, Cut, type Fault, type Request } from "../support/chaos-proxy.js";
+import { OddService } from "../support/odd-service.js";
+import { drive, unguarded } from "../support/sync-drive.js";
+import { type Place, place } from "../support/sync-world.js";
+
+let odd: OddService;
+let proxy: ChaosProxy;
+let map: string;
+const folder = mkdtempSync(join(tmpdir(), "geoferry-writers-"));
+beforeAll(async () => {
+  odd = await OddService.start();
+});
+beforeEach(async () => {
+  proxy = await ChaosProxy.start(odd.url);
+  map = odd.newMap();
+});
+afterEach(() => proxy[Symbol.asyncDispose]());
+afterAll(async () => {
+  await odd[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const places = (count: number, more: Place["properties"] = {}): Place[] =>
+  Array.from({ length: count }, (_, n) => place(`k${n}`, more));
+
+function push(source: readonly Place[], request: Parameters<typeof drive>[0]["request"] = {}) {
+  const path = join(mkdtempSync(join(folder, "machine-")), "source.geojsonl");
+  writeFileSync(path, source.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const asked = { guards: unguarded, ...request };
+  return drive({ url: proxy.url, as: odd, folder: join(path, ".."), map, source: path, request: asked });
+}
+
+/** Ids by key, the lowest first. */
+function ids(): ReadonlyMap<unknown, readonly string[]> {
+  const found = new Map<unknown, string[]>();
+  for (const { id, properties } of odd.featuresOf(map))
+    found.set(properties.ref, [...(found.get(properties.ref) ?? []), id]);
+  for (const list of found.values()) list.sort();
+  return found;
+}
+const asSent = ({ headers, body }: Request) => ({
+  headers: headers as Record<string, string>,
+  body: Uint8Array.from(body),
+});
+
+const lowest = (of: ReturnType<typeof ids>) => new Map([...of].map(([key, [first]]) => [key, [first!]]));
+
+it("leaves one of each that another writer creates at the same time: the one with the lowest id", async () => {
+  let both = ids();
+  const other = async () => {
+    odd.fill(map, places(40));
+    both = ids();
+  };
+  proxy.on("POST", 1, meanwhile("after", other));
+  const { end, report } = await push(places(50));
+  expect([end, both.size, ids().size]).toEqual(["done", 50, 50]);
+  expect(lowest(both)).toEqual(ids());
+  // Ids are by chance: of some keys the own feature goes, of others that of the other writer, which does not come back.
+  expect(report).toMatchObject({ twins: 40, failed: 0, deleted: 0 });
+  expect(report!.created).toBeGreaterThan(10);
+  expect(report!.created).toBeLessThan(50);
+});
+
+it("leaves what another writer made of a key otherwise, says so, and deletes nothing", async () => {
+  const other = async () => odd.fill(map, [place("k1", { v: 2 }), place("k2")]);
+  odd.fill(map, [place("gone"), { ...place("none"), properties: {} }]);
+  proxy.on("POST", 1, meanwhile("after", other));
+  const { end, report } = await push(places(4), { mode: "full", unmanaged: "keep" });
+  expect(end).toBe("keys-doubled");
+  expect(report!.ending!.message).toContain(`geoferry dedupe --map ${map} --remote-field ref `);
+  expect(report).toMatchObject({ twins: 1, withheld: { deletes: 1, why: "stopped" } });
+  expect(Object.fromEntries([...ids()].map(([key, all]) => [key, all.length]))).toEqual({
+    ...{ gone: 1, undefined: 1 },
+    ...{ k0: 1, k1: 2, k2: 1, k3: 1 },
+  });
+});
+
+it("says so, too, where the service deletes none of the same ones", async () => {
+  proxy.on(
+    "POST",
+    1,
+    meanwhile("after", async () => odd.fill(map, places(3))),
+  );
+  proxy.on("DELETE", 1, answeredBefore(422), 100);
+  const { end, report } = await push(places(3));
+  expect([end, report!.created, report!.twins]).toEqual(["keys-doubled", 3, undefined]);
+  expect([...ids().values()].map((all) => all.length)).toEqual([2, 2, 2]);
+});
+
+it("removes what a request created that came late, after it was sent again", async () => {
+  let late: Request | null = null;
+  const held: Fault = {
+    name: "held back",
+    async around(request) {
+      late = request;
+      throw new Cut();
+    },
+  };
+  const released = async () => late && (await fetch(odd.url + late.path, { method: "POST", ...asSent(late) }));
+  proxy.on("POST", 1, held).on("POST", 2, meanwhile("after", released));
+  const { end, report } = await push(places(3));
+  expect(report?.twins).toBe(3);
+  expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", [1, 1, 1]]);
+});
+
+it("waits for another writer that is just removing its own", async () => {
+  odd.fill(map, [...places(3), ...places(3)]);
+  const doomed = [...ids().values()].map(([, second]) => second!);
+  const other = async () => void pause(80).then(() => odd.remove(map, doomed));
+  proxy.on("GET", 1, meanwhile("after", other));
+  const { end, report } = await push(places(4));
+  expect([end, report?.created]).toEqual(["done", 1]);
+});
+
+it("ends where nobody removes them", async () => {
+  odd.fill(map, [...places(3), ...places(3)]);
+  expect(await push(places(4))).toEqual({ end: "key-repeated-on-map", report: null });
+  expect(proxy.writes).toBe(0);
+});
+
+it("does not look sixty times whether a map without tags is quiet", async () => {
+  // Another writer is faster than the only PUT.
+  proxy.on(
+    "PUT",
+    1,
+    meanwhile("before", async () => odd.fill(map, [place("k9")])),
+  );
+  odd.fill(map, places(2, { v: 1 }));
+  proxy.on(
+    "GET",
+    2,
+    meanwhile("before", async () => odd.fill(map, [place("k8")])),
+  );
+  const { end } = await push(places(3), { mode: "full" });
+  expect(end).toBe("done");
+  expect(proxy.count("GET")).toBeLessThan(15);
+});
