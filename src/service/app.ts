@@ -55,7 +55,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const guard = new ConnectionGuard(settings);
   if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
   guard.watch(app);
-  const markSignedIn: ConnectionGuard["markSignedIn"] = (request) => guard.markSignedIn(request);
+  const markSignedIn: ConnectionGuard["markSignedIn"] = (request, account) => guard.markSignedIn(request, account);
   const pages = makePages({ store, bodies, settings, publicUrl, now, markSignedIn });
   app.setNotFoundHandler((request, reply) => {
     const refused = refuseOtherMethods(request, reply);
@@ -70,7 +70,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("response", null);
   // Before the body arrives, which may take long.
   app.addHook("preParsing", async (request, _reply, payload) => {
-    if (request.bearer) guard.markSignedIn(request);
+    if (request.bearer) guard.markSignedIn(request, request.bearer.account);
     return payload;
   });
   cutSlowReaders(app, settings.sendSeconds);

@@ -1,11 +1,12 @@
 /**
  * Decides which connections stay when more arrive than the service holds, so that clients that only keep connections
- * open cannot lock others out. A new connection is accepted, and the one that matters least is closed for it:
+ * open cannot lock others out. A new connection is accepted, and one is closed of whoever holds most: of an address,
+ * for clients that never signed in, or of an account, which may hold eight times as many. Of these, the first that is
+ * there:
  *
- * 1. one that waits for a request, of a client that never signed in, the oldest first;
- * 2. one with a request of a client that never signed in;
- * 3. one of a signed-in client that is slow to take its answer;
- * 4. one of a signed-in client that waits for a request.
+ * 1. one of an account that is slow to send its request or to take its answer;
+ * 2. one that waits for a request, the oldest first;
+ * 3. one with a request of a client that never signed in.
  *
  * Requests that the service works on for signed-in clients are never cut off: where there is nothing else, the new
  * connection is closed. The same holds for the connections of one address, unless it is a trusted proxy.
@@ -15,60 +16,97 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Settings } from "./settings.js";
 
-/** From the first that is closed to the last. */
-const ranks = ["stranger waiting", "stranger served", "member served", "member waiting"] as const;
-type Rank = (typeof ranks)[number];
+/** Connections that an account may hold for each one of an address whose clients never signed in. */
+const accountShare = 8;
 
 interface Connection {
   /** What the kernel accepted; below TLS where there is any. */
   readonly socket: Socket;
   readonly address: string;
-  isSignedIn: boolean;
-  /** Of the requests that are being answered: several where a client sends them without waiting (pipelining). */
-  readonly responses: Set<ServerResponse>;
-  rank: Rank;
+  account: string | null;
+  /** Those that are being answered: several where a client sends requests without waiting (pipelining). */
+  readonly exchanges: Map<ServerResponse, IncomingMessage>;
 }
 
-/** Connections by rank, in the order in which they got it. */
-class Ranking {
-  readonly #byRank: Readonly<Record<Rank, Set<Connection>>> = {
-    "stranger waiting": new Set(),
-    "stranger served": new Set(),
-    "member served": new Set(),
-    "member waiting": new Set(),
-  };
+/** Connections of one address, or of one account, in the order in which they came to wait or to be served. */
+class Holder {
+  readonly #waiting = new Set<Connection>();
+  readonly #served = new Set<Connection>();
+
+  constructor(private readonly isAccount: boolean) {}
+
+  get size(): number {
+    return this.#waiting.size + this.#served.size;
+  }
+
+  /** How much it holds of what it may. */
+  get share(): number {
+    return this.size / (this.isAccount ? accountShare : 1);
+  }
+
+  add(connection: Connection): void {
+    (connection.exchanges.size > 0 ? this.#served : this.#waiting).add(connection);
+  }
+
+  delete(connection: Connection): boolean {
+    return this.#waiting.delete(connection) || this.#served.delete(connection);
+  }
+
+  /** The one to close; undefined where all are in use for an account. */
+  leastImportant(): Connection | undefined {
+    if (this.isAccount) for (const connection of this.#served) if (isSlow(connection)) return connection;
+    const [waiting] = this.#waiting;
+    return waiting ?? (this.isAccount ? undefined : first(this.#served));
+  }
+}
+
+const first = <T>([one]: Iterable<T>): T | undefined => one;
+
+/** All connections, or those of one address, by who holds them. */
+class Pool {
+  readonly #holders = new Map<string, Holder>();
   size = 0;
 
   add(connection: Connection): void {
-    this.#byRank[connection.rank].add(connection);
+    const name = holderOf(connection);
+    const holder = this.#holders.get(name) ?? new Holder(connection.account !== null);
+    this.#holders.set(name, holder);
+    holder.add(connection);
     this.size++;
   }
 
   delete(connection: Connection): void {
-    if (this.#byRank[connection.rank].delete(connection)) this.size--;
+    const name = holderOf(connection);
+    const holder = this.#holders.get(name);
+    if (!holder?.delete(connection)) return;
+    this.size--;
+    if (holder.size === 0) this.#holders.delete(name);
   }
 
-  /** The one to close for a new one; undefined where all are in use for signed-in clients. */
+  /** The one to close for a new one; undefined where all are in use for accounts. */
   leastImportant(): Connection | undefined {
-    for (const rank of ranks) {
-      for (const connection of this.#byRank[rank]) {
-        if (rank !== "member served" || isSlowToRead(connection)) return connection;
+    const busy = new Set<Holder>();
+    for (;;) {
+      let largest: Holder | undefined;
+      for (const holder of this.#holders.values()) {
+        if (!busy.has(holder) && (!largest || holder.share > largest.share)) largest = holder;
       }
+      const found = largest?.leastImportant();
+      if (found || !largest) return found;
+      busy.add(largest);
     }
-    return undefined;
   }
 }
 
-/** Whether the service has said more than the client has taken so far. */
-const isSlowToRead = ({ responses }: Connection): boolean =>
-  [...responses].some(
-    (response) => response.writableNeedDrain || (response.writableEnded && !response.writableFinished),
-  );
+/** Addresses have no blank in them. */
+const holderOf = ({ address, account }: Connection): string => (account === null ? address : `account ${account}`);
 
-const rankOf = ({ isSignedIn, responses }: Connection): Rank => {
-  if (isSignedIn) return responses.size > 0 ? "member served" : "member waiting";
-  return responses.size > 0 ? "stranger served" : "stranger waiting";
-};
+/** Whether the client has not sent all of a request, or the service has said more than the client has taken. */
+const isSlow = ({ exchanges }: Connection): boolean =>
+  [...exchanges].some(
+    ([response, request]) =>
+      !request.complete || response.writableNeedDrain || (response.writableEnded && !response.writableFinished),
+  );
 
 /** The two sockets of a connection with TLS have these in common. */
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
@@ -76,8 +114,8 @@ const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 export class ConnectionGuard {
   readonly #limits: Pick<Settings, "connections" | "connectionsPerAddress">;
   readonly #connections = new Map<string, Connection>();
-  readonly #all = new Ranking();
-  readonly #byAddress = new Map<string, Ranking>();
+  readonly #all = new Pool();
+  readonly #byAddress = new Map<string, Pool>();
   /** Addresses that pass on requests of others. */
   readonly #proxies = new Set<string>();
   /** Called for each connection that is closed for want of room. */
@@ -98,17 +136,19 @@ export class ConnectionGuard {
     });
   }
 
-  /** Of a request whose token or session is valid. */
-  markSignedIn({ raw }: FastifyRequest): void {
+  /** Of a request whose token or session is valid. @param account id of whom it belongs to */
+  markSignedIn({ raw }: FastifyRequest, account: string): void {
     const connection = this.#connections.get(nameOf(raw.socket));
-    if (connection) this.#change(connection, () => Object.assign(connection, { isSignedIn: true }));
+    if (connection && connection.account !== account) {
+      this.#change(connection, () => Object.assign(connection, { account }));
+    }
   }
 
   #accept(socket: Socket): void {
     const address = socket.remoteAddress;
     // It is gone already.
     if (address === undefined) return;
-    const ofAddress = this.#byAddress.get(address) ?? new Ranking();
+    const ofAddress = this.#byAddress.get(address) ?? new Pool();
     const isCrowded = !this.#proxies.has(address) && ofAddress.size >= this.#limits.connectionsPerAddress;
     const isFull = this.#all.size >= this.#limits.connections;
     if (isCrowded || isFull) {
@@ -121,32 +161,29 @@ export class ConnectionGuard {
       this.#forget(closed);
       closed.socket.destroy();
     }
-    const connection: Connection = { socket, address, isSignedIn: false, responses: new Set(), rank: ranks[0] };
+    const connection: Connection = { socket, address, account: null, exchanges: new Map() };
     this.#connections.set(nameOf(socket), connection);
     this.#byAddress.set(address, ofAddress);
-    for (const ranking of [this.#all, ofAddress]) ranking.add(connection);
+    for (const pool of [this.#all, ofAddress]) pool.add(connection);
     const name = nameOf(socket);
     socket.once("close", () => {
       if (this.#connections.get(name) === connection) this.#forget(connection, name);
     });
   }
 
-  #serve({ socket }: IncomingMessage, response: ServerResponse): void {
-    const connection = this.#connections.get(nameOf(socket));
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(nameOf(request.socket));
     if (!connection) return;
-    this.#change(connection, () => connection.responses.add(response));
-    response.once("close", () => this.#change(connection, () => connection.responses.delete(response)));
+    this.#change(connection, () => connection.exchanges.set(response, request));
+    response.once("close", () => this.#change(connection, () => connection.exchanges.delete(response)));
   }
 
   #change(connection: Connection, change: () => void): void {
-    const ofAddress = this.#byAddress.get(connection.address);
+    // One that was closed for another is in no pool.
+    const pools = this.#isKept(connection) ? [this.#all, this.#byAddress.get(connection.address)!] : [];
+    for (const pool of pools) pool.delete(connection);
     change();
-    const rank = rankOf(connection);
-    // One that was closed for another is in no ranking.
-    if (rank === connection.rank || !this.#isKept(connection)) return;
-    for (const ranking of [this.#all, ofAddress!]) ranking.delete(connection);
-    connection.rank = rank;
-    for (const ranking of [this.#all, ofAddress!]) ranking.add(connection);
+    for (const pool of pools) pool.add(connection);
   }
 
   #isKept(connection: Connection): boolean {

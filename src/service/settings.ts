@@ -32,7 +32,7 @@ export interface Settings {
   readonly sessionSeconds: number;
   /** Answers of so many bytes on are compressed for who accepts it. */
   readonly gzipBytes: number;
-  /** Connections at a time; for each one more, one is closed that waits, or whose client is not signed in. */
+  /** Connections at a time; for each one more, one is closed of the address or account that holds most. */
   readonly connections: number;
   /** Connections at a time from one address that is no trusted proxy. */
   readonly connectionsPerAddress: number;

@@ -40,9 +40,14 @@ export class Served {
   constructor(data, database) {
     this.data = data;
     this.env = { ...process.env, ...(database && { GEOFERRY_DATABASE: database }) };
-    this.admin(["user", "add", email], "correct horse battery staple\n");
-    const { client_id, client_secret } = this.admin(["credential", "add", "--owner", email]);
-    this.credential = { client_id, client_secret };
+    this.credential = this.newAccount(email);
+  }
+
+  /** @returns a credential of it */
+  newAccount(address) {
+    this.admin(["user", "add", address], "correct horse battery staple\n");
+    const { client_id, client_secret } = this.admin(["credential", "add", "--owner", address]);
+    return { client_id, client_secret };
   }
 
   admin(args, input = "") {
@@ -54,8 +59,8 @@ export class Served {
     return out.trim() === "" ? {} : JSON.parse(out);
   }
 
-  newMap(name) {
-    return this.admin(["map", "add", name, "--owner", email]).id;
+  newMap(name, owner = email) {
+    return this.admin(["map", "add", name, "--owner", owner]).id;
   }
 
   async start() {
@@ -63,12 +68,17 @@ export class Served {
     const line = [main, "serve", "--data", this.data, "--port", "0", "--json"];
     const { child, url } = await startServer(line, this.env, openSync(this.log, "w"));
     Object.assign(this, { child, url });
-    const answer = await ask(`${url}/token`, {
+    this.headers = await this.signIn(this.credential);
+  }
+
+  /** @returns headers of who has the credential */
+  async signIn(credential) {
+    const answer = await ask(`${this.url}/token`, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: String(new URLSearchParams({ grant_type: "client_credentials_with_user", ...this.credential })),
+      body: String(new URLSearchParams({ grant_type: "client_credentials_with_user", ...credential })),
     });
-    this.headers = { authorization: `Bearer ${JSON.parse(answer).access_token}` };
+    return { authorization: `Bearer ${JSON.parse(answer).access_token}` };
   }
 
   features(map) {

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { onEveryStore, point } from "./service.js";
 
@@ -95,6 +96,36 @@ describe("more connections than the service holds", () => {
       const other = client("127.0.0.1");
       expect((await other.get(`/api/v1/maps/${service().map}`, authorization())).status).toBe(200);
       other.end();
+    });
+
+    test("of a signed-in client that sends bodies slowly, from many addresses, make room for others", async () => {
+      const head = [
+        `PATCH ${service().path} HTTP/1.1`,
+        "Host: localhost",
+        `Authorization: ${authorization().authorization}`,
+        "Content-Type: application/json",
+        "Content-Length: 9000",
+      ];
+      for (let i = 0; i < 40; i++) await hold(`${head.join("\r\n")}\r\n\r\n{`, `127.0.1.${1 + (i % 8)}`);
+      // Until the service knows whose they are.
+      await sleep(300);
+      const probes = [client("127.0.0.2"), client("127.0.0.3")];
+      for (const probe of probes) {
+        const before = await probe.get("/openapi.json");
+        expect(await probe.get("/openapi.json")).toEqual({ status: 200, connection: before.connection });
+      }
+      for (const probe of probes) probe.end();
+    });
+
+    test("of one account do not end those of another", async () => {
+      const member = client("127.0.0.2");
+      const bob = { authorization: `Bearer ${service().bob.token}` };
+      const before = await member.get("/api/v1/maps", bob);
+      const path = `/api/v1/maps/${service().map}`;
+      const others = Array.from({ length: 30 }, (_, i) => client(`127.0.1.${1 + (i % 8)}`));
+      for (const other of others) expect((await other.get(path, authorization())).status).toBe(200);
+      expect(await member.get("/api/v1/maps", bob)).toEqual({ status: 200, connection: before.connection });
+      for (const one of [member, ...others]) one.end();
     });
 
     test("are closed after a time-out, also where the client keeps its side open", async () => {

@@ -28,7 +28,7 @@ export interface PagesOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Keeps the connection of a person who is signed in (`ConnectionGuard`). */
-  readonly markSignedIn: (request: FastifyRequest) => void;
+  readonly markSignedIn: (request: FastifyRequest, account: string) => void;
 }
 
 /** Bytes of a form; the longest field has some hundred characters. */
@@ -105,7 +105,7 @@ async function register(
         const visit = new BrowserVisit(request, site);
         visits.set(request, visit);
         await visit.recognise();
-        if (visit.visitor) markSignedIn(request);
+        if (visit.visitor) markSignedIn(request, visit.visitor.account);
         return send(reply, visit, await answerOf(route, visit));
       },
     });
