@@ -143,8 +143,12 @@ function takeJson(scope: FastifyInstance, settings: Settings, memory: ByteBudget
     // Who sends too much gets an answer: the connection outlives the reading.
     const chunks = stream.iterator({ destroyOnReturn: false });
     try {
-      const release = await memory.wait(bearerOf(request).account, bytesInMemory(request, settings), patience);
-      whenClosed(request.response!, release);
+      const response = request.response!;
+      const needed = bytesInMemory(request, settings);
+      const release = await memory.wait(bearerOf(request).account, needed, patience, (leave) =>
+        whenClosed(response, leave),
+      );
+      whenClosed(response, release);
       const { bytes, json } = await readJson(request.headers, chunks, settings);
       request.bytes = bytes;
       return json;

@@ -1,9 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Problem, problem } from "./problems.js";
 import type { Settings } from "./settings.js";
 
 /** Gives the bytes back; once is enough. */
 export type Release = () => void;
+
+/** Requests of one account that may wait for room at once; each has a connection, and none of its body is read. */
+const waitingAtMost = 256;
+
+interface Waiter {
+  readonly bytes: number;
+  readonly admit: (release: Release) => void;
+}
 
 /**
  * Bytes that requests hold at once, in memory or on a disk. Each account may hold half of what the others leave free, so
@@ -13,7 +20,8 @@ export type Release = () => void;
 export class ByteBudget {
   readonly #total: number;
   readonly #held = new Map<string, number>();
-  readonly #waiting = new Set<() => void>();
+  /** By account, in the order in which they came. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
   #used = 0;
   /** Called for each request that is refused. */
   onRefused: () => void = () => {};
@@ -40,20 +48,50 @@ export class ByteBudget {
       if (isReleased) return;
       isReleased = true;
       this.#change(account, -bytes);
-      for (const wake of [...this.#waiting]) wake();
+      this.#admit();
     };
   }
 
-  /** @throws overloaded where there is no room for so many bytes within so many milliseconds */
-  async wait(account: string, bytes: number, milliseconds: number): Promise<Release> {
-    const end = performance.now() + milliseconds;
-    for (;;) {
-      const release = this.take(account, bytes);
-      if (release) return release;
-      const left = end - performance.now();
-      if (left <= 0) throw this.refuse();
-      await this.#released(left);
-    }
+  /**
+   * Those of one account get room in the order in which they came.
+   * @param whenGone called with what ends the waiting, where who waits may go away
+   * @throws overloaded where there is no room for so many bytes within so many milliseconds, or too many of the account
+   * wait for some
+   */
+  wait(
+    account: string,
+    bytes: number,
+    milliseconds: number,
+    whenGone: (leave: () => void) => void = () => {},
+  ): Promise<Release> {
+    const queue = this.#waiting.get(account) ?? new Set<Waiter>();
+    const release = queue.size === 0 ? this.take(account, bytes) : null;
+    if (release) return Promise.resolve(release);
+    if (queue.size >= waitingAtMost || milliseconds <= 0) return Promise.reject(this.refuse());
+    this.#waiting.set(account, queue);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer);
+        if (queue.delete(waiter) && queue.size === 0) this.#waiting.delete(account);
+      };
+      const giveUp = () => {
+        if (!queue.has(waiter)) return;
+        leave();
+        reject(this.refuse());
+        // Those behind may need less.
+        this.#admit();
+      };
+      const waiter: Waiter = {
+        bytes,
+        admit: (admitted) => {
+          leave();
+          resolve(admitted);
+        },
+      };
+      const timer = setTimeout(giveUp, milliseconds);
+      queue.add(waiter);
+      whenGone(giveUp);
+    });
   }
 
   refuse(cause?: unknown): Problem {
@@ -68,13 +106,15 @@ export class ByteBudget {
     else this.#held.set(account, held);
   }
 
-  /** Until bytes are given back, or the time is over. */
-  async #released(milliseconds: number): Promise<void> {
-    const over = new AbortController();
-    const wake = () => over.abort();
-    this.#waiting.add(wake);
-    await sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined);
-    this.#waiting.delete(wake);
+  /** Gives room to those who wait, as far as there is some. */
+  #admit(): void {
+    for (const [account, queue] of this.#waiting) {
+      for (const { bytes, admit } of queue) {
+        const release = this.take(account, bytes);
+        if (!release) break;
+        admit(release);
+      }
+    }
   }
 }
 

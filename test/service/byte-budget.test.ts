@@ -47,3 +47,47 @@ test("a request waits for room, and is refused with 503 where there is none in t
   (await waiting)();
   expect(budget.used).toBe(0);
 });
+
+test("requests of an account get room in the order in which they came, and others pass a request that is too large", async () => {
+  const budget = new ByteBudget(100);
+  const all = budget.take("ann", 100)!;
+  const got: string[] = [];
+  const releases: (() => void)[] = [];
+  const wait = (account: string, bytes: number) =>
+    budget.wait(account, bytes, 60_000).then((release) => {
+      got.push(`${account} ${bytes}`);
+      releases.push(release);
+    });
+  const waiting = [wait("ann", 90), wait("ann", 5), wait("bob", 20)];
+  all();
+  await Promise.all([waiting[0]]);
+  expect(got).toEqual(["ann 90"]);
+  releases[0]!();
+  await Promise.all(waiting);
+  expect(got).toEqual(["ann 90", "ann 5", "bob 20"]);
+});
+
+test("who goes away leaves its place to those behind", async () => {
+  const budget = new ByteBudget(100);
+  const held = budget.take("bob", 60)!;
+  let leave = () => {};
+  const large = budget.wait("ann", 90, 60_000, (give) => {
+    leave = give;
+  });
+  const small = budget.wait("ann", 10, 60_000);
+  leave();
+  await expect(large).rejects.toMatchObject({ code: "overloaded" });
+  (await small)();
+  held();
+  expect(budget.used).toBe(0);
+});
+
+test("no more than 256 requests of an account wait, so that a crowd costs no more than its connections", async () => {
+  const budget = new ByteBudget(100);
+  const held = budget.take("ann", 100)!;
+  const waiting = Array.from({ length: 256 }, () => budget.wait("ann", 1, 60_000));
+  await expect(budget.wait("ann", 1, 60_000)).rejects.toMatchObject({ code: "overloaded" });
+  const other = budget.wait("bob", 1, 60_000);
+  held();
+  for (const release of await Promise.all([...waiting.slice(0, 1), other])) release();
+});
