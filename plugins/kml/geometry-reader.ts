@@ -242,9 +242,18 @@ export class GeometryReader {
     else if (code === Tag.angles) this.tracks.add("angles", anglesOf(text));
     else if (text === "") return;
     else if (code === Tag.interpolate) this.record.boolean(Source.element, "interpolate", isOn(text));
-    else if (code === Tag.extrude) this.extrude ??= isOn(text);
-    else if (code === Tag.tessellate) this.tessellate ??= isOn(text);
-    else if (code === Tag.altitudeMode) this.altitudeMode ??= text;
+    else if (code === Tag.extrude) this.extrude = this.first("extrude", this.extrude, isOn(text));
+    else if (code === Tag.tessellate) this.tessellate = this.first("tessellate", this.tessellate, isOn(text));
+    else if (code === Tag.altitudeMode) this.altitudeMode = this.first("altitudeMode", this.altitudeMode, text);
+  }
+
+  /** A feature has one field for what each part of its geometry says. */
+  private first<T>(name: string, known: T | null, value: T): T {
+    if (known !== null && known !== value) {
+      const example = "the parts of a geometry do not say the same; the first was taken";
+      this.context.lose("element-left-out", name, example);
+    }
+    return known ?? value;
   }
 
   /** A value that a track has for each position (gx:SimpleArrayData). */
@@ -261,7 +270,7 @@ export class GeometryReader {
     const missing = this.tracks.end();
     this.record.shapes.end();
     if (missing > 0) {
-      const example = "a track has times without a position; they were left out";
+      const example = "a track has times or other values without a position; they were left out";
       this.context.notice("position-missing", undefined, example, missing);
     }
   }
@@ -314,6 +323,9 @@ export class GeometryReader {
     const { record, altitudeMode } = this;
     const { elevated } = record.shapes;
     const known = altitudeMode !== null && altitudeModes.includes(altitudeMode) ? altitudeMode : null;
+    if (altitudeMode !== null && known === null) {
+      this.context.lose("element-left-out", "altitudeMode", `"${altitudeMode.slice(0, 40)}" is no mode of heights`);
+    }
     const mode = elevated ? (known ?? "clampToGround") : known;
     if (mode === null || (elevated && mode === "absolute")) return;
     record.text(Source.element, "altitudeMode", mode);

@@ -87,6 +87,8 @@ export class Survey implements DocumentFindings {
   private readonly schemas = new Map<string, DocumentSchema>();
   private lastSchema: DocumentSchema | null = null;
   private readonly styles = new StyleTable();
+  /** Folders that nothing is in, and the paths of the first ones to end. */
+  private readonly emptyFolders = { count: 0, paths: [] as string[] };
   private readonly unusedStyles = new UnusedStyles();
   private readonly layers = new Map<string, LayerSurvey>();
   private xml: XmlReader;
@@ -288,7 +290,18 @@ export class Survey implements DocumentFindings {
     nested.pop();
     const { isRoot = true, name = null } = inside?.container ?? {};
     if (inside) this.addDetails(inside);
-    if (inside?.isEmpty && !isRoot && name !== null) this.layerAt(path === "" ? name : joinPath([path, name]), name);
+    if (!inside?.isEmpty || isRoot || name === null) return;
+    const own = path === "" ? name : joinPath([path, name]);
+    if (!this.settings.byFolder && this.emptyFolders.count++ < 5) this.emptyFolders.paths.push(own);
+    this.layerAt(own, name);
+  }
+
+  private reportEmptyFolders(): void {
+    const { paths, count } = this.emptyFolders;
+    if (count === 0) return;
+    const listed = paths.map((path) => `"${path}"`).join(", ");
+    const example = `folders that no feature is in were left out: ${listed}${count > paths.length ? " …" : ""}`;
+    this.context.notice("folder-empty", undefined, example, count);
   }
 
   private addDetails({ container: { isRoot, name }, details }: Survey["nested"][number]): void {
@@ -359,6 +372,7 @@ export class Survey implements DocumentFindings {
       names.add(name);
       return this.planLayer(layer, name, metadata[n]);
     });
+    this.reportEmptyFolders();
     this.reportUnusedStyles();
     this.reportTitles();
     const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>

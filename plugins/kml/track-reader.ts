@@ -39,11 +39,13 @@ export class TrackReader {
     else this.columns.set(column, [value]);
   }
 
-  /** Ends a track; gives how many positions it had no coordinates for. */
+  /** Ends a track; gives how many values it had that have no position. */
   end(): number {
     const there = Array.from({ length: this.positions }, (_, n) => n).filter((n) => !this.missing.has(n));
     const columns = new Map<string, unknown[]>();
+    let surplus = 0;
     for (const [name, values] of this.columns) {
+      surplus = Math.max(surplus, values.length - this.positions);
       // A value for each position: null where there are fewer values than positions.
       if (values.some((value) => value !== null))
         columns.set(
@@ -52,7 +54,7 @@ export class TrackReader {
         );
     }
     this.tracks.push({ positions: there.length, columns });
-    return this.missing.size;
+    return this.missing.size + surplus;
   }
 
   /**

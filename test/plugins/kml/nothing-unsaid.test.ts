@@ -270,3 +270,52 @@ describe("attributes of which nothing is kept", () => {
     expect(await read1(inner)).toEqual(expected);
   });
 });
+
+describe("what parts of a geometry say each, and a feature once", () => {
+  const part = (inner: string) => `<Polygon>${inner}${polygon.slice("<Polygon>".length)}`;
+  const said = async (...parts: string[]) => {
+    const { losses } = await read(document(placemark(`<MultiGeometry>${parts.map(part).join("")}</MultiGeometry>`)));
+    return losses.map(({ code, field, count: n }) => `${code} ${field} ${n}`);
+  };
+
+  test.each([
+    [
+      "modes of heights",
+      ["<altitudeMode>absolute</altitudeMode>", "<altitudeMode>relativeToGround</altitudeMode>"],
+      ["altitudeMode"],
+    ],
+    ["no modes of KML's", ["<altitudeMode>above</altitudeMode>"], ["altitudeMode"]],
+    [
+      "extrude and tessellate",
+      ["<extrude>1</extrude><tessellate>0</tessellate>", "<extrude>0</extrude><tessellate>1</tessellate>"],
+      ["extrude", "tessellate"],
+    ],
+    [
+      "the same",
+      [
+        "<extrude>1</extrude><altitudeMode>absolute</altitudeMode>",
+        "<extrude>1</extrude><altitudeMode>absolute</altitudeMode>",
+      ],
+      [],
+    ],
+  ])("is a loss where they do not agree: %s", async (_, parts, expected) => {
+    expect(await said(...parts)).toEqual(expected.map((name) => `element-left-out ${name} 1`));
+  });
+
+  test("times and values of a track beyond its positions are noted", async () => {
+    const times = "<when>2020</when><when>2021</when><when>2022</when>";
+    const track = `<gx:Track>${times}<gx:coord>1 2</gx:coord><gx:coord>3 4</gx:coord></gx:Track>`;
+    const { notices } = await read(document(placemark(track)));
+    expect(notices).toMatchObject([{ code: "position-missing", count: 1 }]);
+  });
+});
+
+test("folders without a feature are noted, by their names", async () => {
+  const inner = `<Folder><name>a</name></Folder><Folder><name>b</name>${placemark(point)}<Folder><name>c</name></Folder></Folder>`;
+  const { notices } = await read(document(inner));
+  expect(notices).toMatchObject([{ code: "folder-empty", count: 2 }]);
+  expect(notices[0]!.example).toContain('"a", "b/c"');
+  const layers = await readLayers(document(inner), { layers: "folders" });
+  expect(layers.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(layers.flatMap(({ notices: all }) => all)).toEqual([]);
+});
