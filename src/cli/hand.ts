@@ -1,6 +1,7 @@
 /** A process in which a worker does its work: it takes one order at a time from the worker, and ends with it. */
 import { fault } from "../errors.js";
 import { ownMarks } from "../io/leftovers.js";
+import { inJobKeys } from "../jobs/job-words.js";
 import { doWork, type Superior, type Workshop } from "../jobs/queue/do-work.js";
 import type { FromHand, ToHand } from "../jobs/queue/hand-messages.js";
 import { stateRoot } from "../sync/state-folder.js";
@@ -42,7 +43,7 @@ const shop: Workshop = {
       ...(wanted && { url: wanted.service, insecureHttp: args.insecureHttp ?? wanted.insecureHttp }),
     };
     return {
-      host: { ...host, readMap: mapReader(all) },
+      host: { ...host, words: inJobKeys, readMap: mapReader(all) },
       service: (signal) => serviceFrom(all, signal),
       traffic: trafficFrom(all),
       stateRoot: root,

@@ -52,7 +52,7 @@ export async function runStep(
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
   const onNotice = (sentence: string) => tools.onNotice(inJobKeys(sentence));
-  const within = { ...tools, host: { ...tools.host, signal }, onNotice };
+  const within = { ...tools, host: { ...tools.host, signal, words: inJobKeys }, onNotice };
   /** Outputs that an earlier try has written. */
   const settled = new Set<string>();
   let items: readonly ItemReport[] = [];

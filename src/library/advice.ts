@@ -21,7 +21,7 @@ const written: WrittenValues = {
   number: (value) => value,
   limit: (value) => JSON.stringify(value),
   texts: (value) => `[${JSON.stringify(value)}]`,
-  members: (name, value) => `{ ${name}: ${JSON.stringify(value)} }`,
+  members: (name, value) => `{ ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${JSON.stringify(value)} }`,
 };
 
 /** A sentence with options of the library in place of flags; other flags stay, and so do whole commands. */

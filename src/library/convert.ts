@@ -13,7 +13,7 @@ import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
-import { inLibraryWords, reportInOptions } from "./advice.js";
+import { inLibraryWords, inOptions, reportInOptions } from "./advice.js";
 import { checkOptions } from "./check-options.js";
 import { type Input, type PlacedInput, placeInput } from "./inputs.js";
 
@@ -77,7 +77,7 @@ async function convertPlaced(
     const addresses = placed.map(({ address }) => address);
     const whole = await convert(
       { ...rest, inputs: addresses, output: path, ...(rejects === undefined ? {} : { rejects }) },
-      { ...host, names },
+      { ...host, names, words: inOptions },
     );
     return { ...reportInOptions(whole), inputs: placed.map(({ name }) => name) };
   };

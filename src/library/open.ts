@@ -9,7 +9,7 @@ import { convert } from "../pipeline/convert.js";
 import { openInputs } from "../pipeline/inputs.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
-import { inLibraryWords, libraryError, reportInOptions } from "./advice.js";
+import { inLibraryWords, inOptions, libraryError, reportInOptions } from "./advice.js";
 import { Channel } from "./channel.js";
 import { checkOptions } from "./check-options.js";
 import { featuresFormat, featuresId } from "./features-format.js";
@@ -99,7 +99,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
       const { from } = options;
       const { registry, signal } = host;
       const { address, name } = await placeInput(input, { spool, registry, signal, from });
-      const named = { ...host, names: new Map([[address, name]]) };
+      const named = { ...host, names: new Map([[address, name]]), words: inOptions };
       await using opened = await openInputs([address], options, named, spool);
       const names: string[] = [];
       const layers = opened.layers.map(({ layer }) => {

@@ -109,9 +109,9 @@ async function convertWhole(
   const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
-  const rejects = new RejectsFile(paths.rejects, parseLimit("--max-rejects", request.maxRejects), outputs, async () =>
-    adviceOf(await gathered.allNotices()),
-  );
+  const limit = parseLimit("--max-rejects", request.maxRejects);
+  const advice = async () => adviceOf(await gathered.allNotices());
+  const rejects = new RejectsFile(paths.rejects, limit, outputs, advice, host.words);
   const target = await outputCrs(request, existing);
   const meter = new Meter(host.onProgress);
   const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });

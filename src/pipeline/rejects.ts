@@ -45,6 +45,8 @@ export class RejectsFile {
     private readonly outputs: OutputSet,
     /** What would have served the features that were rejected so far. */
     private readonly advice: () => Promise<readonly string[]>,
+    /** Reasons name flags; those who read this file may have none. */
+    private readonly words: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
   /** @throws guard-rejects */
@@ -59,7 +61,8 @@ export class RejectsFile {
       this.file = await sink.create();
     }
     const lines = rejects.map((reject) => {
-      const { code, reason, place, feature, text, kept } = absolute(reject, record, line);
+      const { code, place, feature, text, kept, ...told } = absolute(reject, record, line);
+      const reason = this.words(told.reason);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
       return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;
     });

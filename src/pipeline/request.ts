@@ -127,6 +127,8 @@ export interface Host {
   readonly standsAt?: (input: string) => string;
   /** Where grids are searched that the request does not name; nowhere where absent. */
   readonly grids?: HostGrids;
+  /** A sentence with flags of the command line in other words: keys of a job, options of the library. As it is where absent. */
+  readonly words?: (sentence: string) => string;
   /** What messages call inputs by their paths, where these are temporary. */
   readonly names?: ReadonlyMap<string, string>;
   /** Reads maps as inputs; absent where there is no service to ask. */

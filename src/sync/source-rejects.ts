@@ -55,6 +55,7 @@ export class SourceRejects {
     readonly spooled: string,
     private readonly replaces: boolean,
     private readonly limit: Limit | null,
+    private readonly words: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
   /** @throws output-exists, output-failed, usage where the file must not be written */
@@ -73,13 +74,13 @@ export class SourceRejects {
         stem: null,
       },
     );
-    return new SourceRejects(path, spooled, replaces, parseLimit("--max-rejects", maxRejects));
+    return new SourceRejects(path, spooled, replaces, parseLimit("--max-rejects", maxRejects), host.words);
   }
 
   /** Rejects a feature that was read well. */
   add(feature: object, code: string, reason: string): void {
     this.count++;
-    appendFileSync(this.spooled, `${JSON.stringify({ ...feature, reject: { code, reason } })}\n`);
+    appendFileSync(this.spooled, `${JSON.stringify({ ...feature, reject: { code, reason: this.words(reason) } })}\n`);
   }
 
   async *features(): AsyncGenerator<RejectedFeature> {

@@ -23,6 +23,22 @@ describe("messages of a job name keys of its file", () => {
     for (const said of [message, report.steps[0]!.error!.message, stderr]) expect(said).not.toContain("--");
   });
 
+  test("in the reasons of a file of rejects, of a file and of a map", async () => {
+    const map = await world.newMap();
+    put("odd.csv", "name,latitude,longitude\na,53°12'N,9°30'O\nb,53°12'N,9°30'O\n");
+    put(
+      "job.yaml",
+      `name: n\nsteps:\n  - {name: file, source: odd.csv, target: odd.geojson}\n  - {name: map, source: odd.csv, target: {map: ${map}, remoteField: name}, rejects: map.geojsonl}\n`,
+    );
+    await run("job.yaml");
+    for (const name of ["odd.geojson.rejects.geojsonl", "map.geojsonl"]) {
+      const [line] = readFileSync(at(name), "utf8").split("\n");
+      const { reason } = JSON.parse(line!).reject;
+      expect(reason).toContain("in: { letter-o: east } or in: { letter-o: west } says which");
+      expect(reason).not.toContain("--");
+    }
+  });
+
   test("where a guard stops a map", async () => {
     const map = await world.newMap();
     await world.fill(

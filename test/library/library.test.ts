@@ -151,6 +151,17 @@ describe("open", () => {
     expect(rejected.at(-1)).toMatchObject({ feature: { properties: { n: 3 } }, place: { record: 3 } });
   });
 
+  test("gives reasons that name options", async () => {
+    const input = () => ({ name: "a.csv", bytes: Buffer.from("name,latitude,longitude\na,53°12'N,9°30'O\n") });
+    const advice = 'readerOptions: { "letter-o": "east" } or readerOptions: { "letter-o": "west" } says which';
+    const rejected: RejectedFeature[] = [];
+    await featuresOf(input(), { onReject: (one) => rejected.push(one) });
+    expect(rejected[0]!.reason).toContain(advice);
+    const rejects = join(folder, "reasons.geojsonl");
+    await convert({ inputs: input(), output: join(folder, "reasons.geojson"), rejects });
+    expect(JSON.parse(readFileSync(rejects, "utf8")).reject.reason).toContain(advice);
+  });
+
   test("tells layers of one name apart", async () => {
     const { bytes: zip } = await zipOf({ "a/towns.csv": csv, "b/towns.csv": "id,name,lon,lat\n3,Chur,9.53,46.85\n" });
     const features = await featuresOf({ name: "towns.zip", bytes: zip });
