@@ -76,16 +76,19 @@ export const registry = {
   interrupted: entry<object>("interrupted", () => "interrupted; nothing was written"),
   "output-closed": entry<{ output: string }>(
     "closed",
-    (e) => `${e.output}: whoever read it has closed it; the rest was not written`,
+    (e) => `${e.output}: the program that read it has closed it; the rest was not written`,
   ),
 
-  "input-missing": entry<Named>("input", (e) =>
-    /[*?[\]{}]/.test(e.source)
-      ? `${e.source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
-      : `${e.source}: there is no such file or folder`,
-  ),
+  /** `known`: the extensions of formats, where the source is a folder in which no file has one of them. */
+  "input-missing": entry<Named & { known?: readonly string[] }>("input", ({ source, known }) => {
+    if (known !== undefined)
+      return `${source}: no file in this folder has an extension that geoferry knows (${known.map((each) => `.${each}`).join(", ")}); name the files by a pattern, such as '${source.replace(/\/+$/, "")}/*.txt', and their format with --from`;
+    return /[*?[\]{}]/.test(source)
+      ? `${source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
+      : `${source}: there is no such file or folder`;
+  }),
   "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
-  "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty`),
+  "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty; get it again, or leave it out`),
   /** `entries`: the files of a zip of which none is known; `notZip`: how a file begins that is called a zip and is none. */
   "input-unrecognised": entry<
     Named & { known: readonly string[]; entries?: readonly string[]; notZip?: { extension: string; begins: string } }
@@ -103,7 +106,12 @@ export const registry = {
     (e) =>
       `${e.source}: could be ${e.formats.join(" or ")}; say which with ${e.formats.map((f) => `--from ${f}`).join(" or ")}`,
   ),
-  "input-corrupt": entry<InSource>("input", (e) => `${at(e.source, e.place)}: ${e.reason}`),
+  /** `canSkip`: as for `input-truncated`. */
+  "input-corrupt": entry<InSource & { canSkip?: boolean }>(
+    "input",
+    (e) =>
+      `${at(e.source, e.place)}: ${e.reason}${e.canSkip ? "; correct it, or read past it with --skip-errors" : ""}`,
+  ),
   /** `canSkip`: the reader can skip the damage, and was not asked to. */
   "input-truncated": entry<InSource & { canSkip?: boolean }>(
     "input",
@@ -171,8 +179,14 @@ export const registry = {
     "usage",
     (e) => `no format "${e.format}"${orRather(e.format, e.known, `known are ${e.known.join(", ")}`)}`,
   ),
-  "format-cannot-read": entry<{ format: string }>("unsupported", (e) => `${e.format} can be written but not read`),
-  "format-cannot-write": entry<{ format: string }>("unsupported", (e) => `${e.format} can be read but not written`),
+  "format-cannot-read": entry<{ format: string }>(
+    "unsupported",
+    (e) => `${e.format} can be written but not read; geoferry formats shows which can`,
+  ),
+  "format-cannot-write": entry<{ format: string }>(
+    "unsupported",
+    (e) => `${e.format} can be read but not written; geoferry formats shows which can`,
+  ),
   /** `extension`: the one that the output has, which no format that can be written has; `readable`: a format that has it. */
   "format-undecided": entry<{
     output: string;
@@ -226,7 +240,7 @@ export const registry = {
   ),
   "crs-no-operation": entry<{ from: string; to: string; reason: string; better?: readonly object[] }>(
     "unsupported",
-    (e) => `no way from ${e.from} to ${e.to} that is sure to be right: ${e.reason}`,
+    (e) => `no transformation from ${e.from} to ${e.to} that is accurate enough: ${e.reason}`,
   ),
   "grid-missing": entry<Named>(
     "input",
@@ -234,7 +248,7 @@ export const registry = {
   ),
   "grid-unusable": entry<InSource>(
     "input",
-    (e) => `${at(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file anew, or leave it away`,
+    (e) => `${at(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file again, or leave it out`,
   ),
   "grid-unknown": entry<{ grid: string; known: readonly string[] }>(
     "usage",
@@ -276,7 +290,7 @@ export const registry = {
   ),
   "records-failed": entry<{ reason: string }>(
     "output",
-    (e) => `stdout: what is told there cannot be written: ${e.reason}; files that were written before are whole`,
+    (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
   "output-locked": entry<{ output: string }>(
     "locked",
@@ -317,7 +331,7 @@ export const registry = {
   "store-tls": entry<{ store: string; reason: string }>(
     "usage",
     (e) =>
-      `${e.store}: cannot be reached by TLS as its address asks: ${e.reason}; sslmode in the address says whether it shall be, sslrootcert which authority is believed`,
+      `${e.store}: cannot be reached by TLS as its address asks: ${e.reason}; set sslmode in the address (disable, require, verify-full), and sslrootcert to the certificate of the authority that signed the server's`,
   ),
   "store-newer": entry<{ store: string; version: number; known: number }>(
     "unsupported",
@@ -337,7 +351,7 @@ export const registry = {
   "address-in-use": entry<{ host: string; port: number }>(
     "locked",
     (e) =>
-      `port ${e.port} of ${e.host} is in use by another program; end that one, or take another with --port (0 for any that is free)`,
+      `port ${e.port} of ${e.host} is in use by another program; stop that one, or choose another port with --port (0 for any that is free)`,
   ),
   "address-unusable": entry<{ host: string; port: number; reason: string }>(
     "usage",
@@ -398,12 +412,12 @@ export const registry = {
   "guard-losses": entry<{ count: number; limit: string; examples: readonly string[] }>(
     "guard",
     (e) =>
-      `stopped: the target cannot hold ${counted(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written`,
+      `stopped: the target cannot hold ${counted(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written; allow more, or leave such fields out with --select`,
   ),
   "guard-without-geometry": entry<{ count: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${counted(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written`,
+      `stopped: ${counted(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit lets them pass`,
   ),
   ...bucketErrors,
   ...databaseErrors,

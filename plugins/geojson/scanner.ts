@@ -107,7 +107,8 @@ export class Scanner {
         canSkip: !this.settings.skipErrors,
       });
     const found = String.fromCharCode(this.block[this.at] ?? 0);
-    throw fault("input-corrupt", { source, place, reason: `expected ${expected}, found ${JSON.stringify(found)}` });
+    const reason = `expected ${expected}, found ${JSON.stringify(found)}`;
+    throw fault("input-corrupt", { source, place, reason, canSkip: !this.settings.skipErrors });
   }
 
   private async expect(byte: number, words: string): Promise<void> {

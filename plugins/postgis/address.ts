@@ -64,8 +64,8 @@ export function parseAddress(text: string): Keywords {
     if (key === "schemas" || key === "tables") throw invalid(`says ${key}=; choose layers with --layer schema.table`);
     if (secretInside.test(value)) throw withPassword();
     if (!known.has(key)) {
-      const what = plainKeyword.test(key) ? JSON.stringify(key) : "something";
-      throw invalid(`says ${what}, which is no keyword that is understood`);
+      const what = plainKeyword.test(key) ? `has the keyword ${JSON.stringify(key)}` : "has a part before =";
+      throw invalid(`${what}, which is none that PostgreSQL's addresses have`);
     }
     if (value !== "") keywords.set(key, value);
   }

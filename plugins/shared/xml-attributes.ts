@@ -67,7 +67,7 @@ export class XmlAttributes {
     let i = start;
     while (i < end && inName[bytes[i]!] === 1) i++;
     if (i >= end) return -1;
-    if (i === start) return this.fail(i, "an attribute's name has to be");
+    if (i === start) return this.fail(i, "an attribute's name is expected");
     const nameEnd = i;
     while (i < end && isSpace(bytes[i]!)) i++;
     if (i >= end) return -1;

@@ -117,8 +117,9 @@ export class XmlWindow {
     const byte = this.byteAt(at);
     const place = { line: await this.lineOf(byte), byte };
     const { source, context } = this.settings;
-    if (!truncated) return fault("input-corrupt", { source, place, reason });
-    return fault("input-truncated", { source, place, reason, canSkip: !context.skipErrors });
+    if (truncated) return fault("input-truncated", { source, place, reason, canSkip: !context.skipErrors });
+    // Where nothing stands before it, nothing is to be read past it either.
+    return fault("input-corrupt", { source, place, reason, canSkip: byte > 0 && !context.skipErrors });
   }
 
   /** The line, from 1, of a byte of the file. */

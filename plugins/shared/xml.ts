@@ -325,7 +325,7 @@ export class XmlReader {
     const { bytes, at, end } = this.window;
     let to = at + 2;
     while (to < end && inName[bytes[to]!] === 1 && to - at < 80) to++;
-    return this.fail(at, `</${bytes.toString("utf8", at + 2, to)}> where </${expected.text}> has to be`);
+    return this.fail(at, `</${bytes.toString("utf8", at + 2, to)}> where </${expected.text}> is expected`);
   }
 
   private close(): number {

@@ -20,7 +20,7 @@ export const databaseErrors = {
   "database-tls": entry<AtDatabase>(
     "usage",
     (e) =>
-      `${e.database}: cannot be reached by TLS as is asked: ${e.reason}; sslmode says whether it shall be, sslrootcert which authority is believed`,
+      `${e.database}: cannot be reached by TLS as the address asks: ${e.reason}; set sslmode in it (disable, require, verify-full), and sslrootcert to the certificate of the authority that signed the server's`,
   ),
   "database-changed": entry<{ readonly database: string; readonly table: string }>(
     "unavailable",

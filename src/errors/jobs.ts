@@ -35,7 +35,8 @@ export const jobErrors = {
   ),
   "step-skipped": entry<{ step: string; need: string }>(
     "conflict",
-    (e) => `step ${e.step}: not begun, since "${e.need}", which it needs, was not done`,
+    (e) =>
+      `step ${e.step}: not begun, since "${e.need}", which it needs, was not done; it is begun once that step succeeds`,
   ),
   "queue-address": entry<{ address: string; reason: string }>(
     "usage",
@@ -49,7 +50,7 @@ export const jobErrors = {
   "queue-untrusted": entry<{ queue: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.queue}: it is not sure that this is the queue: ${e.reason}; where an authority of your own made its certificate, name that authority's in NODE_EXTRA_CA_CERTS`,
+      `${e.queue}: the certificate of the queue cannot be verified: ${e.reason}; where an authority of your own signed it, set NODE_EXTRA_CA_CERTS to the file of that authority's certificate`,
   ),
   "queue-forbidden": entry<{ queue: string; reason: string }>(
     "authentication",
@@ -75,6 +76,6 @@ export const jobErrors = {
   "append-cut": entry<{ map: string }>(
     "unknown-outcome",
     (e) =>
-      `map ${e.map}: a worker ended while it appended, and nobody knows what has arrived: see what the map holds before the job is run again, which appends all of it`,
+      `map ${e.map}: a worker ended while it appended, and it is unknown which features have arrived: compare the map with the source before you run the job again, which appends all of it`,
   ),
 } as const satisfies Record<string, Entry<never>>;

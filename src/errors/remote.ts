@@ -42,7 +42,7 @@ export const remoteErrors = {
   "remote-untrusted": entry<AtService & { reason: string }>(
     "authentication",
     (e) =>
-      `${e.service}: it is not sure that this is the service: ${e.reason}; where an authority of your own made its certificate, name that authority's in NODE_EXTRA_CA_CERTS`,
+      `${e.service}: the certificate of the service cannot be verified: ${e.reason}; where an authority of your own signed it, set NODE_EXTRA_CA_CERTS to the file of that authority's certificate`,
   ),
   "remote-address": entry<{ address: string; reason: string }>(
     "usage",
@@ -60,7 +60,7 @@ export const remoteErrors = {
   ),
   "remote-maps-unlisted": entry<AtService>(
     "unsupported",
-    (e) => `${e.service}: this service does not list its maps; its pages, or who runs it, tell the ids of maps`,
+    (e) => `${e.service}: this service does not list its maps; find the ids of maps on its pages, or ask its operator`,
   ),
   "remote-profile": entry<{ file: string; reason: string }>("input", (e) => `${e.file}: ${e.reason}`),
   "remote-odd": entry<AtService & { reason: string }>(

@@ -24,7 +24,7 @@ export const syncApplyErrors = {
   "write-refused": entry<OnMap & { status: number; reason: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service takes none of the features (it answers ${e.status}): ${e.reason}; see to that, then run it again`,
+      `map ${e.map} of ${e.service}: the service takes none of the features (it answers ${e.status}): ${e.reason}; correct that, then run it again`,
   ),
   "update-not-offered": entry<OnMap & { status: number }>(
     "conflict",
@@ -49,12 +49,12 @@ export const syncApplyErrors = {
   "batches-not-taken": entry<OnMap & { tries: number }>(
     "unavailable",
     (e) =>
-      `map ${e.map} of ${e.service}: requests break off again and again (${e.tries} times), and the map shows that nothing came of them; try again later, and it goes on from there`,
+      `map ${e.map} of ${e.service}: requests broke off ${e.tries} times in a row, and the map shows that none of them was carried out; run it again later, and it goes on from there`,
   ),
   "outcome-unknown": entry<OnMap & { features: number; rejects: string }>(
     "unknown-outcome",
     (e) =>
-      `map ${e.map} of ${e.service}: nobody knows whether it has ${e.features === 1 ? "1 feature" : `${e.features} features`}, as the service gave no answer and nothing identifies them; they are in ${e.rejects}: look which of them the map lacks, and push those`,
+      `map ${e.map} of ${e.service}: it is unknown whether it has ${e.features === 1 ? "1 feature" : `${e.features} features`}, as the service gave no answer and nothing identifies them; they are in ${e.rejects}: look which of them the map lacks, and push those`,
   ),
   "backup-failed": entry<{ backup: string; reason: string }>(
     "output",

@@ -22,7 +22,7 @@ export const syncPlanErrors = {
   "plan-stale": entry<{ plan: string; changes: readonly string[] }>(
     "conflict",
     (e) =>
-      `${e.plan}: the plan fits no more, and nothing was sent; make a new one with geoferry plan:${listed(e.changes)}`,
+      `${e.plan}: the plan no longer fits, and nothing was sent; make a new one with geoferry plan:${listed(e.changes)}`,
   ),
   "guard-sync": entry<OnMap & { tripped: Reasons }>(
     "guard",

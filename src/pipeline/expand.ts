@@ -131,6 +131,9 @@ export async function expandInputs(
       inputs.push(...found);
     } else inputs.push({ address: text, relative: basename(text) });
   }
-  if (inputs.length === 0) throw fault("input-missing", { source: given.join(", ") });
+  if (inputs.length === 0) {
+    const known = [...new Set(registry.all().flatMap(({ reader, extensions }) => (reader ? extensions : [])))];
+    throw fault("input-missing", { source: given.join(", "), known });
+  }
   return inputs;
 }

@@ -40,7 +40,7 @@ export function differencesOf(rows, known) {
   for (const { id, verdict, why = "", worst } of rows) {
     if (!["partly", "close", "off", "refused"].includes(verdict)) continue;
     // What differs from system to system does not make another reason.
-    const told = why.replace(/^no way from \S+ to \S+ that is sure to be right: /, "").replace(id, "it");
+    const told = why.replace(/^no transformation from \S+ to \S+ that is accurate enough: /, "").replace(id, "it");
     const reason = known[id] ?? (told || `${worst.toPrecision(2)} m apart`);
     const line = `${verdict}|${reason.replaceAll("|", "/")}`;
     byReason.set(line, [...(byReason.get(line) ?? []), id.slice(id.indexOf(":") + 1)]);

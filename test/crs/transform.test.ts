@@ -439,7 +439,7 @@ describe("refusals", () => {
 
   for (const code of ["EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
     it(`${code} is on NAD27, which needs grids for 5 m`, async () => {
-      expect(await refused(code)).toMatch(/^crs-no-operation: no way from EPSG:\d+ to EPSG:4326/);
+      expect(await refused(code)).toMatch(/^crs-no-operation: no transformation from EPSG:\d+ to EPSG:4326/);
     });
   }
 

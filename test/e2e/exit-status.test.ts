@@ -185,7 +185,7 @@ describe("exit statuses", () => {
   test("6: records that cannot be written", () => {
     const failed = sh('"$0" "$1" formats >/dev/full');
     expect(failed.status).toBe(6);
-    expect(failed.stderr).toContain("stdout: what is told there cannot be written: the disk is full");
+    expect(failed.stderr).toContain("stdout: the records cannot be written there: the disk is full");
   });
 
   test("8: a server that cannot be reached", () => {

@@ -315,7 +315,7 @@ describe("a plan is stale", () => {
       expect.objectContaining({
         code: "plan-stale",
         kind: "conflict",
-        message: `p: the plan fits no more, and nothing was sent; make a new one with geoferry plan: ${expected}`,
+        message: `p: the plan no longer fits, and nothing was sent; make a new one with geoferry plan: ${expected}`,
       }),
     );
   });

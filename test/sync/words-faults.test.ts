@@ -108,7 +108,7 @@ describe("a service", () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.answeredBefore(400) : null));
     const said = await listener.push(places(200), map, "--remote-field", "ref");
-    told(said, 10, /the service takes none of the features \(it answers 400\)/, /see to that, then run it again/);
+    told(said, 10, /the service takes none of the features \(it answers 400\)/, /correct that, then run it again/);
     expect(proxy.count("POST")).toBeLessThan(60);
   });
 
@@ -139,7 +139,7 @@ describe("a service", () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.cutBeforeRequest : null));
     const said = await listener.push(places(3), map, "--remote-field", "ref", "--retries", "1");
-    told(said, 8, /requests break off again and again \(2 times\)/, /nothing came of them; try again later/);
+    told(said, 8, /requests broke off 2 times in a row/, /none of them was carried out; run it again later/);
     expect(await world.features(map)).toEqual([]);
     proxy.calm();
     expect(await listener.push(places(3), map, "--remote-field", "ref")).toMatchObject({ status: 0 });

@@ -260,7 +260,7 @@ describe("a plan", () => {
     const plan = await planned(map, world.source(places(14)));
     await world.fill(map, [place("other")]);
     const said = await run(["apply", plan]);
-    stopped(said, 10, /the plan fits no more/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
+    stopped(said, 10, /the plan no longer fits/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
   });
 
   test("is stale when the source changed", async () => {
@@ -268,7 +268,7 @@ describe("a plan", () => {
     const source = world.source(places(14), "changing.geojsonl");
     const plan = await planned(map, source);
     world.source(places(15), "changing.geojsonl");
-    stopped(await run(["apply", plan]), 10, /the plan fits no more/, /changing\.geojsonl/, /geoferry plan/);
+    stopped(await run(["apply", plan]), 10, /the plan no longer fits/, /changing\.geojsonl/, /geoferry plan/);
   });
 
   test("is cut short", async () => {
@@ -524,7 +524,7 @@ test("in append, what nobody knows is told and never sent again", async () => {
   const args = ["push", world.source(places(3)), "--map", map, "--mode", "append", "--settle", "20"];
   const said = await run(args, { url: bare.url });
   expect(said).toMatchObject({ status: 12 });
-  expect(said.stderr).toMatch(/nobody knows whether it has 3 features/);
+  expect(said.stderr).toMatch(/it is unknown whether it has 3 features/);
   // One with features, and two without any: they show that the service replays nothing.
   expect(bare.count("POST")).toBe(3);
   expect(await world.features(map)).toHaveLength(3);

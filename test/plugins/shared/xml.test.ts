@@ -175,7 +175,7 @@ describe("a flaw that leaves the meaning clear", () => {
 
 describe("damage is told with its line and byte", () => {
   test.each([
-    ["<a>\n<b></c>\n</a>", "input-corrupt", 2, 7, "</c> where </b> has to be"],
+    ["<a>\n<b></c>\n</a>", "input-corrupt", 2, 7, "</c> where </b> is expected"],
     ["<a>\n<b lat=5/></a>", "input-corrupt", 2, 11, "an attribute's value has to be in quotes"],
     ["<a>1 < 2</a>", "input-corrupt", 1, 5, '"<" that begins no tag; as text it has to be &lt;'],
     ["<a/>\n<b/>", "input-corrupt", 2, 5, "a second root element"],
