@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { openService, usualTraffic } from "../../src/remote/service.js";
+import { type DedupeRequest, deduplicate } from "../../src/sync/dedupe.js";
+import { SyncRun } from "../../src/sync/sync-run.js";
 import { answeredBefore, meanwhile } from "../support/chaos-faults.js";
 import { ChaosProxy, Cut, type Fault, type Request } from "../support/chaos-proxy.js";
+import { testHost } from "../support/host.js";
 import { OddService } from "../support/odd-service.js";
 import { drive, unguarded } from "../support/sync-drive.js";
 import { type Place, place } from "../support/sync-world.js";
@@ -30,11 +34,19 @@ afterAll(async () => {
 const places = (count: number, more: Place["properties"] = {}): Place[] =>
   Array.from({ length: count }, (_, n) => place(`k${n}`, more));
 
-function push(source: readonly Place[], request: Parameters<typeof drive>[0]["request"] = {}) {
-  const path = join(mkdtempSync(join(folder, "machine-")), "source.geojsonl");
+/** Of the last push: what it remembers is in it. */
+let folderOfLast: string;
+
+function push(
+  source: readonly Place[],
+  request: Parameters<typeof drive>[0]["request"] = {},
+  machine = mkdtempSync(join(folder, "machine-")),
+) {
+  folderOfLast = machine;
+  const path = join(machine, "source.geojsonl");
   writeFileSync(path, source.map((one) => `${JSON.stringify(one)}\n`).join(""));
   const asked = { guards: unguarded, ...request };
-  return drive({ url: proxy.url, as: odd, folder: join(path, ".."), map, source: path, request: asked });
+  return drive({ url: proxy.url, as: odd, folder: machine, map, source: path, request: asked });
 }
 
 /** Ids by key, the lowest first. */
@@ -52,6 +64,28 @@ const asSent = ({ headers, body }: Request) => ({
 
 const lowest = (of: ReturnType<typeof ids>) => new Map([...of].map(([key, [first]]) => [key, [first!]]));
 
+async function dedupe() {
+  const host = testHost();
+  const tools = {
+    host,
+    traffic: usualTraffic,
+    stateRoot: folder,
+    backup: join(folder, "dedupe.geojson"),
+    onNotice() {},
+  };
+  const service = openService(
+    { url: proxy.url, clientId: odd.clientId, clientSecret: odd.clientSecret },
+    usualTraffic,
+    host.signal,
+  );
+  await using run = await SyncRun.open({ ...tools, service }, map);
+  const request: DedupeRequest = {
+    ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: true, scope: null },
+    ...{ precision: 7, trustPages: false, settle: 20, guards: unguarded },
+  };
+  return await deduplicate(request, run, { onPlan() {}, confirm: async () => true });
+}
+
 it("leaves one of each that another writer creates at the same time: the one with the lowest id", async () => {
   let both = ids();
   const other = async () => {
@@ -66,6 +100,11 @@ it("leaves one of each that another writer creates at the same time: the one wit
   expect(report).toMatchObject({ twins: 40, failed: 0, deleted: 0 });
   expect(report!.created).toBeGreaterThan(10);
   expect(report!.created).toBeLessThan(50);
+
+  // What is remembered of it says that both sides are equal, whoever created what stays.
+  const writes = proxy.writes;
+  expect(await push(places(50), {}, folderOfLast)).toEqual({ end: "done", report: null });
+  expect(proxy.writes).toBe(writes);
 });
 
 it("leaves what another writer made of a key otherwise, says so, and deletes nothing", async () => {
@@ -80,6 +119,11 @@ it("leaves what another writer made of a key otherwise, says so, and deletes not
     ...{ gone: 1, undefined: 1 },
     ...{ k0: 1, k1: 2, k2: 1, k3: 1 },
   });
+
+  const first = ids().get("k1")![0];
+  const found = await dedupe();
+  expect([found.found.left, found.applied?.deleted]).toEqual([0, 1]);
+  expect(ids().get("k1")).toEqual([first]);
 });
 
 it("says so, too, where the service deletes none of the same ones", async () => {
