@@ -1,5 +1,5 @@
 /** What stops the application of a plan: part of the registry in src/errors.ts. */
-import { grouped } from "../counted.js";
+import { counted } from "../counted.js";
 import { dedupeCommand, type Repeated } from "./dedupe-command.js";
 import { type Entry, entry } from "./entry.js";
 
@@ -19,7 +19,7 @@ export const syncApplyErrors = {
   "keys-doubled": entry<OnMap & Repeated & { keys: number; examples: readonly string[] }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: another writer created features with ${e.keys === 1 ? "the same" : `${grouped(e.keys)} of the same`} "${e.field}" at the same time, and of those that differ none is deleted unasked: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
+      `map ${e.map} of ${e.service}: ${counted(e.keys, "value")} of "${e.field}" that this run created ${e.keys === 1 ? "is" : "are"} on features of another writer, too, which differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
   ),
   "write-refused": entry<OnMap & { status: number; reason: string }>(
     "conflict",
