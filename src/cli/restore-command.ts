@@ -2,22 +2,18 @@
 import { resolve } from "node:path";
 import { shellWord } from "../errors/shell-word.js";
 import type { BackupReport } from "../jobs/run-report.js";
+import { sessionFlags } from "./session-flags.js";
 import type { SessionArguments } from "./sync-session.js";
 
 /**
  * The guard of deletes lets as many pass as the run created. The path of the backup is absolute, so that the command
  * works from any folder.
  */
-export function restoreCommand(
-  { path, created }: BackupReport,
-  { profile, insecureHttp, state }: SessionArguments,
-): string {
+export function restoreCommand({ path, created }: BackupReport, args: SessionArguments): string {
   const words = [
     ...["restore", resolve(path)],
     ...(created > 0 ? ["--max-delete", String(created)] : []),
-    ...(profile === undefined ? [] : ["--profile", profile]),
-    ...(insecureHttp ? ["--insecure-http"] : []),
-    ...(state === undefined ? [] : ["--state", state]),
+    ...sessionFlags(args),
   ];
   return `geoferry ${words.map(shellWord).join(" ")}`;
 }

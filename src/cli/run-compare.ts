@@ -7,6 +7,7 @@ import { rehearse } from "../sync/sync.js";
 import type { CommonArguments } from "./command.js";
 import { exitStatus } from "./exit.js";
 import { tell } from "./say.js";
+import { advising } from "./session-flags.js";
 import { renderPrepared } from "./sync-report.js";
 import { openReadingSession, type SessionArguments } from "./sync-session.js";
 
@@ -23,11 +24,20 @@ function refuseExisting(path: string | undefined, overwrite: boolean): void {
 }
 
 /** @param tellPlan what a person or a program is told of the differences @returns the exit status */
-export async function runComparison(
+export const runComparison = (
   asked: SyncRequest,
   mode: PlanMode,
   args: CompareArguments,
-  tellPlan: (plan: OpenPlan, args: CommonArguments) => void | Promise<void>,
+  tellPlan: TellPlan,
+): Promise<number> => advising(args, () => compareInSession(asked, mode, args, tellPlan));
+
+type TellPlan = (plan: OpenPlan, args: CommonArguments) => void | Promise<void>;
+
+async function compareInSession(
+  asked: SyncRequest,
+  mode: PlanMode,
+  args: CompareArguments,
+  tellPlan: TellPlan,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
   for (const file of [path, args.html]) refuseExisting(file, overwrite);

@@ -13,6 +13,7 @@ import { renderRehearsal } from "./plan-table.js";
 import { renderError } from "./render.js";
 import { runComparison } from "./run-compare.js";
 import { tell } from "./say.js";
+import { advising, withSessionFlags } from "./session-flags.js";
 import { renderApplied, renderCounts, renderOvertaken, renderPrepared, renderUnchanged } from "./sync-report.js";
 import { confirmed, openSession, type SessionArguments } from "./sync-session.js";
 
@@ -22,7 +23,10 @@ export interface RunArguments extends SessionArguments, CommonArguments {
 }
 
 /** @returns the exit status @throws what stops it before the first write */
-export async function runSync(asked: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
+export const runSync = (asked: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> =>
+  advising(args, () => runInSession(asked, mode, args));
+
+async function runInSession(asked: SyncRequest, mode: PlanMode, args: RunArguments): Promise<number> {
   if (args.dryRun) return runComparison(asked, mode, args, tellRehearsal);
   await using session = await openSession(args, { given: asked.map });
   const { run, display } = session;
@@ -72,6 +76,6 @@ export function tellApplied(report: ApplyReport, map: string, run: SyncRun, args
   const { failed, ending } = report;
   renderApplied({ map }, report, run.tools.service.sent, args);
   if (!ending) return failed > 0 ? exitStatus.rejected : 0;
-  renderError(ending, args, { map });
+  renderError(withSessionFlags(ending, args), args, { map });
   return exitStatus[ending.kind];
 }

@@ -27,6 +27,10 @@ const places: readonly Place[] = [
   { ...place("d"), properties: { title: "has no key" } },
 ];
 
+/** Words of a command as a shell reads them, quotes included. */
+const wordsOf = (command: string) =>
+  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+
 await onEveryWorld((kind) => {
   let world: SyncWorld;
   beforeAll(async () => {
@@ -89,17 +93,20 @@ await onEveryWorld((kind) => {
   });
 
   it("is the way out that a push names where keys are doubled", async () => {
-    const own = Array.from({ length: 12 }, (_, n) => place(`it's ${n}`, {}));
-    const { map } = await mapOf([...own, ...own]);
-    const source = world.source(own);
-    const pushed = await world.geoferry(["push", source, "--map", map, "--remote-field", "ref"]);
+    const twelve = Array.from({ length: 12 }, (_, n) => place(`it's ${n}`, {}));
+    const { map } = await mapOf([...twelve, ...twelve]);
+    const source = world.source(twelve);
+    // Where the service is, only a flag says.
+    const nowhere = { url: "http://127.0.0.1:9" };
+    const own = ["--url", world.url, "--state", join(world.folder, "own state")];
+    const pushed = await world.geoferry(["push", source, "--map", map, "--remote-field", "ref", ...own], nowhere);
     expect(pushed.status).toBe(10);
-    const advice = /geoferry (dedupe --map \S+ --remote-field ref)/.exec(pushed.stderr)?.[1];
-    const stopped = await world.geoferry(advice!.split(" "));
+    const advice = /geoferry (dedupe --map \S+ --remote-field ref .*) shows/.exec(pushed.stderr)?.[1];
+    const stopped = await world.geoferry(wordsOf(advice!), nowhere);
     // A half is more than the tenth that is deleted unasked: the message says what allows it.
     expect(stopped.status).toBe(7);
     const allowed = /--max-delete \d+/.exec(stopped.stderr)?.[0];
-    expect((await world.geoferry([...advice!.split(" "), ...allowed!.split(" ")])).status).toBe(0);
+    expect((await world.geoferry([...wordsOf(advice!), ...allowed!.split(" ")], nowhere)).status).toBe(0);
     expect(await world.features(map)).toHaveLength(12);
     const again = await world.geoferry(["push", source, "--map", map, "--remote-field", "ref"]);
     expect([again.status, again.stderr]).toEqual([0, expect.stringContaining("create 0, update 0, delete 0")]);
