@@ -166,7 +166,7 @@ export function withLetterO(
 ): GeometryPlan {
   if (geometry.kind === "none" || geometry.kind === "text") return geometry;
   const columns = geometry.kind === "xy" ? [geometry.x, geometry.y] : [geometry.column];
-  const texts = columns.flatMap((column) => samples[column] ?? []);
+  const texts = columns.flatMap((column) => samples.of(column));
   return { ...geometry, letterO: option === "auto" ? meaningOfO(texts, names) : option };
 }
 
@@ -237,7 +237,7 @@ export async function chooseGeometry(
   }
   // A geometry column without a value in sight is one by its name.
   const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(plainName(choice.names[c]!)));
-  if (empty !== undefined && choice.samples[empty]!.every(isMissing)) return chosen({ kind: "text", column: empty });
+  if (empty !== undefined && choice.samples.of(empty).every(isMissing)) return chosen({ kind: "text", column: empty });
   const candidates = await candidatesOf(choice, judge, context);
   const unreadable = candidates.length === 0 ? await unreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
@@ -269,9 +269,11 @@ async function candidatesOf(choice: Choice, judge: Judge, context: ReadContext):
     if (of.rows > 0 && (of.isLarge || of.isFine || of.inside >= 0.9)) found.push([pair.x, pair.y]);
   }
   const plain: NumberForm = { decimal: choice.decimal, group: null };
-  const numeric = choice.samples.flatMap((texts, column) =>
-    texts.length > 0 && texts.every((text) => !Number.isNaN(numberOf(text, plain))) ? [column] : [],
-  );
+  const numeric: number[] = [];
+  for (let column = 0; column < choice.names.length; column++) {
+    const texts = choice.samples.of(column);
+    if (texts.length > 0 && texts.every((text) => !Number.isNaN(numberOf(text, plain)))) numeric.push(column);
+  }
   found.push(...(await likelyByValues(numeric, (x, y) => judge.valuesOf(x, y, plain), choice.crs, context)));
   const names = found.map(([x, y]) => [choice.names[x]!, choice.names[y]!] as const);
   return names

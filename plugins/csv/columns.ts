@@ -7,12 +7,14 @@ import {
   type NumberBuilder,
 } from "../../src/model/column.js";
 import type { FieldType } from "../../src/model/field.js";
+import type { Slab } from "../../src/model/slab.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { parseNumber } from "../shared/numbers.js";
 import { putDecimal } from "../shared/plain-decimal.js";
 import { isNonFinite } from "./classify.js";
 import { type NumberForm, numberOf } from "./number-form.js";
 import { canonicalOf, otherTemporal } from "./other-temporal.js";
+import type { ColumnPlan } from "./plan.js";
 import { type CellText, Mark } from "./scanner.js";
 import { comma, point } from "./signs.js";
 import { canonicalTemporal, Temporal, temporalAt } from "./temporal.js";
@@ -83,25 +85,33 @@ const longestTemporal = 64;
 /** What `put` puts a number into. */
 const put = new Float64Array(1);
 
+/** What the columns of a file share. */
+export interface Surroundings {
+  readonly text: CellText;
+  readonly context: ReadContext;
+  /** Rows for which columns have room at first. */
+  readonly rows: number;
+  /** Where the columns of the batch under way get their memory from, where there are very many. */
+  slab: Slab | null;
+}
+
 /** Fills one column from cells. */
 export class CellColumn {
   /** Made with the first row of a batch. */
   private started: ColumnBuilder | null = null;
 
+  private readonly type: FieldType;
+
   constructor(
-    readonly name: string,
-    readonly type: FieldType,
+    private readonly plan: ColumnPlan,
     private readonly numbers: CellNumbers,
-    private readonly text: CellText,
-    private readonly context: ReadContext,
-    /** Of dates whose order the digits leave open. */
-    private readonly monthFirst: boolean,
-    /** Rows for which there is room at first. */
-    private readonly roomRows: number,
-  ) {}
+    private readonly around: Surroundings,
+  ) {
+    this.type = plan.type;
+  }
 
   private get builder(): ColumnBuilder {
-    this.started ??= columnBuilder(this.type, this.roomRows);
+    this.started ??= columnBuilder(this.type, this.around.rows, this.around.slab);
     return this.started;
   }
 
@@ -111,8 +121,9 @@ export class CellColumn {
 
   push(bytes: Uint8Array, from: number, to: number, mark: number): void {
     if (mark > Mark.quoted) {
-      this.text.unquote(bytes, from, to, mark);
-      this.put(this.text.bytes, 0, this.text.length, mark);
+      const { text } = this.around;
+      text.unquote(bytes, from, to, mark);
+      this.put(text.bytes, 0, text.length, mark);
     } else this.put(bytes, from, to, mark);
   }
 
@@ -198,7 +209,8 @@ export class CellColumn {
 
   private putOtherTemporal(bytes: Uint8Array, from: number, to: number): void {
     const other = to - from > longestTemporal ? null : otherTemporal(asciiText(bytes, from, to));
-    const text = other && other.hasTime === (this.type === "datetime") ? canonicalOf(other, this.monthFirst) : null;
+    const text =
+      other && other.hasTime === (this.type === "datetime") ? canonicalOf(other, this.plan.monthFirst) : null;
     if (text === null || this.type === "time") this.unreadable(bytes, from, to);
     else (this.builder as BytesBuilder).push(text);
   }
@@ -207,7 +219,8 @@ export class CellColumn {
   private unreadable(bytes: Uint8Array, from: number, to: number): void {
     this.builder.pushNull();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
-    if (text.trim() !== "") this.context.lose("value-unreadable", this.name, `"${text}" is no ${this.type}`);
+    if (text.trim() !== "")
+      this.around.context.lose("value-unreadable", this.plan.name, `"${text}" is no ${this.type}`);
   }
 
   finish(): Column {

@@ -204,9 +204,29 @@ function parse(text: string): CoordinateName | null {
   };
 }
 
+/** The one or first two characters of all words that a name can begin with. */
+const beginnings = new Set(
+  [...axisWords.keys(), ...qualifiers, ...unitWords, ...affixes].map((word) => word.slice(0, 2)),
+);
+
+const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+
+/**
+ * Whether a name may be one of a coordinate, by the word that it begins with: most are not, and to take all names of a
+ * very wide table apart takes a while.
+ */
+function mayBegin(name: string): boolean {
+  const first = name.charCodeAt(0);
+  // Digits, signs and letters of other alphabets are left to those who look more closely.
+  if (!isLetter(first)) return true;
+  const second = name.charCodeAt(1);
+  if (second > 127 || beginnings.has(name[0]!.toLowerCase())) return true;
+  return isLetter(second) ? beginnings.has(name.slice(0, 2).toLowerCase()) : false;
+}
+
 /** What a column's name says about an axis; null where it says nothing. */
 export function coordinateName(name: string): CoordinateName | null {
-  if (name.length > 60) return null;
+  if (name.length > 60 || !mayBegin(name)) return null;
   // What stands in brackets is a unit or a remark, unless there is nothing else.
   const outside = name.replace(/[[({<][^\])}>]*[\])}>]/g, " ");
   return (outside !== name && parse(name)) || parse(outside);

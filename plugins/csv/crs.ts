@@ -3,8 +3,9 @@ import { GeometryBuilder } from "../../src/model/geometry-builder.js";
 import type { Crs } from "../../src/model/layer.js";
 import type { ReadContext, Source } from "../../src/plugin/format.js";
 import type { Notices } from "./first-record.js";
-import type { GeometryPlan, Samples } from "./geometry-columns.js";
+import type { GeometryPlan } from "./geometry-columns.js";
 import { GeometryCells } from "./geometry-text.js";
+import type { Samples } from "./samples.js";
 
 /** The text of the file beside it with this extension, null where there is none. */
 export async function textOfSibling(source: Source, extension: string, context: ReadContext): Promise<string | null> {
@@ -44,7 +45,7 @@ export async function crsOfPrj(source: Source, context: ReadContext): Promise<Pr
 export function sridOf(geometry: GeometryPlan, samples: Samples): number | null {
   if (geometry.kind !== "text") return null;
   const cells = new GeometryCells();
-  for (const text of samples[geometry.column]!) {
+  for (const text of samples.of(geometry.column)) {
     const bytes = Buffer.from(text);
     try {
       cells.read(bytes, 0, bytes.length, new GeometryBuilder());
@@ -77,6 +78,6 @@ export async function crsOf(
   notices.push(...ofPrj.notices);
   if (crs || geometry.kind !== "text") return crs;
   // RFC 7946, 4: GeoJSON is WGS84.
-  const isGeoJson = samples[geometry.column]!.some((text) => text.startsWith("{"));
+  const isGeoJson = samples.of(geometry.column).some((text) => text.startsWith("{"));
   return isGeoJson ? context.crs.wgs84 : null;
 }

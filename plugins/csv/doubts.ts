@@ -1,6 +1,7 @@
 /** What is told of columns whose cells may mean something else than they were taken for. */
 import type { ColumnForm } from "./column-form.js";
 import type { Notices } from "./first-record.js";
+import type { Samples } from "./samples.js";
 
 /** Columns that a notice names. */
 export const mostNames = 5;
@@ -30,7 +31,8 @@ export function doubtNotices(
   isDecimalSure: boolean,
 ): Notices {
   const found = new Map<NonNullable<ColumnForm["doubt"]>, string[]>();
-  for (const [c, { doubt }] of forms.entries()) {
+  for (let c = 0; c < forms.length; c++) {
+    const { doubt } = forms[c]!;
     if (doubt === null || !isKept(c) || (doubt === "number-three" && isDecimalSure)) continue;
     const columns = found.get(doubt);
     if (columns) columns.push(names[c]!);
@@ -54,13 +56,13 @@ const isDayAndMonth = (text: string): boolean => {
 export function shortYearNotices(
   names: readonly string[],
   forms: readonly ColumnForm[],
-  samples: readonly (readonly string[])[],
+  samples: Samples,
   isKept: (column: number) => boolean,
 ): Notices {
   const found = names.filter((_, c) => {
-    const cells = samples[c]!;
-    const isText = forms[c]!.type === "text" && isKept(c);
-    return isText && cells.length > 0 && cells.every((cell) => shortYear.test(cell) && isDayAndMonth(cell));
+    if (forms[c]!.type !== "text" || !isKept(c)) return false;
+    const cells = samples.of(c);
+    return cells.length > 0 && cells.every((cell) => shortYear.test(cell) && isDayAndMonth(cell));
   });
   const sentence = "the years of the dates have two digits, which leave the century open, so they stay text";
   return found.length === 0 ? [] : [["date-ambiguous", undefined, `${someNames(found)}: ${sentence}`]];

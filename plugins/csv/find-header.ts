@@ -1,12 +1,13 @@
 /** Finds the row that names the columns below titles, comments and headings of groups, and the row of units below it. */
 import { parseAngle } from "./angles.js";
+import { cellText } from "./cell-text.js";
 import { Sort } from "./classify.js";
 import { formOfCell } from "./column-form.js";
 import { pairsByName } from "./coordinate-columns.js";
 import { Strength } from "./coordinate-names.js";
 import { delimiters, type Guess } from "./dialect.js";
 import { someNames } from "./doubts.js";
-import { cellText, type Notices } from "./first-record.js";
+import type { Notices } from "./first-record.js";
 import { missingWords } from "./geometry-text.js";
 import type { Head } from "./head.js";
 import { Scanner } from "./scanner.js";

@@ -1,12 +1,9 @@
+import { cellText } from "./cell-text.js";
 import { someNames, someOf } from "./doubts.js";
-import type { Samples } from "./geometry-columns.js";
 import type { Head } from "./head.js";
 import { guessHeader } from "./header.js";
 import type { ReaderOptions } from "./options.js";
-import { CellText, Mark, type Scanner } from "./scanner.js";
-import { eachRecord } from "./stretches.js";
-
-const samplesWanted = 100;
+import { Mark, type Scanner } from "./scanner.js";
 
 export interface FirstRecord {
   /** What they say; spaces around them are part of it in quotes only. */
@@ -14,14 +11,6 @@ export interface FirstRecord {
   readonly isHeader: boolean;
   /** Whether that is a guess which may be wrong. */
   readonly isUncertain: boolean;
-}
-
-const unquoter = new CellText();
-export function cellText(bytes: Buffer, scanner: Scanner, c: number): string {
-  const [from, to, mark] = [scanner.starts[c]!, scanner.ends[c]!, scanner.marks[c]!];
-  if (mark <= Mark.quoted) return bytes.toString("utf8", from, to);
-  unquoter.unquote(bytes, from, to, mark);
-  return Buffer.from(unquoter.bytes.subarray(0, unquoter.length)).toString("utf8");
 }
 
 export function firstRecord(head: Head, scanner: Scanner, decimal: number, options: ReaderOptions): FirstRecord | null {
@@ -114,22 +103,4 @@ export function cellsOf(head: Head, scanner: Scanner, isHeader: boolean): (colum
     }
     return cells;
   };
-}
-
-export function samplesOf(head: Head, scanner: Scanner, columns: number, isHeader: boolean): Samples {
-  const samples: string[][] = Array.from({ length: columns }, () => []);
-  let skip = isHeader;
-  const visit = () => {
-    if (skip) {
-      skip = false;
-      return;
-    }
-    for (let c = 0; c < Math.min(columns, scanner.cells); c++) {
-      if (samples[c]!.length >= samplesWanted || scanner.starts[c] === scanner.ends[c]) continue;
-      const text = cellText(head.bytes, scanner, c).trim();
-      if (text !== "") samples[c]!.push(text);
-    }
-  };
-  eachRecord(head.bytes, head.whole ? "file" : "more", scanner, visit, () => {});
-  return samples;
 }

@@ -5,6 +5,7 @@ import { coordinateName, lastWritten, Strength } from "./coordinate-names.js";
 import { looksLikeGeometry, missingWords } from "./geometry-text.js";
 import type { NumberForm } from "./number-form.js";
 import type { ReaderOptions } from "./options.js";
+import type { Samples } from "./samples.js";
 
 /** Where a row's geometry comes from; numbers are columns. */
 export type GeometryPlan =
@@ -90,9 +91,6 @@ export function parsePair(text: string, latitudeIsFirst: boolean, letterO: Lette
   return Math.abs(y) <= 90 && Math.abs(x) <= 360 ? [x, y] : null;
 }
 
-/** Some values of each column, blanks left out. */
-export type Samples = readonly (readonly string[])[];
-
 export const isMissing = (text: string) => missingWords.has(text.trim().toLowerCase());
 
 export interface Choice {
@@ -143,7 +141,7 @@ export function columnPlan(
   { names, samples }: Choice,
   column: number,
 ): OfKind<"text"> | Omit<OfKind<"pair">, "letterO"> | null {
-  const values = samples[column]!.filter((text) => !isMissing(text));
+  const values = samples.of(column).filter((text) => !isMissing(text));
   const geometries = values.filter(looksLikeGeometry).length;
   if (geometries > 0 && 2 * geometries >= values.length) return { kind: "text", column };
   const latitudeIsFirst = !longitudeFirst.test(plainName(names[column]!));

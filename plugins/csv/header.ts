@@ -13,6 +13,9 @@ const geometryStart = /^\s*(SRID=\d+;\s*)?(MULTI)?(POINT|LINESTRING|POLYGON)\s*(
 /** Sorts that are no names: decimals, ISO 8601 dates, and what has groups of thousands and decimals. */
 const neverNames = Sort.double | Sort.date | Sort.time | Sort.datetime | Form.three | Form.otherDecimal;
 
+/** Whether a text may be a geometry or a number by its first byte: a blank, a sign, a digit, or the letter of a word. */
+const mayBeData = (byte: number): boolean => byte <= 57 || "LMPSlmps".includes(String.fromCharCode(byte));
+
 /**
  * Looks at the record just scanned. It is data where all of its cells that say something are numbers, dates or
  * true/false, digits with a leading zero among them, or one is such as no name is: a number with decimals or a sign, a
@@ -28,6 +31,10 @@ export function guessHeader(bytes: Uint8Array, scanner: Scanner, decimal: number
     const sort = formOfCell(bytes, from, to, decimal);
     if (sort === Sort.blank) continue;
     if (sort === Sort.text) {
+      if (!mayBeData(bytes[from]!)) {
+        words++;
+        continue;
+      }
       const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 60)).toString("latin1");
       if (geometryStart.test(text)) return { isHeader: false, isUncertain: false };
       if (scanner.marks[c] === Mark.plain && /^\s*[+-]?\d+\s*$/.test(text)) typed++;

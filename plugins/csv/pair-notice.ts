@@ -7,8 +7,8 @@ import {
   isPairName,
   parsePair,
   plainName,
-  type Samples,
 } from "./geometry-columns.js";
+import type { Samples } from "./samples.js";
 
 /** Names that say themselves which number comes first. */
 const saysOrder = /^(lat|lon|lng|xy)/;
@@ -30,13 +30,13 @@ export function pairNotice(
   }
   if (plan.kind !== "none" || isAsked) return null;
   const column = names.findIndex(
-    (name, c) => isPairName(name) && samples[c]!.length > 0 && samples[c]!.every((text) => isPair(text)),
+    (name, c) => isPairName(name) && samples.of(c).length > 0 && samples.of(c).every((text) => isPair(text)),
   );
   if (column < 0) return null;
   const name = names[column]!;
   const latitudeIsFirst = !/^(lon|lng|xy)/.test(plainName(name));
   const order = latitudeIsFirst ? "latitude, longitude" : "longitude, latitude";
-  const isSwapped = samples[column]!.every((text) => parsePair(text, !latitudeIsFirst, "east"));
+  const isSwapped = samples.of(column).every((text) => parsePair(text, !latitudeIsFirst, "east"));
   const remedy = isSwapped
     ? `; the other way they would fit: name the column ${latitudeIsFirst ? "lon_lat" : "lat_lon"}`
     : "; put the numbers into columns x and y";
@@ -47,7 +47,7 @@ export function pairNotice(
 export function unusedColumn(names: readonly string[], samples: Samples): Notices[number] | null {
   for (const [c, name] of names.entries()) {
     if (!isPairName(name) && !isGeometryName(name)) continue;
-    const example = samples[c]!.find((text) => !isMissing(text) && /\d\D+\d/.test(text));
+    const example = samples.of(c).find((text) => !isMissing(text) && /\d\D+\d/.test(text));
     if (example === undefined) continue;
     const remedy = `--in "geometry=${name}" makes rejects of such values`;
     return ["coordinates-left-out", name, `its values are no coordinates, as "${example.slice(0, 40)}"; ${remedy}`];

@@ -54,6 +54,14 @@ export interface CsvPlan extends Dialect {
   readonly summary: LayerSummary | null;
 }
 
-export function fieldsOf(plan: CsvPlan): Field[] {
-  return plan.columns.filter((column) => column.kept).map(({ name, type }) => ({ name, type }));
+const known = new WeakMap<CsvPlan, readonly Field[]>();
+
+/** The same fields at every call: there may be very many. */
+export function fieldsOf(plan: CsvPlan): readonly Field[] {
+  let fields = known.get(plan);
+  if (!fields) {
+    fields = plan.columns.filter((column) => column.kept).map(({ name, type }) => ({ name, type }));
+    known.set(plan, fields);
+  }
+  return fields;
 }

@@ -1,10 +1,11 @@
 import { fault, type Place } from "../../src/errors.js";
 import { Batch, type Feature } from "../../src/model/batch.js";
-import { jsonValueAt, roomFor } from "../../src/model/column.js";
+import { type Column, jsonValueAt, roomFor } from "../../src/model/column.js";
 import type { Field } from "../../src/model/field.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
+import { slabFor } from "../../src/model/slab.js";
 import type { ReadContext } from "../../src/plugin/format.js";
-import { CellColumn, CellNumbers } from "./columns.js";
+import { CellColumn, CellNumbers, type Surroundings } from "./columns.js";
 import { strayNotice } from "./doubts.js";
 import type { NumberForm } from "./number-form.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
@@ -26,6 +27,7 @@ export class Rows {
   private readonly columns: readonly (CellColumn | null)[];
   /** The same for one record whose geometry cannot be read, once there is one. */
   private rejected: readonly (CellColumn | null)[] | null = null;
+  private readonly around: Surroundings;
   private readonly rejectedOf: () => readonly (CellColumn | null)[];
   private readonly geometry: RowGeometry;
   private readonly builder = new GeometryBuilder();
@@ -50,12 +52,13 @@ export class Rows {
     const text = new CellText();
     const plain = new CellNumbers({ decimal: plan.decimal, group: null });
     const numbersOf = (form: NumberForm | null) => (form ? new CellNumbers(form) : plain);
-    const columnsOf = (rows: number) =>
-      plan.columns.map(({ name, type, kept, numbers, monthFirst }) =>
-        kept ? new CellColumn(name, type, numbersOf(numbers), text, context, monthFirst, rows) : null,
-      );
-    this.columns = columnsOf(roomFor(plan.columns.length));
-    this.rejectedOf = () => columnsOf(1);
+    const columnsOf = (around: Surroundings) =>
+      plan.columns.map((column) => (column.kept ? new CellColumn(column, numbersOf(column.numbers), around) : null));
+    const { length } = plan.columns;
+    const rows = Math.max(1, Math.min(roomFor(length), plan.features ?? roomFor(length)));
+    this.around = { text, context, rows, slab: slabFor(length) };
+    this.columns = columnsOf(this.around);
+    this.rejectedOf = () => columnsOf({ text, context, rows: 1, slab: slabFor(length) });
     this.geometry = new RowGeometry(plan, context);
   }
 
@@ -193,16 +196,19 @@ export class Rows {
     const length = this.rows;
     const first = this.records[0]!;
     const gapless = this.records[length - 1]! - first === length - 1;
+    const columns: Column[] = [];
+    for (const column of this.columns) if (column) columns.push(column.finish());
     const batch = new Batch({
       length,
       ids: null,
       fields: this.fields,
-      columns: this.columns.flatMap((column) => (column ? [column.finish()] : [])),
+      columns,
       geometry: this.builder.finish(),
       records: gapless ? null : Uint32Array.from(this.records.slice(0, length)),
       firstRecord: first,
     });
     this.builder.reset();
+    this.around.slab = slabFor(this.columns.length);
     this.rows = 0;
     return batch;
   }

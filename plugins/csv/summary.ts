@@ -29,7 +29,8 @@ export function summaryOf(columns: readonly ColumnPlan[], survey: Survey): Layer
   const geometry = survey.geometry?.facts();
   if (!geometry || survey.isDamaged) return null;
   const fields: FieldSummary[] = [];
-  for (const [c, column] of columns.entries()) {
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c]!;
     if (!column.kept) continue;
     const field = fieldSummary(column, c, survey);
     if (!field) return null;

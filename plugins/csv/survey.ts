@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { fault } from "../../src/errors.js";
 import { CellSizes, type CellSizesState } from "./cell-sizes.js";
 import { classify, Sort } from "./classify.js";
-import { type ColumnForm, columnForm, Form, isThree, otherSort, plainText } from "./column-form.js";
+import { type ColumnForm, columnForm, Form, type FormRules, isThree, otherSort, plainText } from "./column-form.js";
 import type { GeometryState, GeometrySurvey } from "./geometry-survey.js";
 import type { CsvSplit, Dialect } from "./plan.js";
 import { Mark, Scanner } from "./scanner.js";
@@ -63,6 +63,7 @@ export class Survey {
   /** What looks at the geometries, where something does. */
   geometry: GeometrySurvey | null = null;
   readonly strays: Strays = { count: 0, line: 0 };
+  private readonly forms = new Map<number, ColumnForm>();
   /** Whether a column of anything but text has values without quotes, once that was asked. */
   private plainNumbers: boolean | null = null;
 
@@ -235,12 +236,22 @@ export class Survey {
    */
   formOf(column: number): ColumnForm {
     const { delimiter, decimal, rules } = this.dialect;
-    const form = columnForm(this.sorts[column]!, rules);
+    const form = this.plainFormOf(this.sorts[column]!, rules);
     // Numbers with the delimiter in them have to be quoted, and say nothing by it.
     const isQuotedByNeed = delimiter === (form.numbers?.decimal ?? decimal) || hasDelimiter(form.numbers, delimiter);
     if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
     if (form.type === "text" && form.doubt === null) return form;
     return this.quotesText ? plainText : form;
+  }
+
+  /** By the sorts alone: the same for all columns that have the same. */
+  private plainFormOf(sorts: number, rules: FormRules): ColumnForm {
+    let form = this.forms.get(sorts);
+    if (!form) {
+      form = columnForm(sorts, rules);
+      this.forms.set(sorts, form);
+    }
+    return form;
   }
 
   /** Whether names or numbers stand without quotes, so that what has them is text. */

@@ -48,6 +48,9 @@ class Prefix {
   }
 }
 
+/** So many names are kept ready to be written. */
+const mostPrefixes = 4096;
+
 const least = BigInt(Number.MIN_SAFE_INTEGER);
 const most = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -58,13 +61,19 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
 });
 const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
 
+function isAbsent({ presence }: Column): boolean {
+  for (let row = 0; row < presence.length; row++) if (presence[row] !== Presence.absent) return false;
+  return true;
+}
+
 /** The fields that a feature of the batch has. Fields that none has may share a column, which is looked at once. */
 function fieldsWithin({ columns }: Batch): number[] {
   const within: number[] = [];
   const absent = new Set<Column>();
-  for (const [f, column] of columns.entries()) {
+  for (let f = 0; f < columns.length; f++) {
+    const column = columns[f]!;
     if (absent.has(column)) continue;
-    if (column.presence.every((presence) => presence === Presence.absent)) absent.add(column);
+    if (isAbsent(column)) absent.add(column);
     else within.push(f);
   }
   return within;
@@ -95,7 +104,8 @@ export class FeatureEncoder {
     const written = fieldsWithin(batch).filter((f) => f !== idIndex);
     const columns = written.map((f) => batch.columns[f]!);
     const names = written.map((f) => batch.fields[f]!.name);
-    const prefixes = names.map((name) => this.prefix(name));
+    // To write a name once takes less memory than to keep it ready for many times.
+    const prefixes = written.length > mostPrefixes ? null : names.map((name) => this.prefix(name));
     this.report(columns, names);
     if (ids) this.report([ids], ["id"]);
     const bounds = new Bounds();
@@ -117,8 +127,9 @@ export class FeatureEncoder {
       for (let c = 0; c < columns.length; c++) {
         const column = columns[c]!;
         if (column.presence[row] === Presence.absent) continue;
-        const prefix = prefixes[c]!;
-        out.literal(first ? prefix.first : prefix.further);
+        const prefix = prefixes?.[c];
+        if (prefix) out.literal(first ? prefix.first : prefix.further);
+        else out.utf8(`${first ? "" : ","}${JSON.stringify(names[c]!)}:`);
         first = false;
         this.value(column, row);
       }
@@ -144,7 +155,7 @@ export class FeatureEncoder {
     const known = this.names.get(name);
     if (known) return known;
     const made = new Prefix(`${JSON.stringify(name)}:`);
-    if (this.names.size > 4096) this.names.clear();
+    if (this.names.size > mostPrefixes) this.names.clear();
     this.names.set(name, made);
     return made;
   }

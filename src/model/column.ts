@@ -1,4 +1,5 @@
 import type { FieldType } from "./field.js";
+import type { Slab } from "./slab.js";
 
 /** Whether a row has a value: `absent` is a property that a GeoJSON feature does not have at all. */
 export const Presence = { null: 0, value: 1, absent: 2 } as const;
@@ -82,9 +83,16 @@ function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | B
   return grown;
 }
 
+/** An array from whose first elements others can be made: with memory of its own, or a view of the same. */
+interface Cuttable<A> {
+  readonly length: number;
+  slice(from: number, to: number): A;
+  subarray(from: number, to: number): A;
+}
+
 /** The first elements; the array itself where there are no others. */
-const cut = <A extends { readonly length: number; slice(from: number, to: number): A }>(array: A, length: number): A =>
-  array.length === length ? array : array.slice(0, length);
+const cut = <A extends Cuttable<A>>(array: A, length: number, slab: Slab | null): A =>
+  array.length === length ? array : slab ? array.subarray(0, length) : array.slice(0, length);
 
 /** Bytes of text that a builder has room for at first, for each row. */
 const rowBytes = 16;
@@ -99,19 +107,47 @@ const mostCells = 1 << 18;
 export const roomFor = (columns: number): number => Math.max(1, Math.min(usualRows, Math.floor(mostCells / columns)));
 
 abstract class Builder {
-  protected presence: Uint8Array<ArrayBuffer>;
+  protected presence: Uint8Array;
+  /** Whether `presence` is that of others, too: as long as every row of a column from a slab has a value. */
+  private sharesPresence: boolean;
   /** Rows so far. */
   length = 0;
 
-  constructor(rows: number) {
-    this.presence = new Uint8Array(rows);
+  constructor(
+    rows: number,
+    protected readonly slab: Slab | null,
+  ) {
+    this.presence = slab ? slab.allOnes(rows) : new Uint8Array(rows);
+    this.sharesPresence = slab !== null;
   }
 
   protected mark(presence: number): number {
     const row = this.length++;
-    if (row === this.presence.length) this.presence = grow(this.presence, row + 1);
+    if (row === this.presence.length) this.growPresence();
     this.presence[row] = presence;
     return row;
+  }
+
+  protected markNull(presence: number): number {
+    if (this.sharesPresence) {
+      const own = this.slab!.uint8(this.presence.length);
+      own.set(this.presence);
+      this.presence = own;
+      this.sharesPresence = false;
+    }
+    return this.mark(presence);
+  }
+
+  private growPresence(): void {
+    const { presence, slab } = this;
+    this.presence = this.sharesPresence
+      ? slab!.allOnes(Math.max(1, presence.length * 2))
+      : grow(presence, presence.length + 1);
+  }
+
+  protected finishPresence(): Uint8Array {
+    const { presence, length, slab } = this;
+    return this.sharesPresence ? slab!.allOnes(length) : cut(presence, length, slab);
   }
 }
 
@@ -120,11 +156,12 @@ export class NumberBuilder extends Builder {
   readonly type: "boolean" | "int32" | "double";
   private values: Uint8Array | Int32Array | Float64Array;
 
-  constructor(type: "boolean" | "int32" | "double", rows: number = usualRows) {
-    super(rows);
+  constructor(type: "boolean" | "int32" | "double", rows: number = usualRows, slab: Slab | null = null) {
+    super(rows, slab);
     this.type = type;
-    this.values =
-      type === "boolean" ? new Uint8Array(rows) : type === "int32" ? new Int32Array(rows) : new Float64Array(rows);
+    if (type === "boolean") this.values = slab ? slab.uint8(rows) : new Uint8Array(rows);
+    else if (type === "int32") this.values = slab ? slab.int32(rows) : new Int32Array(rows);
+    else this.values = slab ? slab.float64(rows) : new Float64Array(rows);
   }
 
   push(value: number): void {
@@ -134,13 +171,13 @@ export class NumberBuilder extends Builder {
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.mark(presence);
+    this.markNull(presence);
   }
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    const values = cut(this.values, this.length);
-    return { type: this.type, presence: cut(this.presence, this.length), values } as Column;
+    const values = cut<Uint8Array | Int32Array | Float64Array>(this.values, this.length, this.slab);
+    return { type: this.type, presence: this.finishPresence(), values } as Column;
   }
 }
 
@@ -149,9 +186,9 @@ export class BigintBuilder extends Builder {
   readonly type = "int64";
   private values: BigInt64Array;
 
-  constructor(rows: number = usualRows) {
-    super(rows);
-    this.values = new BigInt64Array(rows);
+  constructor(rows: number = usualRows, slab: Slab | null = null) {
+    super(rows, slab);
+    this.values = slab ? slab.bigint64(rows) : new BigInt64Array(rows);
   }
 
   push(value: bigint): void {
@@ -161,12 +198,12 @@ export class BigintBuilder extends Builder {
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.mark(presence);
+    this.markNull(presence);
   }
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    return { type: "int64", presence: cut(this.presence, this.length), values: cut(this.values, this.length) };
+    return { type: "int64", presence: this.finishPresence(), values: cut(this.values, this.length, this.slab) };
   }
 }
 
@@ -181,21 +218,23 @@ export class BytesBuilder extends Builder {
   constructor(
     type: BytesType,
     private readonly rows: number = usualRows,
+    slab: Slab | null = null,
   ) {
-    super(rows);
+    super(rows, slab);
     this.type = type;
-    this.offsets = new Uint32Array(rows + 1);
+    this.offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
   }
 
   private reserve(size: number): void {
     if (this.end + size <= this.buffer.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.end + size, this.buffer.length * 2, rowBytes * this.rows));
+    const { slab } = this;
+    const least = Math.max(this.end + size, this.buffer.length * 2);
+    const grown = slab ? slab.buffer(least) : Buffer.allocUnsafeSlow(Math.max(least, rowBytes * this.rows));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
   }
 
-  private close(presence: number): void {
-    const row = this.mark(presence);
+  private close(row: number): void {
     if (row + 1 >= this.offsets.length) this.offsets = grow(this.offsets, row + 2);
     this.offsets[row + 1] = this.end;
   }
@@ -203,7 +242,7 @@ export class BytesBuilder extends Builder {
   push(text: string): void {
     this.reserve(text.length * 3);
     this.end += this.buffer.write(text, this.end, "utf8");
-    this.close(Presence.value);
+    this.close(this.mark(Presence.value));
   }
 
   /** Adds `source[from … to]`, which is UTF-8 already unless the column is binary. */
@@ -215,36 +254,45 @@ export class BytesBuilder extends Builder {
     if (size < 24) for (let i = 0; i < size; i++) buffer[end + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), end);
     this.end += size;
-    this.close(Presence.value);
+    this.close(this.mark(Presence.value));
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.close(presence);
+    this.close(this.markNull(presence));
   }
 
   finish(): Column {
     return {
       type: this.type,
-      presence: cut(this.presence, this.length),
-      offsets: cut(this.offsets, this.length + 1),
-      bytes: this.end === 0 ? new Uint8Array() : new Uint8Array(this.buffer.buffer.slice(0, this.end)),
+      presence: this.finishPresence(),
+      offsets: cut(this.offsets, this.length + 1, this.slab),
+      bytes: this.finishBytes(),
     };
+  }
+
+  private finishBytes(): Uint8Array {
+    const { buffer, end, slab } = this;
+    if (slab) return end === 0 ? slab.allOnes(0) : cut<Uint8Array>(buffer, end, slab);
+    return end === 0 ? new Uint8Array() : new Uint8Array(buffer.buffer.slice(0, end));
   }
 }
 
 export type ColumnBuilder = NumberBuilder | BigintBuilder | BytesBuilder;
 
-/** @param rows how many it has room for at first; it grows */
-export function columnBuilder(type: FieldType, rows: number = usualRows): ColumnBuilder {
+/**
+ * @param rows how many it has room for at first; it grows
+ * @param slab where its arrays come from, if not each from memory of its own
+ */
+export function columnBuilder(type: FieldType, rows: number = usualRows, slab: Slab | null = null): ColumnBuilder {
   switch (type) {
     case "boolean":
     case "int32":
     case "double":
-      return new NumberBuilder(type, rows);
+      return new NumberBuilder(type, rows, slab);
     case "int64":
-      return new BigintBuilder(rows);
+      return new BigintBuilder(rows, slab);
     default:
-      return new BytesBuilder(type, rows);
+      return new BytesBuilder(type, rows, slab);
   }
 }
 
@@ -271,8 +319,7 @@ function takeValues<A extends Uint8Array | Int32Array | BigInt64Array | Float64A
 
 /** The rows `rows` of the column, in that order. */
 export function takeColumn(column: Column, rows: Uint32Array): Column {
-  const presence = new Uint8Array(rows.length);
-  for (let i = 0; i < rows.length; i++) presence[i] = column.presence[rows[i]!]!;
+  const presence = takeValues(column.presence, rows);
   if (!isBytesColumn(column)) {
     return { ...column, presence, values: takeValues(column.values, rows) } as Column;
   }

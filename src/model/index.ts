@@ -11,5 +11,6 @@ export { borrow, giveBack } from "./memory.js";
 export * from "./metadata.js";
 export * from "./pack.js";
 export * from "./report.js";
+export { type Slab, slabFor } from "./slab.js";
 export * from "./summary.js";
 export { temporalTypeAt } from "./temporal.js";

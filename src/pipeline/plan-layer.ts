@@ -3,7 +3,7 @@ import { fault } from "../errors.js";
 import { withoutSecrets } from "../io/without-secrets.js";
 import type { Crs, LayerInfo } from "../model/layer.js";
 import type { TargetLayer } from "../plugin/format.js";
-import { type FitPlan, planFit, planToJoin, summaryOfPart } from "../stages/fit.js";
+import { type FitPlan, planFit, planToJoin, summaryOfPart, targetFields } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
 import { blaming } from "./blame.js";
 import type { Conversion } from "./conversion.js";
@@ -94,7 +94,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
       layer: {
         name: `${held?.name ?? layer.name}${suffix}`,
         crs,
-        fields: fit.fields?.map(({ source: _, ...field }) => field) ?? null,
+        fields: fit.fields && targetFields(fit.fields),
         summary: summary && summaryOfPart(fit, part, summary),
         ...(metadata && { metadata }),
         ...(columnNames && { columnNames }),

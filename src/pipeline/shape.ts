@@ -157,13 +157,15 @@ export function wantedFields(request: ConvertRequest): string[] {
 
 /** Names in the request are held against the fields of all layers that go into one, where each declares them. */
 export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest): void {
+  const wanted = wantedFields(request);
+  if (wanted.length === 0) return;
   const names = new Set<string>();
   for (const { layer, fid } of layers.filter((open) => !open.existing)) {
     if (!layer.fields) return;
     for (const field of layer.fields) names.add(field.name);
     if (fid !== undefined) names.add(fid);
   }
-  for (const field of wantedFields(request)) if (!names.has(field)) throw missing(layers, request, field, [...names]);
+  for (const field of wanted) if (!names.has(field)) throw missing(layers, request, field, [...names]);
 }
 
 /** @param fields those that are there */

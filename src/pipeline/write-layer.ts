@@ -101,9 +101,11 @@ function checkWhole(open: OpenLayer, { rejects, gaps }: Pick<Findings, "rejects"
 
 /** A field that is asked for and that no feature has is a mistake, not an empty result. */
 function checkSeen({ request }: Conversion, planned: PlannedLayer, seen: ReadonlySet<string>): void {
+  const wanted = wantedFields(request);
+  if (wanted.length === 0) return;
   const layers = planned.inputs.map((input) => input.open);
   const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
-  for (const name of wantedFields(request)) {
+  for (const name of wanted) {
     if (!seen.has(name) && !declared.includes(name)) throw missing(layers, request, name, [...seen]);
   }
 }

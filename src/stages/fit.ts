@@ -8,7 +8,7 @@ import { absentColumn, type Column, Presence } from "../model/column.js";
 import { cutToBytes } from "../model/cut-to-bytes.js";
 import { type Field, type FieldType, uniqueName, unite } from "../model/field.js";
 import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
-import { type LayerSummary, summaryOfKinds } from "../model/summary.js";
+import { type FieldSummary, type LayerSummary, summaryOfKinds } from "../model/summary.js";
 import type { Accepts } from "../plugin/format.js";
 import { castColumn } from "./cast.js";
 import type { StageContext } from "./stage.js";
@@ -102,10 +102,13 @@ function planFields(
 ): FittedField[] {
   const limits = accepts.fieldNames ?? {};
   const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
-  const toTarget = (source: string | null, wanted: string, field: Field): FittedField => ({
-    source,
-    name: fittedName(wanted, limits, taken),
-    type: substitute(field.type, accepts.fieldTypes),
+  const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
+    const name = fittedName(wanted, limits, taken);
+    const type = substitute(field.type, accepts.fieldTypes);
+    const isPlain = field.width === undefined && field.decimals === undefined && !field.element;
+    return isPlain ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
+  };
+  const declaredOf = (source: string | null, wanted: string, field: Field): Partial<FittedField> => ({
     // A width counts in the type that declares it, not in another.
     ...(field.width !== undefined && accepts.fieldTypes.includes(field.type) ? { width: field.width } : {}),
     ...(field.element && wanted === source ? { element: field.element } : {}),
@@ -189,13 +192,17 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
   const fields = (plan.fields ?? []).map((field) => {
     const from = field.source === null ? undefined : bySource.get(field.source);
     const own = from ? castBytes(from.type, field.type, from.maxBytes) : 0;
-    return {
-      ...field,
-      values: from?.values ?? summary.featureCount,
-      maxBytes: Math.max(own, from && !field.orIds ? 0 : summary.idBytes),
-    };
+    const values = from?.values ?? summary.featureCount;
+    const maxBytes = Math.max(own, from && !field.orIds ? 0 : summary.idBytes);
+    return fittedSummary(field, values, maxBytes);
   });
   return { ...summaryOfKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
+}
+
+function fittedSummary(field: FittedField, values: number, maxBytes: number): FieldSummary {
+  const { name, type } = field;
+  const isPlain = field.width === undefined && field.decimals === undefined && !field.element;
+  return isPlain ? { name, type, values, maxBytes } : { ...plainField(field), values, maxBytes };
 }
 
 /** Bytes of the longest value after a cast. */
@@ -226,18 +233,57 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     });
   }
   const byName = new Map(batch.fields.map((field, f) => [field.name, f]));
+  const absent = new Map<FieldType, Column>();
+  const absentOf = (type: FieldType) => {
+    let column = absent.get(type);
+    if (!column) {
+      column = absentColumn(type, batch.length);
+      absent.set(type, column);
+    }
+    return column;
+  };
   const columns = plan.fields.map((field) => {
     const f = field.source === null ? undefined : byName.get(field.source);
     const own = f === undefined ? null : batch.columns[f]!;
     const column = field.source === null || (field.orIds && batch.ids) ? batch.ids : own;
-    if (!column) return absentColumn(field.type, batch.length);
+    if (!column) return absentOf(field.type);
     return castTo(column, field.source ?? field.name, field.type, context);
   });
-  const fields = plan.fields.map(({ source, ...field }) => {
-    const members = source === field.name ? batch.fields[byName.get(source) ?? -1]?.members : undefined;
-    return members ? { ...field, members } : field;
-  });
+  const fields = batchFields(plan, batch, byName);
   return batch.with({ ...dropped, fields, columns });
+}
+
+/** What a plan makes of the fields, where no batch says more of them: one array for all batches. */
+const fieldsOfPlans = new WeakMap<readonly FittedField[], readonly Field[]>();
+
+export function targetFields(fitted: readonly FittedField[]): readonly Field[] {
+  let fields = fieldsOfPlans.get(fitted);
+  if (!fields) {
+    fields = fitted.map(plainField);
+    fieldsOfPlans.set(fitted, fields);
+  }
+  return fields;
+}
+
+/** One by one, since what is left of an object that is spread takes several times the memory. */
+function plainField({ name, type, width, decimals, element }: FittedField): Field {
+  if (width === undefined && decimals === undefined && !element) return { name, type };
+  return {
+    name,
+    type,
+    ...(width === undefined ? {} : { width }),
+    ...(decimals === undefined ? {} : { decimals }),
+    ...(element ? { element } : {}),
+  };
+}
+
+function batchFields({ fields }: FitPlan, batch: Batch, byName: ReadonlyMap<string, number>): readonly Field[] {
+  const target = targetFields(fields!);
+  if (!batch.fields.some(({ members }) => members)) return target;
+  return fields!.map(({ source, name }, f) => {
+    const members = source === name ? batch.fields[byName.get(source) ?? -1]?.members : undefined;
+    return members ? { ...target[f]!, members } : target[f]!;
+  });
 }
 
 /** Changes of type that lose nothing: a wider number, text that a scan found to be dates, and json, which keeps types. */
