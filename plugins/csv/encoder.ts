@@ -1,5 +1,6 @@
 import type { Batch } from "../../src/model/batch.js";
 import { type BytesColumn, type Column, Presence } from "../../src/model/column.js";
+import { fieldFinder } from "../../src/model/field.js";
 import { type Geometry, type GeometryColumn, geometryAt, Kind } from "../../src/model/geometry.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import { tellRoundedAway } from "../shared/rounding.js";
@@ -42,8 +43,8 @@ export class CsvEncoder implements Encoder<CsvChunk> {
 
   encode(batch: Batch): CsvChunk {
     const { out, layout, delimiter } = this;
-    const byName = new Map(batch.fields.map(({ name }, f) => [name, batch.columns[f]!]));
-    const columns = layout.fields.map((field) => byName.get(field.name) ?? null);
+    const find = fieldFinder(batch.fields);
+    const columns = layout.fields.map((field) => batch.columns[find(field.name)] ?? null);
     const cellCount = layout.geometryNames.length + columns.length;
     for (let row = 0; row < batch.length; row++) {
       const start = out.length;

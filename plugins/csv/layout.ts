@@ -48,7 +48,7 @@ export function layoutOf(layer: TargetLayer, options: WriterOptions): Layout {
       : mode === "xy"
         ? [...(isGeographic(layer) ? ["lon", "lat"] : ["x", "y"]), ...(z ? ["z"] : [])]
         : [mode];
-  const taken = new Set(fields.map((field) => field.name));
+  const taken = { has: (name: string) => fields.some((field) => field.name === name) };
   const geometryNames = wanted.map((name) => uniqueName(name, taken));
   return { mode, z, geometryNames, fields };
 }

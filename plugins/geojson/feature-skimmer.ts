@@ -203,17 +203,19 @@ export class FeatureSkimmer implements FeatureReader {
   summary(): LayerSummary {
     this.closePiece();
     const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
-    const places = new Map(this.met);
+    const places = this.facts.length === 0 ? this.met : new Map(this.met);
     this.facts.forEach(({ name, first }, place) => {
       const record = places.get(name)?.record ?? Number.POSITIVE_INFINITY;
       if (first > 0 && first < record) places.set(name, { record: first, place });
     });
     const parsed = this.summariser.state;
-    const names = [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
+    // Fields that were all met by parsing are in their order already.
+    const isParsed = this.facts.length === 0;
+    const names = isParsed ? [] : [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
     const { type: idType, maxBytes: idBytes } = this.idFacts.state;
     const whole = new Summariser(true);
     whole.merge({
-      fields: new Map(names.map(([name]) => [name, fields.get(name) ?? emptyField()])),
+      fields: isParsed ? new Map() : new Map(names.map(([name]) => [name, fields.get(name) ?? emptyField()])),
       kinds: this.kinds,
       idType,
       idBytes,

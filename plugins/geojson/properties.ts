@@ -1,4 +1,4 @@
-import type { Column, Field } from "../../src/model/index.js";
+import { type Column, type Field, type Slab, slabFor } from "../../src/model/index.js";
 import { type JsonCursor, Token } from "./json-cursor.js";
 import { StringDecoder } from "./json-text.js";
 import { RawColumn, type Remark } from "./raw-column.js";
@@ -8,12 +8,18 @@ const mostNames = 4096;
 /** Bytes before a value that are remembered: its name, with what little stands around it. */
 const mostLead = 256;
 
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+}
+
 /** The properties of the features of one batch, by columns in the order of their first appearance. */
 export class Properties {
   private readonly byKey = new Map<string, RawColumn>();
   private readonly byName = new Map<string, RawColumn>();
   private readonly first = new RawColumn("", new Uint8Array(0));
   private active: RawColumn[] = [];
+  private slab: Slab | null = null;
   /** Names that occurred again in the object read last, once for each time. */
   readonly repeated: string[] = [];
 
@@ -82,7 +88,7 @@ export class Properties {
     if (byte !== 34) cursor.fail("a name in quotes");
     const column = this.column(cursor, previous);
     cursor.colon();
-    if (cursor.at - from <= mostLead) {
+    if (cursor.at - from <= mostLead && column.key) {
       const lead = cursor.run(from, cursor.at);
       if (opens) column.opening = lead;
       else column.lead = lead;
@@ -103,7 +109,8 @@ export class Properties {
     return column;
   }
 
-  private matches(cursor: JsonCursor, key: Uint8Array): boolean {
+  private matches(cursor: JsonCursor, key: Uint8Array | null): key is Uint8Array {
+    if (!key) return false;
     const { bytes } = cursor;
     const start = cursor.at + 1;
     if (bytes[start + key.length] !== 34) return false;
@@ -114,13 +121,28 @@ export class Properties {
   private find(cursor: JsonCursor): RawColumn {
     const { bytes, from, to } = cursor;
     const key = bytes.toString("latin1", from, to);
-    const known = this.byKey.get(key);
+    const isPlain = !cursor.encoded && isAscii(key);
+    const known = isPlain ? this.byName.get(key) : this.byKey.get(key);
     if (known) return known;
-    const name = cursor.encoded ? new StringDecoder().text(bytes, from, to) : bytes.toString("utf8", from, to);
-    const column = this.byName.get(name) ?? new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
-    this.byName.set(name, column);
-    this.byKey.set(key, column);
+    const name = isPlain
+      ? key
+      : cursor.encoded
+        ? new StringDecoder().text(bytes, from, to)
+        : bytes.toString("utf8", from, to);
+    let column = this.byName.get(name);
+    if (!column) {
+      column = this.newColumn(name, bytes, from, to);
+      this.byName.set(name, column);
+    }
+    if (!isPlain) this.byKey.set(key, column);
     return column;
+  }
+
+  /** Of columns beyond those that are remembered the next batch knows nothing: what would serve it is left out. */
+  private newColumn(name: string, bytes: Buffer, from: number, to: number): RawColumn {
+    if (this.byName.size < mostNames) return new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
+    this.slab ??= slabFor(this.byName.size);
+    return new RawColumn(name, null, this.slab);
   }
 
   private activate(column: RawColumn): void {
@@ -142,8 +164,9 @@ export class Properties {
   ): { fields: Field[]; columns: Column[] } {
     const fields: Field[] = [];
     const columns: Column[] = [];
+    const slab = slabFor(this.active.length);
     for (const raw of this.active) {
-      const column = raw.finish(rows, bytes, valid, (code, count) => remark(raw.name, code, count));
+      const column = raw.finish(rows, bytes, valid, (code, count) => remark(raw.name, code, count), slab);
       if (!column) continue;
       fields.push({ name: raw.name, type: column.type });
       columns.push(column);
@@ -153,6 +176,7 @@ export class Properties {
       this.byKey.clear();
       this.byName.clear();
       this.first.next = null;
+      this.slab = null;
     }
     return { fields, columns };
   }

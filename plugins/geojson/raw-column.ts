@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type BytesColumn, type Column, type FieldType, Presence } from "../../src/model/index.js";
+import { type BytesColumn, type Column, type FieldType, Presence, type Slab } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
 import { putDecimal } from "../shared/plain-decimal.js";
 import { ByteRun } from "./byte-run.js";
@@ -17,6 +17,13 @@ export const safeDigits = 15;
 const least = -(2n ** 63n);
 const greatest = 2n ** 63n - 1n;
 
+/** The tokens, as bits, of what is no value. */
+const withoutValue = (1 << Token.absent) | (1 << Token.null) | (1 << Token.nonFinite);
+
+/** Numbers that are kept of a value, and rows that there is room for at first. */
+const perRow = 3;
+const usualRows = 32;
+
 /** What no JSON matches: a name has its quotes. */
 const unknown = new ByteRun(Uint8Array.of(0));
 
@@ -29,55 +36,59 @@ export class RawColumn {
   lead = unknown;
   /** Whether the batch under way has this property. */
   active = false;
-  private tokens = new Uint8Array(32);
-  private starts = new Uint32Array(32);
-  private ends = new Uint32Array(32);
+  /** Of each row the token, where its value starts, and where it ends. */
+  private places: Uint32Array;
 
+  /** @param slab where it takes the memory for one row from, if it is one of very many */
   constructor(
     readonly name: string,
-    /** The name as it stands between the quotes. */
-    readonly key: Uint8Array,
-  ) {}
+    /** The name as it stands between the quotes; null where nobody compares it. */
+    readonly key: Uint8Array | null,
+    slab: Slab | null = null,
+  ) {
+    this.places = slab ? slab.uint32(perRow) : new Uint32Array(perRow * usualRows);
+  }
 
   set(row: number, token: number, start: number, end: number): void {
-    if (row >= this.tokens.length) this.grow(row);
-    this.tokens[row] = token;
-    this.starts[row] = start;
-    this.ends[row] = end;
+    const at = perRow * row;
+    if (at >= this.places.length) this.grow(row);
+    const { places } = this;
+    places[at] = token;
+    places[at + 1] = start;
+    places[at + 2] = end;
   }
 
   /** Whether `row` has a value, null among them. */
   has(row: number): boolean {
-    return row < this.tokens.length && this.tokens[row] !== Token.absent;
+    return this.tokenAt(row) !== Token.absent;
   }
 
   /** What the value of `row` is (a `Token`), and where it stands. */
   tokenAt(row: number): number {
-    return row < this.tokens.length ? this.tokens[row]! : Token.absent;
+    const at = perRow * row;
+    return at < this.places.length ? this.places[at]! : Token.absent;
   }
 
   startAt(row: number): number {
-    return this.starts[row]!;
+    return this.places[perRow * row + 1]!;
   }
 
   endAt(row: number): number {
-    return this.ends[row]!;
+    return this.places[perRow * row + 2]!;
   }
 
   private grow(row: number): void {
-    let length = this.tokens.length;
-    while (length <= row) length *= 2;
-    const { tokens, starts, ends } = this;
-    this.tokens = new Uint8Array(length);
-    this.tokens.set(tokens);
-    this.starts = new Uint32Array(length);
-    this.starts.set(starts);
-    this.ends = new Uint32Array(length);
-    this.ends.set(ends);
+    let { length } = this.places;
+    if (length > perRow * row) return;
+    while (length <= perRow * row) length *= 2;
+    const { places } = this;
+    this.places = new Uint32Array(length);
+    this.places.set(places);
   }
 
   clear(row: number): void {
-    if (row < this.tokens.length) this.tokens[row] = Token.absent;
+    const at = perRow * row;
+    if (at < this.places.length) this.places[at] = Token.absent;
   }
 
   /**
@@ -85,22 +96,46 @@ export class RawColumn {
    * property; the column is ready for the next batch then. Text beside numbers, and integers that no type holds,
    * stay as JSON.
    * @param valid whether `bytes` are all UTF-8
+   * @param slab where the column takes its memory from, if it is one of very many
    */
-  finish(rows: number, bytes: Buffer, valid: boolean, remark: Remark): Column | null {
-    if (rows > this.tokens.length) this.grow(rows - 1);
+  finish(rows: number, bytes: Buffer, valid: boolean, remark: Remark, slab: Slab | null = null): Column | null {
+    if (rows > 0) this.grow(rows - 1);
     let found = 0;
-    for (let i = 0; i < rows; i++) found |= 1 << this.tokens[i]!;
-    const column = found === 1 << Token.absent ? null : this.decode(rows, bytes, valid, found, remark);
-    this.tokens.fill(Token.absent);
+    for (let i = 0; i < rows; i++) found |= 1 << this.places[perRow * i]!;
+    const column = found === 1 << Token.absent ? null : this.decode(rows, bytes, valid, found, remark, slab);
+    this.places.fill(Token.absent);
     this.active = false;
     return column;
   }
 
-  private decode(rows: number, bytes: Buffer, valid: boolean, found: number, remark: Remark): Column {
-    const presence = new Uint8Array(rows);
+  private decode(
+    rows: number,
+    bytes: Buffer,
+    valid: boolean,
+    found: number,
+    remark: Remark,
+    slab: Slab | null,
+  ): Column {
+    const presence = (found & withoutValue) === 0 && slab ? slab.allOnes(rows) : this.presence(rows, remark, slab);
+    const type = typeOf(found);
+    if (type === "boolean") {
+      const values = slab ? slab.uint8(rows) : new Uint8Array(rows);
+      for (let i = 0; i < rows; i++) values[i] = this.tokenAt(i) === Token.true ? 1 : 0;
+      return { type, presence, values };
+    }
+    if (type === "int64")
+      return this.integers(rows, bytes, presence, slab) ?? this.json(rows, bytes, valid, presence, remark, slab);
+    if (type === "double")
+      return this.doubles(rows, bytes, presence, slab) ?? this.json(rows, bytes, valid, presence, remark, slab);
+    if (type === "text") return this.text(rows, bytes, valid, presence, remark, slab);
+    return this.json(rows, bytes, valid, presence, remark, slab);
+  }
+
+  private presence(rows: number, remark: Remark, slab: Slab | null): Uint8Array {
+    const presence = slab ? slab.uint8(rows) : new Uint8Array(rows);
     let nonFinite = 0;
     for (let i = 0; i < rows; i++) {
-      const token = this.tokens[i]!;
+      const token = this.tokenAt(i);
       if (token === Token.nonFinite) nonFinite++;
       presence[i] =
         token === Token.absent
@@ -110,26 +145,15 @@ export class RawColumn {
             : Presence.value;
     }
     if (nonFinite > 0) remark("non-finite", nonFinite);
-    const type = typeOf(found);
-    if (type === "boolean") {
-      const values = new Uint8Array(rows);
-      for (let i = 0; i < rows; i++) values[i] = this.tokens[i] === Token.true ? 1 : 0;
-      return { type, presence, values };
-    }
-    if (type === "int64")
-      return this.integers(rows, bytes, presence) ?? this.json(rows, bytes, valid, presence, remark);
-    if (type === "double")
-      return this.doubles(rows, bytes, presence) ?? this.json(rows, bytes, valid, presence, remark);
-    if (type === "text") return this.text(rows, bytes, valid, presence, remark);
-    return this.json(rows, bytes, valid, presence, remark);
+    return presence;
   }
 
-  private integers(rows: number, bytes: Buffer, presence: Uint8Array): Column | null {
-    const values = new Int32Array(rows);
+  private integers(rows: number, bytes: Buffer, presence: Uint8Array, slab: Slab | null): Column | null {
+    const values = slab ? slab.int32(rows) : new Int32Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const start = this.starts[i]!;
-      const end = this.ends[i]!;
+      const start = this.startAt(i);
+      const end = this.endAt(i);
       if (end - start > safeDigits) return this.longIntegers(rows, bytes, presence);
       const value = shortInteger(bytes, start, end);
       if (value !== (value | 0)) return this.longIntegers(rows, bytes, presence);
@@ -142,7 +166,7 @@ export class RawColumn {
     const values = new BigInt64Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const value = BigInt(bytes.toString("latin1", this.starts[i]!, this.ends[i]!));
+      const value = BigInt(bytes.toString("latin1", this.startAt(i), this.endAt(i)));
       if (value < least || value > greatest) return null;
       values[i] = value;
     }
@@ -150,29 +174,36 @@ export class RawColumn {
   }
 
   /** Null where an integer among them would be rounded, or a number is beyond the range of doubles. */
-  private doubles(rows: number, bytes: Buffer, presence: Uint8Array): Column | null {
-    const values = new Float64Array(rows);
+  private doubles(rows: number, bytes: Buffer, presence: Uint8Array, slab: Slab | null): Column | null {
+    const values = slab ? slab.float64(rows) : new Float64Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const start = this.starts[i]!;
-      const end = this.ends[i]!;
+      const start = this.startAt(i);
+      const end = this.endAt(i);
       // What is put there has no more digits than are exact.
       if (putDecimal(bytes, start, end, values, i) === end) continue;
       const value = parseNumber(bytes, start, end);
       if (!Number.isFinite(value)) return null;
-      const rounded = this.tokens[i] === Token.integer && end - start > safeDigits && !Number.isSafeInteger(value);
+      const rounded = this.tokenAt(i) === Token.integer && end - start > safeDigits && !Number.isSafeInteger(value);
       if (rounded) return null;
       values[i] = value;
     }
     return { type: "double", presence, values };
   }
 
-  private text(rows: number, bytes: Buffer, valid: boolean, presence: Uint8Array, remark: Remark): BytesColumn {
-    const offsets = new Uint32Array(rows + 1);
+  private text(
+    rows: number,
+    bytes: Buffer,
+    valid: boolean,
+    presence: Uint8Array,
+    remark: Remark,
+    slab: Slab | null,
+  ): BytesColumn {
+    const offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
     let size = 0;
-    for (let i = 0; i < rows; i++) if (presence[i] === Presence.value) size += this.ends[i]! - this.starts[i]! - 2;
+    for (let i = 0; i < rows; i++) if (presence[i] === Presence.value) size += this.endAt(i) - this.startAt(i) - 2;
     // A byte that is no UTF-8 becomes the three of U+FFFD.
-    const target = Buffer.allocUnsafeSlow(valid ? size : size * 3);
+    const target = slab?.buffer(valid ? size : size * 3) ?? Buffer.allocUnsafeSlow(valid ? size : size * 3);
     const decoder = new StringDecoder();
     let at = 0;
     let surrogates = 0;
@@ -180,10 +211,10 @@ export class RawColumn {
     let controls = 0;
     for (let i = 0; i < rows; i++) {
       if (presence[i] === Presence.value) {
-        const start = this.starts[i]! + 1;
-        const end = this.ends[i]! - 1;
+        const start = this.startAt(i) + 1;
+        const end = this.endAt(i) - 1;
         const before = at;
-        if (this.tokens[i] === Token.encoded) {
+        if (this.tokenAt(i) === Token.encoded) {
           decoder.loneSurrogate = false;
           at = decoder.into(bytes, start, end, target, at);
           if (decoder.loneSurrogate) surrogates++;
@@ -204,21 +235,28 @@ export class RawColumn {
   }
 
   /** Each value as the JSON that it was written in. */
-  private json(rows: number, bytes: Buffer, valid: boolean, presence: Uint8Array, remark: Remark): BytesColumn {
-    const offsets = new Uint32Array(rows + 1);
+  private json(
+    rows: number,
+    bytes: Buffer,
+    valid: boolean,
+    presence: Uint8Array,
+    remark: Remark,
+    slab: Slab | null,
+  ): BytesColumn {
+    const offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
     const parts: Uint8Array[] = [];
     let at = 0;
     let nonFinite = 0;
     for (let i = 0; i < rows; i++) {
       if (presence[i] === Presence.value) {
-        let part: Uint8Array = bytes.subarray(this.starts[i]!, this.ends[i]!);
+        let part: Uint8Array = bytes.subarray(this.startAt(i), this.endAt(i));
         const broken = !valid && !isUtf8(part);
-        if (broken || this.tokens[i] === Token.flawed || this.tokens[i] === Token.encoded) {
+        if (broken || this.tokenAt(i) === Token.flawed || this.tokenAt(i) === Token.encoded) {
           const mended = mendJson(Buffer.from(part.buffer, part.byteOffset, part.length).toString("utf8"));
           part = Buffer.from(mended.json, "utf8");
           nonFinite += mended.nonFinite;
           if (broken) remark("invalid-utf8", 1);
-          else if (this.tokens[i] === Token.flawed && mended.nonFinite + mended.commas === 0)
+          else if (this.tokenAt(i) === Token.flawed && mended.nonFinite + mended.commas === 0)
             remark("control-character", 1);
         }
         parts.push(part);
@@ -227,7 +265,7 @@ export class RawColumn {
       offsets[i + 1] = at;
     }
     if (nonFinite > 0) remark("non-finite", nonFinite);
-    const target = new Uint8Array(at);
+    const target = slab ? slab.uint8(at) : new Uint8Array(at);
     at = 0;
     for (const part of parts) {
       target.set(part, at);

@@ -34,7 +34,8 @@ export interface PlacemarkSettings extends ElementSettings {
 interface DataField {
   readonly column: Column;
   readonly name: string;
-  readonly opening: Literal;
+  /** Null where there are too many fields to keep them all ready. */
+  readonly opening: Literal | null;
   /** Whether an element can have said its value. */
   readonly isElement: boolean;
 }
@@ -42,6 +43,9 @@ interface DataField {
 const placemark = { open: new Literal("<Placemark"), close: new Literal("</Placemark>\n") };
 const closing = new Literal("</SimpleData>");
 const dataClosing = new Literal("</SchemaData></ExtendedData>");
+const openingText = (name: string): string => `<SimpleData name="${attributeText(name)}">`;
+/** So many start tags are kept ready to be written. */
+const mostOpenings = 4096;
 /** Names of XML without colons, as far as ASCII goes: what xs:ID takes for sure. */
 const ncName = /^[A-Za-z_][\w.-]*$/;
 
@@ -74,8 +78,10 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   encode(batch: Batch): PlacemarkChunk {
     const { out, settings, said, facts } = this;
     said.begin(batch);
+    const isWide = batch.fields.length > mostOpenings;
     this.data = batch.fields.map(({ name }, f) => {
-      return { column: batch.columns[f]!, name, opening: this.opening(name), isElement: isElementField(name) };
+      const opening = isWide ? null : this.opening(name);
+      return { column: batch.columns[f]!, name, opening, isElement: isElementField(name) };
     });
     const folders: { at: number; path: string | null }[] = [];
     const ids: number[] = [];
@@ -107,7 +113,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private opening(name: string): Literal {
     const known = this.openings.get(name);
     if (known) return known;
-    const made = new Literal(`<SimpleData name="${attributeText(name)}">`);
+    const made = new Literal(openingText(name));
     this.openings.set(name, made);
     return made;
   }
@@ -182,7 +188,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     out.literal(this.dataOpening);
     for (const { column, name, opening, isElement } of this.data) {
       if (column.presence[row] !== Presence.value || (isElement && carried.has(name))) continue;
-      out.literal(opening);
+      if (opening) out.literal(opening);
+      else out.utf8(openingText(name));
       if (writeValue(out, column, row) > 0) this.said.removes(name);
       out.literal(closing);
     }

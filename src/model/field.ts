@@ -62,10 +62,29 @@ export function unite(a: FieldType, b: FieldType): FieldType {
 }
 
 /** The name itself, or `name_1`, `name_2` … where it is taken. */
-export function uniqueName(name: string, taken: ReadonlySet<string>): string {
+export function uniqueName(name: string, taken: Pick<ReadonlySet<string>, "has">): string {
   if (!taken.has(name)) return name;
   for (let n = 1; ; n++) {
     const candidate = `${name}_${n}`;
     if (!taken.has(candidate)) return candidate;
   }
+}
+
+/**
+ * Finds fields by their names, −1 where there is none. Who asks in the order that they have is answered without an
+ * index of all names, which for very many fields is larger than what is found.
+ */
+export function fieldFinder(fields: readonly Field[]): (name: string) => number {
+  let next = 0;
+  let byName: Map<string, number> | null = null;
+  return (name) => {
+    if (fields[next]?.name === name) return next++;
+    if (!byName) {
+      byName = new Map();
+      for (let f = 0; f < fields.length; f++) byName.set(fields[f]!.name, f);
+    }
+    const found = byName.get(name) ?? -1;
+    next = found + 1;
+    return found;
+  };
 }

@@ -110,6 +110,12 @@ export const emptyField = (): FieldState => ({
   temporal: undefined,
 });
 
+/** That of a field of which no batch was seen yet; plain, since what is made by spreading takes twice the memory. */
+function newState({ width, decimals, element }: Field): FieldState {
+  const state = { type: null, width, decimals, values: 0, maxBytes: 0, temporal: undefined };
+  return element ? { ...state, element } : state;
+}
+
 /** What a Summariser has found so far, as plain data that crosses between threads. */
 export interface SummaryState {
   fields: Map<string, FieldState>;
@@ -232,12 +238,7 @@ export class Summariser {
     for (let i = 0; i < length; i++) if (column.presence[i] === Presence.value) values++;
     const decides = values > 0 || !this.refine;
     const known = fields.get(field.name);
-    const state: FieldState = known ?? {
-      ...emptyField(),
-      width: field.width,
-      decimals: field.decimals,
-      ...(field.element ? { element: field.element } : {}),
-    };
+    const state: FieldState = known ?? newState(field);
     if (!known) fields.set(field.name, state);
     else {
       state.width = larger(state.width, field.width);
@@ -267,6 +268,17 @@ export class Summariser {
   /** Adds what another summariser found in later batches. */
   merge(other: SummaryState): void {
     const { state } = this;
+    if (state.fields.size === 0) state.fields = other.fields;
+    else this.mergeFields(other);
+    other.kinds.forEach((facts, kind) => {
+      joinKind(state.kinds[kind]!, facts);
+    });
+    state.idType = united(state.idType, other.idType);
+    state.idBytes = Math.max(state.idBytes, other.idBytes);
+  }
+
+  private mergeFields(other: SummaryState): void {
+    const { state } = this;
     for (const [name, field] of other.fields) {
       const known = state.fields.get(name);
       if (!known) state.fields.set(name, field);
@@ -279,11 +291,6 @@ export class Summariser {
         known.temporal = unitedTemporal(known.temporal, field.temporal);
       }
     }
-    other.kinds.forEach((facts, kind) => {
-      joinKind(state.kinds[kind]!, facts);
-    });
-    state.idType = united(state.idType, other.idType);
-    state.idBytes = Math.max(state.idBytes, other.idBytes);
   }
 
   /** The state with its dates recognised: to be merged with that of a source that declares its types. */
@@ -296,19 +303,26 @@ export class Summariser {
     return { ...this.state, fields: new Map(fields) };
   }
 
+  private fieldSummary(name: string, field: FieldState): FieldSummary {
+    const { width, decimals, element, values, maxBytes } = field;
+    const type = (this.refine && field.type === "text" && field.temporal) || (field.type ?? "text");
+    if (width === undefined && decimals === undefined && !element) return { name, type, values, maxBytes };
+    return {
+      name,
+      type,
+      ...(width === undefined ? {} : { width }),
+      ...(decimals === undefined ? {} : { decimals }),
+      ...(element ? { element } : {}),
+      values,
+      maxBytes,
+    };
+  }
+
   summary(): LayerSummary {
     const { fields, kinds, idType, idBytes } = this.state;
     return {
       ...totals(kinds),
-      fields: [...fields].map(([name, field]) => ({
-        name,
-        type: (this.refine && field.type === "text" && field.temporal) || (field.type ?? "text"),
-        ...(field.width === undefined ? {} : { width: field.width }),
-        ...(field.decimals === undefined ? {} : { decimals: field.decimals }),
-        ...(field.element ? { element: field.element } : {}),
-        values: field.values,
-        maxBytes: field.maxBytes,
-      })),
+      fields: Array.from(fields, ([name, field]) => this.fieldSummary(name, field)),
       idType,
       idBytes,
     };

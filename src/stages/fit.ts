@@ -6,7 +6,7 @@
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
 import { cutToBytes } from "../model/cut-to-bytes.js";
-import { type Field, type FieldType, uniqueName, unite } from "../model/field.js";
+import { type Field, type FieldType, fieldFinder, uniqueName, unite } from "../model/field.js";
 import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
 import { type FieldSummary, type LayerSummary, summaryOfKinds } from "../model/summary.js";
 import type { Accepts } from "../plugin/format.js";
@@ -71,6 +71,13 @@ function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
  */
 function fittedName(wanted: string, limits: NonNullable<Accepts["fieldNames"]>, taken: Map<string, number>): string {
   const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, characters } = limits;
+  const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
+  const isHeld = wanted !== "" && !characters && !pattern?.test(wanted) === !pattern;
+  // Three bytes are the most that a character of a string takes in UTF-8.
+  if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
+    taken.set(plainKey, 0);
+    return wanted;
+  }
   const name = characters
     ? Array.from(wanted, (character) => (characters.test(character) ? character : "_")).join("")
     : wanted;
@@ -188,9 +195,9 @@ export function planToJoin(plan: FitPlan, held: readonly Field[]): FitPlan {
 
 /** What a part's features say together, with the fields as the target has them. */
 export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummary): LayerSummary {
-  const bySource = new Map(summary.fields.map((field) => [field.name, field]));
+  const find = fieldFinder(summary.fields);
   const fields = (plan.fields ?? []).map((field) => {
-    const from = field.source === null ? undefined : bySource.get(field.source);
+    const from = field.source === null ? undefined : summary.fields[find(field.source)];
     const own = from ? castBytes(from.type, field.type, from.maxBytes) : 0;
     const values = from?.values ?? summary.featureCount;
     const maxBytes = Math.max(own, from && !field.orIds ? 0 : summary.idBytes);
@@ -232,7 +239,7 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
       columns: batch.columns.map((column, f) => castTo(column, batch.fields[f]!.name, types[f]!, context)),
     });
   }
-  const byName = new Map(batch.fields.map((field, f) => [field.name, f]));
+  const find = fieldFinder(batch.fields);
   const absent = new Map<FieldType, Column>();
   const absentOf = (type: FieldType) => {
     let column = absent.get(type);
@@ -243,13 +250,12 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     return column;
   };
   const columns = plan.fields.map((field) => {
-    const f = field.source === null ? undefined : byName.get(field.source);
-    const own = f === undefined ? null : batch.columns[f]!;
+    const own = field.source === null ? null : (batch.columns[find(field.source)] ?? null);
     const column = field.source === null || (field.orIds && batch.ids) ? batch.ids : own;
     if (!column) return absentOf(field.type);
     return castTo(column, field.source ?? field.name, field.type, context);
   });
-  const fields = batchFields(plan, batch, byName);
+  const fields = batchFields(plan, batch);
   return batch.with({ ...dropped, fields, columns });
 }
 
@@ -277,11 +283,12 @@ function plainField({ name, type, width, decimals, element }: FittedField): Fiel
   };
 }
 
-function batchFields({ fields }: FitPlan, batch: Batch, byName: ReadonlyMap<string, number>): readonly Field[] {
+function batchFields({ fields }: FitPlan, batch: Batch): readonly Field[] {
   const target = targetFields(fields!);
   if (!batch.fields.some(({ members }) => members)) return target;
+  const find = fieldFinder(batch.fields);
   return fields!.map(({ source, name }, f) => {
-    const members = source === name ? batch.fields[byName.get(source) ?? -1]?.members : undefined;
+    const members = source === name ? batch.fields[find(source)]?.members : undefined;
     return members ? { ...target[f]!, members } : target[f]!;
   });
 }

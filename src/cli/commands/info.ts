@@ -106,7 +106,10 @@ function describeField(field: LayerReport["fields"][number], width: number): str
 export function describeLayer(layer: LayerReport): string {
   const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "not said";
   const reference = layer.reference ? describeReference(layer.reference) : [];
-  const width = Math.min(40, Math.max(0, ...layer.fields.map((field) => field.name.length)));
+  const width = Math.min(
+    40,
+    layer.fields.reduce((most, field) => Math.max(most, field.name.length), 0),
+  );
   return [
     `${layer.input}: ${layer.layer} (${layer.format})`,
     `  features  ${grouped(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${grouped(layer.nullGeometries)} without geometry` : ""}`,
