@@ -163,7 +163,8 @@ export function shownField(
 ): string | undefined {
   if (chosen !== undefined) return chosen === element && isTextField(fields, element) ? undefined : chosen;
   if (fields.some(({ name }) => name === element)) return isTextField(fields, element) ? undefined : element;
-  const fits = (wanted: string) => fields.find(({ name }) => name.toLowerCase() === wanted)?.name;
+  const fits = (wanted: string) =>
+    fields.find(({ name }) => name.length === wanted.length && name.toLowerCase() === wanted)?.name;
   return others.map(fits).find((name) => name !== undefined);
 }
 

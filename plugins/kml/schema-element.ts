@@ -82,14 +82,29 @@ export function ownData(schemas: readonly LayerSchema[]): string {
 const ownElement = (element: string, schema: string, { name, type }: Field): string =>
   `<gf:${element} xmlns:gf="${ownNamespace}" schema="${schema}" name="${attributeText(name)}" type="${type}"/>`;
 
+/** Values that are put together at a time: strings of very many, all at once, take several times their text. */
+const joinedAtOnce = 512;
+
+function joined<T>(all: readonly T[], text: (one: T) => string): string {
+  const parts: string[] = [];
+  for (let from = 0; from < all.length; from += joinedAtOnce)
+    parts.push(
+      all
+        .slice(from, from + joinedAtOnce)
+        .map(text)
+        .join(""),
+    );
+  return parts.join("");
+}
+
 /** The Schema of a layer, empty where it has no fields. */
 export function schemaText({ id, fields, idField, titles }: LayerSchema, layerName: string): string {
   const all = idField ? [...fields, idField] : fields;
   if (all.length === 0) return "";
-  const lines = all.map(({ name, type }) => {
+  const text = ({ name, type }: Field): string => {
     const title = titles.get(name);
     const inner = title === undefined ? "" : `<displayName>${elementText(title)}</displayName>`;
     return `<SimpleField name="${attributeText(name)}" type="${kmlTypes[type]}">${inner}</SimpleField>\n`;
-  });
-  return `<Schema name="${attributeText(layerName)}" id="${id}">\n${lines.join("")}</Schema>\n`;
+  };
+  return `<Schema name="${attributeText(layerName)}" id="${id}">\n${joined(all, text)}</Schema>\n`;
 }

@@ -34,14 +34,18 @@ function charactersOf(digits: string): number {
 /** A number that stands in no array, for what takes those of arrays. */
 const handed = new Float64Array(1);
 
+/** Bytes of a buffer that is kept for the next text; a larger one is rather given away than copied. */
+const mostKept = 1 << 22;
+const usualCapacity = 65_536;
+
 /** Text as bytes, growing as it is written. */
 export class TextBuffer {
-  private buffer: Buffer;
+  private buffer: Buffer<ArrayBuffer>;
   private view: DataView;
   /** Bytes so far. */
   length = 0;
 
-  constructor(capacity = 65536) {
+  constructor(capacity = usualCapacity) {
     this.buffer = Buffer.allocUnsafeSlow(capacity);
     this.view = viewOf(this.buffer);
   }
@@ -346,10 +350,19 @@ export class TextBuffer {
 
   /** Everything written, in a buffer of its own that can be handed to another thread. Starts anew. */
   finish(): Uint8Array<ArrayBuffer> {
+    if (this.length > mostKept) return this.handOver();
     const whole = borrow(this.length);
     whole.set(this.buffer.subarray(0, this.length));
     this.length = 0;
     return whole;
+  }
+
+  private handOver(): Uint8Array<ArrayBuffer> {
+    const { buffer, length } = this;
+    this.buffer = Buffer.allocUnsafeSlow(usualCapacity);
+    this.view = viewOf(this.buffer);
+    this.length = 0;
+    return new Uint8Array(buffer.buffer, 0, length);
   }
 }
 

@@ -112,8 +112,7 @@ function planFields(
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
     const name = fittedName(wanted, limits, taken);
     const type = substitute(field.type, accepts.fieldTypes);
-    const isPlain = field.width === undefined && field.decimals === undefined && !field.element;
-    return isPlain ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
+    return isPlain(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
   };
   const declaredOf = (source: string | null, wanted: string, field: Field): Partial<FittedField> => ({
     // A width counts in the type that declares it, not in another.
@@ -201,15 +200,21 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
     const own = from ? castBytes(from.type, field.type, from.maxBytes) : 0;
     const values = from?.values ?? summary.featureCount;
     const maxBytes = Math.max(own, from && !field.orIds ? 0 : summary.idBytes);
-    return fittedSummary(field, values, maxBytes);
+    return from && isAlike(from, field) && from.maxBytes === maxBytes ? from : fittedSummary(field, values, maxBytes);
   });
   return { ...summaryOfKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
 }
 
+/** Whether a field is the same in the target, which of most fields says all: there may be very many of them. */
+const isAlike = (from: FieldSummary, to: FittedField): boolean =>
+  from.name === to.name && from.type === to.type && isPlain(from) && isPlain(to);
+
+const isPlain = ({ width, decimals, element }: Omit<FittedField, "source">): boolean =>
+  width === undefined && decimals === undefined && !element;
+
 function fittedSummary(field: FittedField, values: number, maxBytes: number): FieldSummary {
   const { name, type } = field;
-  const isPlain = field.width === undefined && field.decimals === undefined && !field.element;
-  return isPlain ? { name, type, values, maxBytes } : { ...plainField(field), values, maxBytes };
+  return isPlain(field) ? { name, type, values, maxBytes } : { ...plainField(field), values, maxBytes };
 }
 
 /** Bytes of the longest value after a cast. */

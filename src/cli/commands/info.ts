@@ -106,27 +106,32 @@ function describeField(field: LayerReport["fields"][number], width: number): str
 export function describeLayer(layer: LayerReport): string {
   const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "not said";
   const reference = layer.reference ? describeReference(layer.reference) : [];
+  const { fields } = layer;
   const width = Math.min(
     40,
-    layer.fields.reduce((most, field) => Math.max(most, field.name.length), 0),
+    fields.reduce((most, field) => Math.max(most, field.name.length), 0),
   );
-  return [
-    `${layer.input}: ${layer.layer} (${layer.format})`,
-    `  features  ${grouped(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${grouped(layer.nullGeometries)} without geometry` : ""}`,
-    `  geometry  ${describeGeometry(layer)}`,
-    `  crs       ${crs}`,
-    ...reference.map(([word, sentence]) => `  ${word.padEnd(9)} ${sentence}`),
-    `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
-    `  fields    ${layer.fields.length}`,
-    ...layer.fields.map((field) => describeField(field, width)),
-    ...[...(layer.refused === null ? [] : [layer.refused]), ...layer.suspicious].map(
-      (sentence) => `  look at   ${sentence}`,
-    ),
-    "",
-  ]
-    .map(printable)
-    .join("\n");
+  const parts = [
+    printed([
+      `${layer.input}: ${layer.layer} (${layer.format})`,
+      `  features  ${grouped(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${grouped(layer.nullGeometries)} without geometry` : ""}`,
+      `  geometry  ${describeGeometry(layer)}`,
+      `  crs       ${crs}`,
+      ...reference.map(([word, sentence]) => `  ${word.padEnd(9)} ${sentence}`),
+      `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
+      `  fields    ${fields.length}`,
+    ]),
+  ];
+  for (let from = 0; from < fields.length; from += printedAtOnce)
+    parts.push(printed(fields.slice(from, from + printedAtOnce).map((field) => describeField(field, width))));
+  const remarks = [...(layer.refused === null ? [] : [layer.refused]), ...layer.suspicious];
+  return [...parts, printed([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
 }
+
+/** Lines that are put together at a time: those of very many fields at once take several times their text. */
+const printedAtOnce = 512;
+
+const printed = (lines: readonly string[]): string => lines.map(printable).join("\n");
 
 export const infoCommand: Command<InfoArguments> = {
   usage: "info <inputs..>",
