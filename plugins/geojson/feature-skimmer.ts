@@ -60,6 +60,8 @@ export class FeatureSkimmer implements FeatureReader {
   private readonly summariser = new Summariser(true);
   private readonly met = new Map<string, Met>();
   private parsed = 0;
+  /** Whether a feature that was parsed has very many fields. */
+  private isWide = false;
 
   /** @param within where points may be; null where one is enough to give up */
   constructor(
@@ -123,7 +125,8 @@ export class FeatureSkimmer implements FeatureReader {
     const { bytes } = cursor;
     const valid = this.parser.valid;
     const { count } = properties;
-    if (properties.repeated.length > 0 || count > mostColumns || properties.isCrowded) throw new Unclear();
+    if (this.isWide || properties.repeated.length > 0 || count > mostColumns || properties.isCrowded)
+      throw new Unclear();
     this.records++;
     for (let c = 0; c < count; c++) {
       const column = properties.columnAt(c);
@@ -169,9 +172,14 @@ export class FeatureSkimmer implements FeatureReader {
   private addParsed(): void {
     const batch = this.parser.finish();
     if (!batch) return;
-    batch.fields.forEach((field, place) => {
-      this.meet(field, place, batch.columns[place]!, batch);
-    });
+    // Features of so many fields are parsed, all of them: where each field was met first need not be known.
+    this.isWide ||= batch.fields.length > mostColumns;
+    if (this.isWide && this.facts.length > 0) throw new Unclear();
+    if (!this.isWide) {
+      batch.fields.forEach((field, place) => {
+        this.meet(field, place, batch.columns[place]!, batch);
+      });
+    }
     this.summariser.add(batch);
   }
 

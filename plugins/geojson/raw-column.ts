@@ -275,8 +275,19 @@ export class RawColumn {
   }
 }
 
+const typesFound = new Map<number, FieldType>();
+
 /** The type that holds tokens of these kinds (a bit each) together. */
 function typeOf(found: number): FieldType {
+  let type = typesFound.get(found);
+  if (type === undefined) {
+    type = typeOfKinds(found);
+    typesFound.set(found, type);
+  }
+  return type;
+}
+
+function typeOfKinds(found: number): FieldType {
   const has = (...tokens: number[]) => tokens.some((token) => (found & (1 << token)) !== 0);
   const kinds: FieldType[] = [];
   if (has(Token.false, Token.true)) kinds.push("boolean");

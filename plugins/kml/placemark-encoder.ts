@@ -34,8 +34,7 @@ export interface PlacemarkSettings extends ElementSettings {
 interface DataField {
   readonly column: Column;
   readonly name: string;
-  /** Null where there are too many fields to keep them all ready. */
-  readonly opening: Literal | null;
+  readonly opening: Literal;
   /** Whether an element can have said its value. */
   readonly isElement: boolean;
 }
@@ -58,7 +57,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly dataOpening: Literal;
   private readonly said = new FeatureValues();
   private readonly elements: FeatureElements;
-  private data: DataField[] = [];
+  /** Null where there are too many fields to keep them all ready. */
+  private data: DataField[] | null = [];
   /** What the field "folder" said last, and whether folders can say it. */
   private lastPath = "";
   /** Ids in the batch at hand that are data. */
@@ -79,10 +79,11 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const { out, settings, said, facts } = this;
     said.begin(batch);
     const isWide = batch.fields.length > mostOpenings;
-    this.data = batch.fields.map(({ name }, f) => {
-      const opening = isWide ? null : this.opening(name);
-      return { column: batch.columns[f]!, name, opening, isElement: isElementField(name) };
-    });
+    this.data = isWide
+      ? null
+      : batch.fields.map(({ name }, f) => {
+          return { column: batch.columns[f]!, name, opening: this.opening(name), isElement: isElementField(name) };
+        });
     const folders: { at: number; path: string | null }[] = [];
     const ids: number[] = [];
     let unfaithful = 0;
@@ -186,10 +187,10 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const { fields, idField } = this.settings.schema;
     if (fields.length === 0 && !idField) return;
     out.literal(this.dataOpening);
-    for (const { column, name, opening, isElement } of this.data) {
+    if (!this.data) this.writeWide();
+    for (const { column, name, opening, isElement } of this.data ?? []) {
       if (column.presence[row] !== Presence.value || (isElement && carried.has(name))) continue;
-      if (opening) out.literal(opening);
-      else out.utf8(openingText(name));
+      out.literal(opening);
       if (writeValue(out, column, row) > 0) this.said.removes(name);
       out.literal(closing);
     }
@@ -200,6 +201,22 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       out.literal(closing);
     }
     out.literal(dataClosing);
+  }
+
+  /** The data of one of very many fields after the other. */
+  private writeWide(): void {
+    const { out } = this;
+    const { batch, row, carried } = this.said;
+    const { fields, columns } = batch;
+    for (let f = 0; f < fields.length; f++) {
+      const column = columns[f]!;
+      if (column.presence[row] !== Presence.value) continue;
+      const { name } = fields[f]!;
+      if (isElementField(name) && carried.has(name)) continue;
+      out.utf8(openingText(name));
+      if (writeValue(out, column, row) > 0) this.said.removes(name);
+      out.literal(closing);
+    }
   }
 
   private report(unfaithful: number, infinite: number): void {

@@ -58,6 +58,7 @@ export async function assembler(
     return { name: layer.name, schema, isOwn, texts, folders: layer.metadata?.elements?.folders ?? {} };
   });
   const shared = parts.map(({ schema, isOwn }) => (isOwn ? "" : schema));
+  const isArchive = /\.kmz$/i.test(sink.name);
   await file.write(
     Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="${kmlNamespace}" xmlns:gx="${gxNamespace}" ` +
@@ -66,7 +67,9 @@ export async function assembler(
   );
   const ids = new IdTable();
   for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
-  return new DocumentAssembler(file, parts, ids, context, /\.kmz$/i.test(sink.name));
+  // The Schema of very many fields is not kept where it has been written for good.
+  const kept = parts.map((part) => (part.isOwn || isArchive ? part : { ...part, schema: "" }));
+  return new DocumentAssembler(file, kept, ids, context, isArchive);
 }
 
 /** The Schemas in folders take at most so many characters; more folders than that are plain ones. */

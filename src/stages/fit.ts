@@ -244,6 +244,7 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
       columns: batch.columns.map((column, f) => castTo(column, batch.fields[f]!.name, types[f]!, context)),
     });
   }
+  if (isFitted(plan.fields, batch)) return plan.dropIds ? batch.with(dropped) : batch;
   const find = fieldFinder(batch.fields);
   const absent = new Map<FieldType, Column>();
   const absentOf = (type: FieldType) => {
@@ -262,6 +263,18 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   });
   const fields = batchFields(plan, batch);
   return batch.with({ ...dropped, fields, columns });
+}
+
+/** Whether a batch has the fields of the target as they are. */
+function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boolean {
+  if (fitted.length !== fields.length) return false;
+  for (let f = 0; f < fields.length; f++) {
+    const field = fields[f]!;
+    const { source, name, type, orIds } = fitted[f]!;
+    if (source !== field.name || name !== field.name || type !== field.type || (orIds && ids)) return false;
+    if (!isPlain(field) || !isPlain(fitted[f]!)) return false;
+  }
+  return true;
 }
 
 /** What a plan makes of the fields, where no batch says more of them: one array for all batches. */
