@@ -7,6 +7,8 @@ import {
   GeometryBuilder,
   Presence,
   roomFor,
+  type Slab,
+  slabFor,
 } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/format.js";
 import { type FeatureRecord, Source } from "./feature-record.js";
@@ -45,6 +47,7 @@ export class FeatureBatches {
   private records: number[] = [];
   /** Rows that a column has room for at first. */
   private rows = 0;
+  private slab: Slab | null = null;
   /** The Schema whose fields the columns have null for, where a feature says nothing. */
   private nullsOf: string | undefined;
 
@@ -55,24 +58,26 @@ export class FeatureBatches {
   ) {
     this.fields = fieldsOf(plan, fidField);
     this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
-    for (const [slot, { source, takes }] of plan.fields.entries()) {
-      const known = this.slots.get(source) ?? { elements: -1, data: -1 };
+    for (let slot = 0; slot < plan.fields.length; slot++) {
+      const { source, takes } = plan.fields[slot]!;
+      const known = takes === "both" ? undefined : this.slots.get(source);
       this.slots.set(source, {
         name: source,
-        elements: takes === "data" ? known.elements : slot,
-        data: takes === "elements" ? known.data : slot,
+        elements: takes === "data" ? (known?.elements ?? -1) : slot,
+        data: takes === "elements" ? (known?.data ?? -1) : slot,
       });
     }
     this.idFields = new Map(plan.ids?.fields ?? []);
   }
 
   private begin(): void {
-    const rows = roomFor(this.fields.length);
+    const rows = Math.max(1, Math.min(roomFor(this.fields.length), this.plan.summary.featureCount));
     this.columns = new Array(this.fields.length);
     this.present = [];
     this.filled = [];
     this.rows = rows;
-    this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type, rows);
+    this.slab = slabFor(this.fields.length);
+    this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type, rows, null);
     this.records = [];
     this.nullsOf = undefined;
     this.geometry.reset();
@@ -88,7 +93,7 @@ export class FeatureBatches {
   private column(f: number): FieldColumn {
     const known = this.columns[f];
     if (known) return known;
-    const made = new FieldColumn(this.fields[f]!.type, this.rows);
+    const made = new FieldColumn(this.fields[f]!.type, this.rows, this.slab);
     made.skip(this.records.length);
     this.columns[f] = made;
     this.present.push(f);
@@ -185,12 +190,21 @@ export class FeatureBatches {
     this.columns = [];
     this.present = [];
     this.filled = [];
-    return this.fields.map(({ type }, f) => columns[f]?.finish() ?? absentOf(type));
+    this.slab = null;
+    const finished: Column[] = [];
+    for (let f = 0; f < this.fields.length; f++) finished.push(columns[f]?.finish() ?? absentOf(this.fields[f]!.type));
+    return finished;
   }
 }
 
+const known = new WeakMap<LayerPlan, readonly Field[]>();
+
 /** The fields of a layer, with the one that shows the ids where it is asked for. */
-export function fieldsOf(plan: LayerPlan, fidField: string | undefined): Field[] {
-  const fields = plan.fields.map(({ name, type }): Field => ({ name, type }));
+export function fieldsOf(plan: LayerPlan, fidField: string | undefined): readonly Field[] {
+  let fields = known.get(plan);
+  if (!fields) {
+    fields = plan.fields.map(({ name, type }): Field => ({ name, type }));
+    known.set(plan, fields);
+  }
   return plan.ids && fidField !== undefined ? [...fields, { name: fidField, type: plan.ids.type }] : fields;
 }

@@ -39,6 +39,10 @@ export interface PlannedField {
 
 const noTypes: ReadonlySet<FieldType> = new Set();
 
+/** The types of what is only in data that no Schema declares. */
+const onlyText = { both: "text", elements: "text", data: "text" } as const;
+const onlyJson = { both: "json", elements: "text", data: "json" } as const;
+
 /** What all features say in a field. */
 class FieldUse {
   /** What the data look like, as bits of `Looks`. */
@@ -200,14 +204,15 @@ export class FieldSurvey {
       ...inTable(used.filter(isLast)),
     ]);
     const planned: PlannedField[] = [];
-    const taken = new Set(names);
+    const others = new Set<string>();
+    const taken = { has: (name: string) => names.has(name) || others.has(name) };
     for (const name of names) {
       const use = this.uses.get(name) ?? new FieldUse(name);
       const types = this.typesOf(use, schemas, widening);
       if (!use.clashes) planned.push({ name, source: name, type: types.both, takes: "both" });
       else {
         const other = uniqueName(name, taken);
-        taken.add(other);
+        others.add(other);
         planned.push({ name, source: name, type: types.elements, takes: "elements" });
         planned.push({ name: other, source: name, type: types.data, takes: "data" });
       }
@@ -242,6 +247,7 @@ export class FieldSurvey {
     schemas: readonly DocumentSchema[],
     widening: (field: string, declared: FieldType, type: FieldType) => void,
   ): { readonly both: FieldType; readonly elements: FieldType; readonly data: FieldType } {
+    if (schemas.length === 0 && use.alone === 0) return use.hasLists && use.looks === 0 ? onlyJson : onlyText;
     const { name } = use;
     const own = new Set(schemas.flatMap((schema) => schema.own.get(name) ?? []));
     const said = schemas.flatMap((schema) => schema.fields.get(name) ?? []);

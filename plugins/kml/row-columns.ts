@@ -7,6 +7,7 @@ import {
   type FieldType,
   NumberBuilder,
   Presence,
+  type Slab,
 } from "../../src/model/index.js";
 import { parseNumber } from "../shared/numbers.js";
 import { type FeatureRecord, Form } from "./feature-record.js";
@@ -29,8 +30,9 @@ export class FieldColumn {
   constructor(
     readonly type: FieldType,
     rows: number,
+    slab: Slab | null,
   ) {
-    this.builder = columnBuilder(type, rows);
+    this.builder = columnBuilder(type, rows, slab);
   }
 
   /** Takes the record's value at `at`, unless one from a source that goes before is there; gives the place of the other. */

@@ -46,9 +46,12 @@ export function schemaOf(layer: TargetLayer): LayerSchema {
 }
 
 /** Reports what is said of columns beside a title, and of what are no fields here. */
-export function leaveColumns({ fields = [], metadata }: TargetLayer, lose: (what: string) => void): void {
-  for (const { column, ...said } of metadata?.columns ?? []) {
-    const isField = (fields ?? []).some(({ name }) => name === column);
+export function leaveColumns({ fields, metadata }: TargetLayer, lose: (what: string) => void): void {
+  const { columns = [] } = metadata ?? {};
+  if (columns.length === 0) return;
+  const names = new Set((fields ?? []).map(({ name }) => name));
+  for (const { column, ...said } of columns) {
+    const isField = names.has(column);
     for (const [term, what] of Object.entries(columnTerms)) {
       const isHeld = term === "title" && isField;
       if (said[term as keyof typeof said] !== undefined && !isHeld) lose(`the ${what} of the column "${column}"`);

@@ -1,7 +1,13 @@
 /** Tables of very many columns: what they cost follows their size, and limits of the target come first. */
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
+import csv from "../../plugins/csv/index.js";
+import geojson from "../../plugins/geojson/index.js";
+import kml from "../../plugins/kml/index.js";
+import { type Batch, isBytesColumn } from "../../src/model/index.js";
+import type { Format } from "../../src/plugin/index.js";
+import { readFile } from "../../src/testing/index.js";
 import { main } from "../support/command.js";
 import { converted } from "../support/host.js";
 import { Scratch } from "../support/recording.js";
@@ -13,7 +19,7 @@ afterAll(() => scratch.remove());
 function memoryOf(args: readonly string[]): number {
   const tell =
     "data:text/javascript,process.on('exit',()=>process.stdout.write('rss '+process.resourceUsage().maxRSS))";
-  const { stdout } = spawnSync(process.execPath, ["--import", tell, ...args], { encoding: "utf8" });
+  const { stdout } = spawnSync(process.execPath, ["--import", tell, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
   return Number(/rss (\d+)/.exec(stdout)![1]) / 1024;
 }
 
@@ -46,4 +52,85 @@ describe("20,003 columns", () => {
       message: expect.stringContaining(`at most ${most} fields, and there are 20003`),
     });
   });
+});
+
+const names = Array.from({ length: 80_000 }, (_, n) => `c${n}`);
+const digit = (n: number) => n % 10;
+
+/** The same feature of 80,000 fields in each format. */
+const inputs: Readonly<Record<string, string>> = {
+  csv: `lon,lat,${names.join(",")}\n10,50,${names.map((_, n) => digit(n)).join(",")}\n`,
+  geojson: JSON.stringify({
+    type: "Feature",
+    geometry: { type: "Point", coordinates: [10, 50] },
+    properties: Object.fromEntries(names.map((name, n) => [name, digit(n)])),
+  }),
+  kml: `<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><ExtendedData>${names
+    .map((name, n) => `<Data name="${name}"><value>${digit(n)}</value></Data>`)
+    .join("")}</ExtendedData><Point><coordinates>10,50</coordinates></Point></Placemark></kml>`,
+};
+/** MB more than Node itself; a document of XML is read twice, tag by tag. */
+const mostMemory: Readonly<Record<string, number>> = { csv: 150, geojson: 175, kml: 240 };
+const formats: Readonly<Record<string, Format>> = { csv, geojson: geojson[0]!, kml };
+
+const pathOf = (extension: string): string => {
+  const path = scratch.path(`of-80000.${extension}`);
+  if (!existsSync(path)) writeFileSync(path, inputs[extension]!);
+  return path;
+};
+
+/** The pieces of memory that the columns of a batch are in. */
+const memories = ({ columns }: Batch): number =>
+  new Set(
+    columns.flatMap((column) => [
+      column.presence.buffer,
+      ...(isBytesColumn(column) ? [column.offsets.buffer, column.bytes.buffer] : [column.values.buffer]),
+    ]),
+  ).size;
+
+describe("80,000 columns", () => {
+  test.each(["csv", "geojson", "kml"])("of a .%s share pieces of memory", async (extension) => {
+    const [layer] = await readFile(formats[extension]!, pathOf(extension), { options: {} });
+    const [batch] = layer!.batches;
+    expect(batch!.columns).toHaveLength(80_000);
+    expect(memories(batch!)).toBeLessThan(100);
+  });
+
+  test.each(["csv", "geojson", "kml"].flatMap((from) => ["csv", "geojson", "kml"].map((to) => [from, to] as const)))(
+    "of a .%s take memory for what they hold on their way to a .%s, and arrive",
+    async (from, to) => {
+      const output = scratch.path(`from-${from}.${to}`);
+      expect(memoryOf([main, "convert", pathOf(from), output, "-q"]) - bare).toBeLessThan(mostMemory[from]!);
+      const [layer] = await readFile(formats[to]!, output, { options: {} });
+      const [feature] = layer!.batches.flatMap((batch) => [...batch.features()]);
+      const values = Object.entries(feature!.properties);
+      expect(values).toHaveLength(80_000);
+      expect(values.every(([name, value], n) => name === names[n] && Number(value) === digit(n))).toBe(true);
+    },
+  );
+
+  test.each(["info", "check"])("are told by %s with memory for what they hold", (command) => {
+    for (const from of ["csv", "geojson", "kml"])
+      expect(memoryOf([main, command, pathOf(from)]) - bare).toBeLessThan(mostMemory[from]!);
+  });
+});
+
+test("values of 2,000 columns that some rows lack are where they were, in every type", async () => {
+  const value = (row: number, n: number): unknown => {
+    if ((row * 7 + n) % 3 === 0) return undefined;
+    if ((row * 5 + n) % 11 === 0) return null;
+    return [row + n, row * 1000 + n / 4, `text ${row} ${n}`, (row + n) % 2 === 0, [row, n], 2 ** 40 + row][n % 6];
+  };
+  const features = Array.from({ length: 40 }, (_, row) => ({
+    type: "Feature",
+    geometry: null,
+    properties: Object.fromEntries(
+      Array.from({ length: 2000 }, (_, n) => [`f${n}`, value(row, n)] as const).filter(([, one]) => one !== undefined),
+    ),
+  }));
+  const from = scratch.path("lacking.geojson");
+  const to = scratch.path("lacking-out.geojson");
+  writeFileSync(from, JSON.stringify({ type: "FeatureCollection", features }));
+  await converted(from, to, {});
+  expect(JSON.parse(readFileSync(to, "utf8")).features).toEqual(features);
 });
