@@ -137,8 +137,8 @@ export async function awaitQuietMap({ client, tools }: SyncRun, attempt: number)
   let tag: string | null = null;
   for (let look = 0; look < mostLooks; look++) {
     const page = await client.page(1, tag);
-    // Without tags nothing tells; the next reading of the map does.
-    if (page === null || (look > 0 && page.etag === null)) return;
+    // Without tags nothing tells; the next reading of the map does. Not every service answers If-None-Match with 304.
+    if (page === null || (look > 0 && page.etag === tag)) return;
     tag = page.etag;
     await pause(longest * (0.5 + Math.random()), undefined, { signal }).catch(() => {
       throw fault("interrupted", {});

@@ -43,9 +43,10 @@ export class Running {
     void this.exited.then(() => runningNow.delete(this));
   }
 
-  /** On a free port, with `--json`; resolves when it is ready and has said so. */
+  /** On a free port where none is named, with `--json`; resolves when it is ready and has said so. */
   static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
-    const line = [main, "serve", "--port", "0", "--json", ...args];
+    const port = args.includes("--port") ? [] : ["--port", "0"];
+    const line = [main, "serve", ...port, "--json", ...args];
     const running = new Running(
       spawn(process.execPath, line, {
         cwd: root,
