@@ -164,7 +164,7 @@ class GpxLayer implements Layer {
     builder.report();
     reader.report();
     release(fetched);
-    const { surplus, regrouped } = walker.extensions;
+    const { surplus, regrouped } = walker.extensions.paths;
     if (surplus > 0) {
       const example = `extensions of more than ${mostPaths} kinds, or elements or attributes where GPX has none, were left out`;
       context.lose("extension-left-out", undefined, example, surplus);

@@ -2,11 +2,10 @@ import { Token, type XmlReader } from "../shared/xml.js";
 import type { StencilDraft } from "../shared/xml-stencil-draft.js";
 import { fieldName } from "./element-names.js";
 import { Code, Gpx, gpxNamespaces, standardFields, standardIndex, structureNamespace } from "./elements.js";
-import { ExtensionPaths, Stand } from "./extension-paths.js";
+import { Stand } from "./extension-paths.js";
+import { ExtensionWalker, Owner } from "./extension-walker.js";
 import { MetadataCollector } from "./metadata-collector.js";
-import type { PathTree } from "./paths.js";
 import { Does, deedOf, heightIn, type PointDeed, PointStencil } from "./point-deeds.js";
-import { isShapeNamespace, type ShapePoint } from "./route-shape.js";
 import { Scope, Use } from "./scopes.js";
 import type { Link, Visitor } from "./visitor.js";
 
@@ -20,7 +19,7 @@ const longestEnd = 128;
 
 /** Goes through a GPX file, or a part of it that begins at a wpt, rte or trk, and tells a visitor what it is about. */
 export class GpxWalker {
-  readonly extensions: ExtensionPaths;
+  readonly extensions: ExtensionWalker;
   private readonly scopes = new Uint8Array(1024);
   private readonly uses = new Uint8Array(1024);
   /** The standard fields' indices, or nothing, by depth. */
@@ -28,12 +27,6 @@ export class GpxWalker {
   private readonly metadata: MetadataCollector;
   private rootNamespace: string | null = null;
   private kind = 0;
-  /** Within a point of a line. */
-  private inPoint = false;
-  /** Within the extensions of a segment. */
-  private inSegment = false;
-  /** The position between points of a route that is open. */
-  private shape: ShapePoint | null = null;
   private longitude = Number.NaN;
   private latitude = Number.NaN;
   private height = Number.NaN;
@@ -55,7 +48,7 @@ export class GpxWalker {
     private readonly visitor: Visitor,
     private readonly source: { notGpx(name: string): Error },
   ) {
-    this.extensions = new ExtensionPaths(reader);
+    this.extensions = new ExtensionWalker(reader, visitor, this.uses, () => this.draft?.spoil());
     this.metadata = new MetadataCollector(reader);
     this.waypoints = new PointStencil(reader, visitor, false);
     this.routePoints = new PointStencil(reader, visitor, true);
@@ -107,7 +100,7 @@ export class GpxWalker {
     const { waypoints, visitor } = this;
     if (!visitor.begin(Gpx.wpt)) return false;
     this.kind = Gpx.wpt;
-    this.inPoint = false;
+    this.extensions.owner = Owner.feature;
     this.openLink = null;
     waypoints.repeat();
     visitor.end(waypoints.longitude, waypoints.latitude, waypoints.height);
@@ -159,16 +152,16 @@ export class GpxWalker {
         scopes[depth] = this.openInLink(depth);
         break;
       case Scope.extensions:
-        scopes[depth] = this.openExtension(depth, Stand.top);
+        scopes[depth] = this.extensions.open(depth, Stand.top);
         break;
       case Scope.garmin:
-        scopes[depth] = this.openExtension(depth, Stand.garmin);
+        scopes[depth] = this.extensions.open(depth, Stand.garmin);
         break;
       case Scope.extension:
-        scopes[depth] = this.openExtension(depth, Stand.within);
+        scopes[depth] = this.extensions.open(depth, Stand.within);
         break;
       case Scope.shape:
-        scopes[depth] = this.openInShape(depth);
+        scopes[depth] = this.extensions.openInShape(depth);
         break;
       case Scope.metadata:
       case Scope.described:
@@ -193,7 +186,7 @@ export class GpxWalker {
   }
 
   private useRoot(namespace: string | null): void {
-    this.rootNamespace = this.extensions.rootNamespace = namespace;
+    this.rootNamespace = this.extensions.paths.rootNamespace = namespace;
   }
 
   /** Whether the element opened last is GPX's of this code. */
@@ -244,8 +237,7 @@ export class GpxWalker {
   private openFeature(kind: number): number {
     if (!this.visitor.begin(kind)) return Scope.skip;
     this.kind = kind;
-    this.extensions.begin();
-    this.inPoint = this.inSegment = false;
+    this.extensions.begin(Owner.feature);
     this.openLink = null;
     this.draft = null;
     if (kind === Gpx.wpt) {
@@ -272,7 +264,7 @@ export class GpxWalker {
     for (let a = 0; a < attributes.count; a++) {
       const { code, prefix, isDeclaration } = attributes.names[a]!;
       if (isDeclaration || prefix === "xsi" || (hasPlace && (code === Code.lon || code === Code.lat))) continue;
-      this.extensions.surplus++;
+      this.extensions.paths.surplus++;
       this.draft?.spoil();
     }
   }
@@ -288,22 +280,21 @@ export class GpxWalker {
         return Scope.skip;
       }
       if (code === Code.rtept && kind === Gpx.rte) return this.openPoint();
-      if (kind !== Gpx.wpt && code === Code.ele) return this.openExtension(depth, Stand.beside);
+      if (kind !== Gpx.wpt && code === Code.ele) return this.extensions.open(depth, Stand.beside);
       const scope = this.openCommon(depth);
       if (scope !== Scope.skip) return scope;
     }
     // What GPX 1.0 has beside its own elements, and what a later version may have.
-    return this.openExtension(depth, Stand.beside);
+    return this.extensions.open(depth, Stand.beside);
   }
 
   private openInSegment(): number {
     if (this.isOwn(Code.trkpt)) return this.openPoint();
     if (!this.isOwn(Code.extensions)) {
-      this.extensions.surplus++;
+      this.extensions.paths.surplus++;
       return Scope.skip;
     }
-    this.inSegment = true;
-    this.extensions.begin();
+    this.extensions.begin(Owner.segment);
     return Scope.extensions;
   }
 
@@ -311,8 +302,7 @@ export class GpxWalker {
     this.giveLink();
     this.readPlace();
     if (!this.visitor.beginPoint(this.longitude, this.latitude)) return Scope.skip;
-    this.inPoint = true;
-    this.extensions.begin();
+    this.extensions.begin(Owner.point);
     this.draft = this.points.begin();
     this.leaveAttributes(true);
     return Scope.point;
@@ -323,7 +313,7 @@ export class GpxWalker {
       const scope = this.openCommon(depth);
       if (scope !== Scope.skip) return scope;
     }
-    return this.openExtension(depth, Stand.beside);
+    return this.extensions.open(depth, Stand.beside);
   }
 
   /** What features and points have alike; `skip` for anything else. */
@@ -361,6 +351,11 @@ export class GpxWalker {
     }
   }
 
+  /** Within a point of a line. */
+  private get inPoint(): boolean {
+    return this.extensions.owner === Owner.point;
+  }
+
   private field(depth: number, use: number): number {
     this.uses[depth] = use;
     this.reader.content.begin();
@@ -371,82 +366,6 @@ export class GpxWalker {
     const { code } = this.reader.name;
     if (code === Code.text) return this.field(depth, Use.linkText);
     return standardFields[standardIndex(code)]?.name === "type" ? this.field(depth, Use.linkType) : Scope.skip;
-  }
-
-  private openExtension(depth: number, stand: number): number {
-    const { reader, inPoint, extensions } = this;
-    if (stand === Stand.within) this.flush(depth - 1);
-    else if (reader.namespace() === structureNamespace) {
-      return reader.name.local === "geometry" ? this.field(depth, Use.geometry) : Scope.skip;
-    } else if (inPoint && reader.name.code === Code.TrackPointExtension) {
-      extensions.beginGarmin();
-      return Scope.garmin;
-    }
-    if (stand === Stand.within && inPoint && reader.name.code === Code.rpt && isShapeNamespace(reader.namespace())) {
-      return this.openShape(depth);
-    }
-    const { regrouped } = extensions;
-    const tree = inPoint ? extensions.points : this.inSegment ? extensions.segments : extensions.features;
-    const path = extensions.enter(tree, depth, stand);
-    if (!path || regrouped !== extensions.regrouped) this.draft?.spoil();
-    if (!path) return Scope.skip;
-    this.uses[depth] = reader.attributes.count > 0 ? Use.none : Use.extension;
-    if (reader.attributes.count > 0) this.giveAttributes(tree, depth);
-    reader.content.begin();
-    return Scope.extension;
-  }
-
-  private giveAttributes(tree: PathTree, depth: number): void {
-    const { extensions, visitor } = this;
-    const { attributes } = this.reader;
-    this.draft?.spoil();
-    for (let a = 0; a < attributes.count; a++) {
-      const place = extensions.attribute(tree, extensions.at(depth), a);
-      if (!place) continue;
-      if (this.inPoint) visitor.pointAttribute(place, attributes.value(a));
-      else if (this.inSegment) visitor.segmentAttribute(place, attributes.value(a));
-      else visitor.attribute(place, attributes.value(a));
-    }
-  }
-
-  /** A position between points of a route. */
-  private openShape(depth: number): number {
-    const { extensions, reader } = this;
-    const { attributes } = reader;
-    this.draft?.spoil();
-    if (!extensions.enter(extensions.points, depth, Stand.within)) return Scope.skip;
-    const [x, y] = [attributes.indexOf(Code.lon), attributes.indexOf(Code.lat)];
-    const coordinate = (index: number) => (index < 0 ? "" : numberOrText(attributes.value(index)));
-    for (let a = 0; a < attributes.count; a++) {
-      if (a !== x && a !== y && !attributes.names[a]!.isDeclaration) extensions.surplus++;
-    }
-    this.shape = { lat: coordinate(y), lon: coordinate(x) };
-    return Scope.shape;
-  }
-
-  private openInShape(depth: number): number {
-    if (this.reader.name.code === Code.Subclass) return this.field(depth, Use.subclass);
-    this.extensions.surplus++;
-    return Scope.skip;
-  }
-
-  /** Gives the text of an element in extensions that has elements in it, too. */
-  private flush(depth: number): void {
-    const { content } = this.reader;
-    if (content.end > content.start) {
-      this.draft?.spoil();
-      this.giveExtension(depth);
-    }
-    content.drop();
-    this.uses[depth] = Use.none;
-  }
-
-  private giveExtension(depth: number): void {
-    const path = this.extensions.at(depth);
-    const { bytes, start, end } = this.reader.content;
-    if (this.inPoint) this.visitor.pointExtension(path, bytes, start, end);
-    else if (this.inSegment) this.visitor.segmentExtension(path, bytes, start, end);
-    else this.visitor.extension(path, bytes, start, end);
   }
 
   private openDeclared(): number {
@@ -478,7 +397,7 @@ export class GpxWalker {
         break;
       case Scope.point:
         this.giveLink();
-        this.inPoint = false;
+        this.extensions.owner = Owner.feature;
         visitor.endPoint(this.height);
         this.points.end();
         this.draft = null;
@@ -493,10 +412,10 @@ export class GpxWalker {
         this.draft = null;
         return true;
       case Scope.shape:
-        visitor.pointShape(this.extensions.at(depth), this.shape!);
+        this.extensions.endShape(depth);
         break;
       case Scope.extensions:
-        this.inSegment = false;
+        if (this.extensions.owner === Owner.segment) this.extensions.owner = Owner.feature;
         break;
       case Scope.skip:
         if (this.passesSegment) this.endPassedSegment();
@@ -523,9 +442,9 @@ export class GpxWalker {
   private closeExtension(depth: number): void {
     const { content } = this.reader;
     const isLeaf = this.leafDepth === depth;
-    if (isLeaf && this.draft) this.take(deedOf(Does.extension, -1, this.extensions.at(depth)));
+    if (isLeaf && this.draft) this.take(deedOf(Does.extension, -1, this.extensions.paths.at(depth)));
     else if (content.end > content.start) this.draft?.spoil();
-    if (content.end > content.start || (isLeaf && this.uses[depth] === Use.extension)) this.giveExtension(depth);
+    if (content.end > content.start || (isLeaf && this.uses[depth] === Use.extension)) this.extensions.give(depth);
     content.drop();
   }
 
@@ -554,7 +473,7 @@ export class GpxWalker {
         visitor.geometryType();
         break;
       case Use.subclass:
-        this.shape!.Subclass = content.text();
+        this.extensions.subclass(content.text());
         break;
       default:
         this.draft?.spoil();
@@ -584,10 +503,4 @@ export class GpxWalker {
     else this.visitor.link(link);
     this.openLink = null;
   }
-}
-
-/** A number where the text is one in its shortest form, so that it is written as it was. */
-function numberOrText(text: string): string | number {
-  const number = Number(text);
-  return Number.isFinite(number) && String(number) === text.trim() ? number : text.trim();
 }

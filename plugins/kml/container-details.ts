@@ -1,6 +1,7 @@
 /** What a document and its folders say of themselves beside their names, as metadata of layers. */
 import type { ElementTexts, LayerMetadata, MetadataElements } from "../../src/model/index.js";
 import { elementText } from "../shared/xml-text.js";
+import { nameElement } from "./container-elements.js";
 import { type CapturedElement, capturedText, childText, localName } from "./element-capture.js";
 
 /** What a container says of itself. */
@@ -50,7 +51,7 @@ export class DocumentDetails {
   }
 
   /** The elements as text; data by a Schema of the document are none, since that has another id in the next one. */
-  private textsOf({ description, elements }: ContainerDetails): ElementTexts {
+  private textsOf({ description, elements }: Pick<ContainerDetails, "description" | "elements">): ElementTexts {
     const texts = elements.flatMap((element): [string, string][] => {
       const kept = this.withoutSchemaData(element);
       return kept ? [[element.name, capturedText(kept)]] : [];
@@ -76,7 +77,7 @@ export class DocumentDetails {
     const folders = new Map([...this.folders].filter(([, texts]) => texts.length > 0));
     const whole = paths.includes(undefined) || paths.includes("");
     const layers = paths.map((path, n): LayerMetadata | undefined => {
-      const terms = path === undefined || path === "" ? this.terms() : this.folderTerms(folders, path);
+      const terms = path === undefined || path === "" ? this.terms() : { own: folders.get(path) ?? [] };
       const outer = n === 0 && !whole ? this.outerTexts(name) : [];
       return metadataOf(terms, outer, path === undefined ? folders : new Map());
     });
@@ -89,12 +90,7 @@ export class DocumentDetails {
   /** What the document says around layers that are folders. */
   private outerTexts(name: string | null): ElementTexts {
     const texts = this.textsOf(this.document);
-    return name === null ? texts : [["name", `<name>${elementText(name)}</name>`], ...texts];
-  }
-
-  private folderTerms(folders: ReadonlyMap<string, ElementTexts>, path: string): Terms {
-    const own = folders.get(path) ?? [];
-    return { own };
+    return name === null ? texts : [nameElement(name), ...texts];
   }
 
   private terms(): Terms {
@@ -108,7 +104,7 @@ export class DocumentDetails {
       if (term) Object.assign(terms, term);
       else own.push(element);
     }
-    return { ...terms, own: this.textsOf({ description: "", elements: own, isEmpty: false }) };
+    return { ...terms, own: this.textsOf({ description: "", elements: own }) };
   }
 }
 

@@ -1,28 +1,8 @@
 /** What a document or folder says of itself, in the order that KML has (OGC 07-147r2, 9.1.2). */
 import type { ElementTexts, LayerMetadata, MetadataLink } from "../../src/model/index.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
+import { containerElements } from "./container-elements.js";
 import { localName } from "./element-capture.js";
-
-const order = [
-  "name",
-  "visibility",
-  "open",
-  "author",
-  "link",
-  "address",
-  "AddressDetails",
-  "phoneNumber",
-  "Snippet",
-  "snippet",
-  "description",
-  "LookAt",
-  "Camera",
-  "TimeStamp",
-  "TimeSpan",
-  "Region",
-  "Metadata",
-  "ExtendedData",
-];
 
 const element = (name: string, text: string | undefined): string =>
   text === undefined ? "" : `<${name}>${elementText(text)}</${name}>`;
@@ -55,7 +35,7 @@ const dataTags = /^<ExtendedData>(.*)<\/ExtendedData>$/s;
 
 /** The elements in their order, each on a line, with `data`, more elements of the ExtendedData. */
 export function containerText(texts: ElementTexts, data = ""): string {
-  const rank = ([name]: readonly [string, string]) => order.indexOf(localName(name));
+  const rank = ([name]: readonly [string, string]) => containerElements.indexOf(localName(name));
   const plain = texts.filter(([name]) => name !== "ExtendedData").sort((a, b) => rank(a) - rank(b));
   const inData = texts
     .map(([name, text]) => (name === "ExtendedData" ? (dataTags.exec(text)?.[1] ?? "") : ""))

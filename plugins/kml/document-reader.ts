@@ -1,58 +1,18 @@
 import type { ReadContext } from "../../src/plugin/format.js";
 import { Token, type XmlReader, type XmlStart } from "../shared/xml.js";
 import { XmlStencil } from "../shared/xml-stencil.js";
-import { type CapturedElement, ElementCapture } from "./element-capture.js";
+import { detailElements } from "./container-elements.js";
+import { type Container, type DocumentFindings, outerDepth } from "./document-findings.js";
+import { ElementCapture } from "./element-capture.js";
 import { atomNamespace, kmlNamespaces, ownNamespace } from "./element-fields.js";
 import { ElementText } from "./element-text.js";
 import { Does, deedOf, type FeatureDeed } from "./feature-deeds.js";
 import type { FeatureReader } from "./feature-reader.js";
 import { joinPath } from "./folder-path.js";
-import { type StyleProperties, StyleReader } from "./style-reader.js";
+import { SchemaReader } from "./schema-reader.js";
+import { StyleMapReader } from "./style-map-reader.js";
+import { StyleReader } from "./style-reader.js";
 import { Tag } from "./vocabulary.js";
-
-/** A container that is open, with its name once it is known. Plain data. */
-export interface Container {
-  readonly depth: number;
-  name: string | null;
-  /** The outermost document: its name is that of the layer. */
-  readonly isRoot: boolean;
-}
-
-/** The depth of containers around a document that a NetworkLink leads to: they are in another one. */
-export const outerDepth = -1;
-
-/** What is found between features, in the order of the document. Without it, only features are read. */
-export interface DocumentFindings {
-  schema(id: string, typed: string | null, name: string): void;
-  schemaField(name: string, type: string): void;
-  /** A field of the Schema whose values are arrays of this type. */
-  schemaArray(name: string, type: string): void;
-  /** What a field of the Schema is called for people. */
-  schemaTitle(field: string, title: string): void;
-  style(id: string, style: StyleProperties): void;
-  styleAlias(id: string, target: string): void;
-  /** The style that a StyleMap shows features with that are pointed at. */
-  styleHighlight(id: string, target: string): void;
-  /** The element opened last has attributes; `code` tells which of them are read. */
-  attributes(code: number): void;
-  /** What geoferry says of a field: its type, or that it holds the feature ids. */
-  ownField(role: string, schema: string, name: string, type: string): void;
-  /** A container's name is known. */
-  named(container: Container): void;
-  /** The root element has begun, in this namespace: empty for none, null for a prefix that nothing declares. */
-  root(namespace: string | null): void;
-  /** A NetworkLink, overlay or tour was left out, and a notice says so. */
-  noted(): void;
-  /** A NetworkLink leads to this address. True where that is read; else `noted` follows. */
-  link(href: string, name: string): boolean;
-  /** An element between features that is none of KML's. */
-  unknown(name: string): void;
-  /** The container that is open says something of itself. */
-  described(description: string): void;
-  detail(element: CapturedElement): void;
-  /** An element of which nothing is kept. */
-  leftOut(name: string): void;
-}
 
 export interface DocumentSettings {
   /** Names of typed placemarks, which KML 2.0 and 2.1 declare in a Schema. */
@@ -76,25 +36,6 @@ const noted: Readonly<Record<number, string>> = {
 
 const features: ReadonlySet<number> = new Set([Tag.Placemark, Tag.GroundOverlay]);
 
-/** What containers say of themselves beside their names and descriptions (OGC 07-147r2, 9.1.2). */
-const details = new Set([
-  "visibility",
-  "open",
-  "author",
-  "link",
-  "address",
-  "AddressDetails",
-  "phoneNumber",
-  "Snippet",
-  "snippet",
-  "LookAt",
-  "Camera",
-  "TimeStamp",
-  "TimeSpan",
-  "Region",
-  "Metadata",
-  "ExtendedData",
-]);
 /** In the place of a StyleMap's name: what is in it is known. */
 const inStyleMap = "\0";
 
@@ -111,8 +52,8 @@ export class DocumentReader {
   /** The namespace asked for last, and whether it is KML's. */
   private lastUri: string | null | undefined;
   private lastIsKml = false;
-  private pair: { key: string; url: string } = { key: "", url: "" };
-  private fieldName = "";
+  private readonly schemas: SchemaReader;
+  private readonly styleMap: StyleMapReader;
   private href = "";
   private noteName = "";
   private knownPath: string | null = null;
@@ -131,6 +72,8 @@ export class DocumentReader {
   ) {
     this.rootNamespace = settings.rootNamespace;
     this.text = new ElementText(xml);
+    this.schemas = new SchemaReader(settings.findings);
+    this.styleMap = new StyleMapReader(settings.findings);
   }
 
   /** The path of the folders that are open; empty outside of all. */
@@ -266,7 +209,7 @@ export class DocumentReader {
         this.openInStyleMap(code);
         return null;
       case State.schema:
-        this.openInSchema(code);
+        if (this.schemas.open(code, xml)) this.want();
         return null;
       case State.detail:
         this.openDetail(code);
@@ -322,7 +265,7 @@ export class DocumentReader {
     // What geoferry says of the fields, it will say again.
     if (xml.depth === this.depth + 1 && xml.namespace() === ownNamespace) {
       this.ownDepth = xml.depth;
-      this.ownField();
+      this.schemas.ownField(xml);
     } else this.capture.begin(xml, code !== Tag.foreign);
   }
 
@@ -340,7 +283,7 @@ export class DocumentReader {
   private openOutside(code: number): "begins" | "container" | null {
     const { xml, settings } = this;
     const { local } = xml.name;
-    if (details.has(local) && (code !== Tag.foreign || local === "AddressDetails") && this.isInContainer) {
+    if (detailElements.has(local) && (code !== Tag.foreign || local === "AddressDetails") && this.isInContainer) {
       this.beginDetail(code);
       return null;
     }
@@ -366,16 +309,17 @@ export class DocumentReader {
         // Google Earth wraps styles into gx:CascadingStyle, which has the id.
         this.id = xml.attributes.get("id") || (this.codes[xml.depth - 1] === Tag.CascadingStyle ? this.id : "");
         if (code === Tag.Style) this.styles.begin();
+        else this.styleMap.begin(this.id);
         return null;
       case Tag.CascadingStyle:
         this.id = xml.attributes.get("id") ?? "";
         return null;
       case Tag.Schema:
         this.begin(State.schema);
-        this.beginSchema();
+        this.schemas.begin(xml);
         return null;
       case Tag.foreign:
-        if (xml.namespace() === ownNamespace) this.ownField();
+        if (xml.namespace() === ownNamespace) this.schemas.ownField(xml);
         else this.unknown();
         return null;
       default:
@@ -429,39 +373,14 @@ export class DocumentReader {
     return "begins";
   }
 
-  private beginSchema(): void {
-    const name = this.xml.attributes.get("name") ?? "";
-    // Placemarks of a type of their own are elements of its name (KML 2.0 and 2.1).
-    const typed = this.xml.attributes.get("parent") === null ? null : name;
-    this.settings.findings?.schema(this.xml.attributes.get("id") ?? name, typed, name);
-  }
-
-  private ownField(): void {
-    const { xml, settings } = this;
-    if (!settings.findings) return;
-    const [schema, name, type] = ["schema", "name", "type"].map((attribute) => xml.attributes.get(attribute) ?? "");
-    settings.findings.ownField(xml.name.local, schema!, name!, type!);
-  }
-
   private openInStyleMap(code: number): void {
-    if (code === Tag.Pair) this.pair = { key: "normal", url: "" };
-    else if (code === Tag.key || code === Tag.styleUrl) this.want();
-    else if (code === Tag.Style && this.pair.key === "normal") {
+    const wanted = this.styleMap.open(code);
+    if (wanted === "text") this.want();
+    else if (wanted === "style") {
       // A style within the map is the map's.
       this.begin(State.style);
       this.styles.begin();
     }
-  }
-
-  private openInSchema(code: number): void {
-    const { xml, settings } = this;
-    if (code === Tag.displayName) this.want();
-    // Typed placemarks of KML 2.0 have fields in elements called after their type: SimpleField all the same.
-    if ((code !== Tag.SimpleField && code !== Tag.SimpleArrayField) || !settings.findings) return;
-    this.fieldName = xml.attributes.get("name") ?? "";
-    const type = xml.attributes.get("type") ?? "string";
-    if (code === Tag.SimpleField) settings.findings.schemaField(this.fieldName, type);
-    else settings.findings.schemaArray(this.fieldName, type);
   }
 
   private close(): "feature" | "container" | "link" | null {
@@ -493,7 +412,7 @@ export class DocumentReader {
         this.closeDetail(depth);
         return null;
       case State.schema:
-        if (wanted && text.toString() !== "") this.closeDisplayName(depth);
+        if (wanted) this.schemas.displayName(this.codes[depth - 1]!, text.toString());
         if (depth === this.depth) this.state = State.outside;
         return null;
       case State.noted:
@@ -501,12 +420,6 @@ export class DocumentReader {
       default:
         return this.closeOutside(depth, wanted);
     }
-  }
-
-  private closeDisplayName(depth: number): void {
-    const { findings } = this.settings;
-    if (this.codes[depth - 1] === Tag.SimpleField) findings?.schemaTitle(this.fieldName, this.text.toString());
-    else findings?.leftOut("displayName");
   }
 
   private closeOutside(depth: number, wanted: boolean): "container" | null {
@@ -545,17 +458,7 @@ export class DocumentReader {
   }
 
   private closeStyleMap(depth: number, wanted: boolean): void {
-    const { findings } = this.settings;
-    const code = this.codes[depth];
-    if (wanted && code === Tag.key) {
-      this.pair.key = this.text.toString();
-      if (this.pair.key === "highlight") findings?.leftOut("highlight");
-    } else if (wanted && code === Tag.styleUrl) this.pair.url = this.text.toString();
-    else if (code === Tag.Pair && this.pair.url !== "") {
-      const target = this.pair.url.replace(/^#/, "");
-      if (this.pair.key === "normal") findings?.styleAlias(this.id, target);
-      else findings?.styleHighlight(this.id, target);
-    }
+    this.styleMap.close(this.codes[depth]!, wanted ? this.text.toString() : null);
     if (depth === this.depth) this.state = State.outside;
   }
 

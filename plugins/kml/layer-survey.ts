@@ -8,7 +8,7 @@ import {
   Summariser,
 } from "../../src/model/index.js";
 import type { XmlStart } from "../shared/xml.js";
-import type { Container } from "./document-reader.js";
+import type { Container } from "./document-findings.js";
 import type { FeatureRecord } from "./feature-record.js";
 import { type DocumentSchema, FieldSurvey, type PlannedField } from "./field-survey.js";
 import type { StyleTable } from "./style-table.js";

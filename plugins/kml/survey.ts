@@ -4,7 +4,8 @@ import type { ArchiveEntries, ReadContext, SourceFile } from "../../src/plugin/f
 import { splitBytes } from "../shared/split-size.js";
 import { XmlReader, type XmlStart, type XmlTuning } from "../shared/xml.js";
 import { ContainerDetails, DocumentDetails } from "./container-details.js";
-import { type Container, type DocumentFindings, DocumentReader, outerDepth } from "./document-reader.js";
+import { type Container, type DocumentFindings, outerDepth } from "./document-findings.js";
+import { DocumentReader } from "./document-reader.js";
 import type { CapturedElement } from "./element-capture.js";
 import { kmlNamespace } from "./element-fields.js";
 import { FeatureReader } from "./feature-reader.js";

@@ -1,7 +1,7 @@
 import type { ElementTexts } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { elementText } from "../shared/xml-text.js";
+import { nameElement } from "./container-elements.js";
 import { containerText, termTexts } from "./container-text.js";
 import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
 import { shownField } from "./feature-elements.js";
@@ -84,7 +84,7 @@ function aroundOne({ name }: TargetLayer, own: ElementTexts, outer: ElementTexts
     const example = `what the document around the folder "${name}" says of itself: ${kinds}`;
     context.lose("metadata-left-out", undefined, example);
   }
-  return [["name", `<name>${elementText(name)}</name>`], ...kept];
+  return [nameElement(name), ...kept];
 }
 
 /** A layer of the document. */
@@ -152,7 +152,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
       await this.enter(null);
       const { name, schema, isOwn, texts } = this.layers[this.begun]!;
       const before = this.begun > 0 ? "</Document>\n" : "";
-      const text = containerText([["name", `<name>${elementText(name)}</name>`], ...texts]);
+      const text = containerText([nameElement(name), ...texts]);
       await this.write(`${before}<Document>\n${text}${isOwn ? schema : ""}`);
     }
   }
@@ -176,7 +176,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     const schema = this.schemaOfFolder(at);
     const tag = schema === "" ? "Folder" : "Document";
     this.ends.push(`</${tag}>\n`);
-    return `<${tag}>\n${containerText([["name", `<name>${elementText(name)}</name>`], ...texts])}${schema}`;
+    return `<${tag}>\n${containerText([nameElement(name), ...texts])}${schema}`;
   }
 
   /**
