@@ -31,7 +31,6 @@ interface Sorted {
   /** Lists of values that stood in elements of other namespaces. */
   readonly vendor: VendorLists;
   readonly steps: VendorSteps;
-  readonly declared: Namespaces;
 }
 
 /** What is known of the values of points: where each stood, and which prefixes are declared around the points. */
@@ -151,9 +150,8 @@ function sortLists(lists: readonly PointList[], { steps, declared }: PointOrigin
     after: standard.filter(({ index }) => index > linksAt).map(pair),
     garmin: garmin.map(pair),
     own,
-    vendor: vendorListsOf(vendor, steps),
+    vendor: vendorListsOf(vendor, steps, declared),
     steps,
-    declared,
   };
 }
 
@@ -194,7 +192,7 @@ function writePoint(out: TextBuffer, sorted: Sorted, point: number): number {
 }
 
 function writeExtensions(out: TextBuffer, sorted: Sorted, point: number, own: [string, unknown][]): void {
-  const vendor = vendorTextAt(sorted.vendor, point, sorted.declared);
+  const vendor = vendorTextAt(sorted.vendor, point);
   const garmin: string[] = [];
   for (const [element, list] of sorted.garmin) {
     const value = list.values[point];

@@ -152,10 +152,10 @@ export class PointValues {
   value(name: string, bytes: Buffer, from: number, to: number): boolean {
     const list = this.listOf(name);
     if (!list) return false;
-    const isMember = this.isTold(list);
-    const out = isMember ? this.beginMember(list) : this.begin(list);
-    writeValue(out, bytes, from, to);
-    if (isMember) out.byte(closing);
+    if (this.isTold(list)) {
+      writeValue(this.beginMember(list), bytes, from, to);
+      list.out.byte(closing);
+    } else writeValue(this.begin(list), bytes, from, to);
     return true;
   }
 

@@ -2,7 +2,6 @@
  * Positions of a route between its points, which Garmin's programs compute along roads: `gpxx:rpt` in the extension of the
  * point before them (GpxExtensions v3, AutoroutePoint_t).
  */
-import type { ElementStep } from "../../src/model/index.js";
 import { attributeText, elementText } from "../shared/xml-text.js";
 import { prefixOf } from "./prefixes.js";
 
@@ -28,9 +27,12 @@ function isShapePoint(value: unknown): value is ShapePoint {
   );
 }
 
+/** Whether an element of this name can be such a position. */
+export const isShapeName = (name: string): boolean => name === "rpt" || name.endsWith(":rpt");
+
 /** Whether a value is positions that stood in such elements. */
-export const isShape = (value: unknown, steps: readonly ElementStep[] | undefined): value is readonly ShapePoint[] =>
-  steps?.at(-1)?.name.endsWith("rpt") === true && Array.isArray(value) && value.length > 0 && value.every(isShapePoint);
+export const isShapeList = (value: unknown): value is readonly ShapePoint[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isShapePoint);
 
 /** The positions as elements of this name. */
 export function shapeText(name: string, points: readonly ShapePoint[]): string {
