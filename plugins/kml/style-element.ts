@@ -31,7 +31,8 @@ export const styleFields = [
   "fill-opacity",
 ] as const;
 
-const hexColor = /^#(?:([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})|([0-9a-f])([0-9a-f])([0-9a-f]))$/i;
+const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;
+const shortColor = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i;
 const units = new Set(["fraction", "pixels", "insetPixels"]);
 
 /** Puts the style of one feature together. */
@@ -44,25 +45,35 @@ class Style {
   /** KML has color and opacity in one, as aabbggrr; opacity is one of 256 steps there. */
   color(field: string, opacityField: string): string {
     const text = this.value(field);
-    const found = typeof text === "string" ? hexColor.exec(text) : null;
-    if (!found) return "";
-    const [red, green, blue] = found[1] ? found.slice(1, 4) : found.slice(4).map((digit) => digit + digit);
-    // One of three digits comes back as six: its text is data.
-    if (found[1]) this.carried.push(field);
+    if (typeof text !== "string") return "";
+    const [, red, green, blue] = hexColor.exec(text) ?? [];
+    if (red === undefined) {
+      // One of three digits comes back as six: its text is data.
+      const digits = shortColor
+        .exec(text)
+        ?.slice(1)
+        .map((digit) => digit + digit);
+      return digits ? this.alphaColor(opacityField, digits[2]! + digits[1]! + digits[0]!) : "";
+    }
+    this.carried.push(field);
+    return this.alphaColor(opacityField, `${blue}${green}${red}`);
+  }
+
+  private alphaColor(opacityField: string, color: string): string {
     const opacity = this.value(opacityField);
     let alpha = 255;
     if (typeof opacity === "number" && opacity >= 0 && opacity <= 1) {
       alpha = Math.round(opacity * 255);
       if (alpha / 255 === opacity) this.carried.push(opacityField);
     } else if (opacity === undefined || opacity === null) this.added.push(opacityField);
-    return `<color>${alpha.toString(16).padStart(2, "0")}${blue}${green}${red}</color>`;
+    return `<color>${alpha.toString(16).padStart(2, "0")}${color}</color>`;
   }
 
   /** What is off where no color says so. */
   off(element: "fill" | "outline", colorField: string, opacityField: string): string {
+    if (this.value(opacityField) !== 0) return "";
     const color = this.value(colorField);
-    const isColor = typeof color === "string" && hexColor.test(color);
-    if (isColor || this.value(opacityField) !== 0) return "";
+    if (typeof color === "string" && (hexColor.test(color) || shortColor.test(color))) return "";
     // An outline is none of lines: there, its opacity is data.
     if (element === "fill") this.carried.push(opacityField);
     return `<${element}>0</${element}>`;
