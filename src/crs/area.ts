@@ -1,6 +1,10 @@
 /** West, south, east, north in degrees; west > east where it crosses the antimeridian. */
 export type Area = readonly [west: number, south: number, east: number, north: number];
 
+/** A longitude up to one turn beyond ±180°, from −180° to 180°; ±180° stay what they are. */
+export const wrapLongitude = (degrees: number): number =>
+  degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees;
+
 export function inArea(area: Area, longitude: number, latitude: number): boolean {
   // By index: this is asked of every position.
   const west = area[0];
@@ -11,11 +15,10 @@ export function inArea(area: Area, longitude: number, latitude: number): boolean
 
 /** As `inArea`, for an area that is `margin` degrees wider on every side. */
 export function nearArea(area: Area, longitude: number, latitude: number, margin: number): boolean {
-  const [west, south, east, north] = area;
+  const [west, south, , north] = area;
   if (!(latitude >= south - margin && latitude <= north + margin)) return false;
-  const width = east - west + (east < west ? 360 : 0);
   const beyondWest = longitude - west + margin;
-  return beyondWest - 360 * Math.floor(beyondWest / 360) <= width + 2 * margin;
+  return beyondWest - 360 * Math.floor(beyondWest / 360) <= widthOf(area) + 2 * margin;
 }
 
 /** The parts of an area that do not cross the antimeridian. */
@@ -55,13 +58,11 @@ export function commonArea(a: Area, b: Area): Area | null {
 }
 
 export function sizeOf(area: Area): number {
-  const width = area[2] - area[0];
-  return (
-    (width < 0 ? width + 360 : width) * (Math.sin((area[3] * Math.PI) / 180) - Math.sin((area[1] * Math.PI) / 180))
-  );
+  return widthOf(area) * (Math.sin((area[3] * Math.PI) / 180) - Math.sin((area[1] * Math.PI) / 180));
 }
 
-const widthOf = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
+/** Degrees of longitude. */
+export const widthOf = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
 
 /** The narrowest area around several, which crosses the antimeridian where that is narrower; all round where none is. */
 export function areaAroundAll(areas: readonly Area[]): Area {
@@ -82,11 +83,10 @@ export function areaAroundAll(areas: readonly Area[]): Area {
 
 /** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
 export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
-  const width = area[2] - area[0] + (area[2] < area[0] ? 360 : 0);
+  const width = widthOf(area);
   let covered = 0;
   for (let i = 0; i < steps; i++) {
-    const east = area[0] + (width * (i + 0.5)) / steps;
-    const longitude = east > 180 ? east - 360 : east;
+    const longitude = wrapLongitude(area[0] + (width * (i + 0.5)) / steps);
     for (let j = 0; j < steps; j++) {
       if (holds(longitude, area[1] + ((area[3] - area[1]) * (j + 0.5)) / steps)) covered++;
     }

@@ -1,4 +1,4 @@
-import type { Area } from "./area.js";
+import { type Area, widthOf, wrapLongitude } from "./area.js";
 import { RouteChooser } from "./route-chooser.js";
 import { isGood, type Route, unknownAccuracy } from "./routes.js";
 
@@ -27,15 +27,14 @@ export interface Reach {
 /** @param limit metres */
 export function reachOf(routes: readonly Route[], area: Area, limit: number): Reach {
   const chooser = new RouteChooser(routes);
-  const [west, south, east, north] = area;
-  const width = east - west + (east < west ? 360 : 0);
+  const [west, south, , north] = area;
+  const width = widthOf(area);
   const taken = new Set<Route>();
   const refused = new Set<Route>();
   for (let i = 0; i <= steps; i++) {
-    const longitude = west + (width * i) / steps;
+    const longitude = wrapLongitude(west + (width * i) / steps);
     for (let j = 0; j <= steps; j++) {
-      const best =
-        routes[chooser.choose(longitude > 180 ? longitude - 360 : longitude, south + ((north - south) * j) / steps)];
+      const best = routes[chooser.choose(longitude, south + ((north - south) * j) / steps)];
       if (best !== undefined) (isGood(best, limit) ? taken : refused).add(best);
     }
   }

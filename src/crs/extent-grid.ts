@@ -1,4 +1,5 @@
 import type { Extent } from "../model/geometry.js";
+import { wrapLongitude } from "./area.js";
 
 /** Steps along each side: as many as PROJ takes where it is not told (`proj_trans_bounds`, densify_pts 21). */
 const steps = 22;
@@ -38,14 +39,11 @@ export function degreesBoxOf(xy: Float64Array): Extent | null {
   const box = boxOf(xy);
   if (box === null) return null;
   const [west, south, east, north] = box;
-  if (east - west <= 180) return [wrapped(west), south, wrapped(east), north];
+  if (east - west <= 180) return [wrapLongitude(west), south, wrapLongitude(east), north];
   const longitudes = xy.filter((value, k) => k % 2 === 0 && Number.isFinite(value + xy[k + 1]!)).sort();
   for (let k = 1; k < longitudes.length; k++) {
     const [before, after] = [longitudes[k - 1]!, longitudes[k]!];
-    if (after - before >= 180) return [wrapped(after), south, wrapped(before), north];
+    if (after - before >= 180) return [wrapLongitude(after), south, wrapLongitude(before), north];
   }
   return box;
 }
-
-const wrapped = (longitude: number): number =>
-  longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude;

@@ -1,7 +1,7 @@
 import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
-import { type Area, nearArea } from "./area.js";
+import { type Area, nearArea, widthOf } from "./area.js";
 import type { CrsDescription } from "./description.js";
 import { type Operation, type OperationOptions, plain, sameText } from "./identity.js";
 import { parse, resolve, wgs84 } from "./parse.js";
@@ -43,8 +43,7 @@ const nearDegrees = 2;
 async function shareInside(crs: Crs, xy: Float64Array): Promise<number | null> {
   const area = await areaOfUse(crs);
   if (area === null || xy.length === 0) return null;
-  const [west, , east] = area;
-  if (east - west + (east < west ? 360 : 0) > widestArea) return null;
+  if (widthOf(area) > widestArea) return null;
   const { buildLocator } = await import("./transform.js");
   const locate = await buildLocator(crs);
   if (!locate) return null;

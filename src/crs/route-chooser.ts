@@ -1,4 +1,4 @@
-import { type Area, nearArea, sizeOf } from "./area.js";
+import { type Area, nearArea, sizeOf, wrapLongitude } from "./area.js";
 import { type Route, unknownAccuracy } from "./routes.js";
 
 /**
@@ -57,8 +57,7 @@ export class RouteChooser {
    */
   chooseAt(xy: Float64Array, i: number, without: Uint8Array | null): number {
     const { bounds, accuracies, offshore } = this;
-    const given = (xy[2 * i]! * 180) / Math.PI;
-    const longitude = given > 180 ? given - 360 : given < -180 ? given + 360 : given;
+    const longitude = wrapLongitude((xy[2 * i]! * 180) / Math.PI);
     const latitude = (xy[2 * i + 1]! * 180) / Math.PI;
     const column = Math.floor((longitude + 180) / side);
     const row = Math.floor((latitude + 90) / side);

@@ -79,6 +79,9 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
+/** Degrees beyond ±180° and ±90° that are rounding: 11 cm, the last digit of six decimals. */
+export const roundingDegrees = 1e-6;
+
 /** Whether no part of the first is outside of the second; so it is of one without positions. */
 export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>
   inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];

@@ -1,4 +1,4 @@
-import { type Area, nearArea } from "../crs/area.js";
+import { type Area, nearArea, widthOf } from "../crs/area.js";
 import { buildLocator, zoneAdviser } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
@@ -20,9 +20,8 @@ export interface CheckAreaSettings {
 /** Degrees beyond the area that are not far: as much as it spans, yet not less nor more than these. */
 const [leastMargin, greatestMargin] = [1, 4];
 
-function marginOf([west, south, east, north]: Area): number {
-  const width = east - west + (east < west ? 360 : 0);
-  return Math.max(leastMargin, Math.min(greatestMargin, width, north - south));
+function marginOf(area: Area): number {
+  return Math.max(leastMargin, Math.min(greatestMargin, widthOf(area), area[3] - area[1]));
 }
 
 /** Corners, middles of the sides and the centre. */

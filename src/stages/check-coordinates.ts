@@ -1,7 +1,7 @@
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { SoundCopy } from "../model/degenerate.js";
-import { type GeometryColumn, positionRange } from "../model/geometry.js";
+import { type GeometryColumn, positionRange, roundingDegrees } from "../model/geometry.js";
 import { GeometryBuilder } from "../model/geometry-builder.js";
 import { noteRepairs } from "./drop-degenerate.js";
 import { type GeometryFault, rejectGeometries } from "./rows.js";
@@ -17,9 +17,6 @@ export interface CheckCoordinatesSettings {
   /** What the source is called; for `assumed`. */
   readonly source?: string;
 }
-
-/** Degrees beyond the range that are rounding, and are put back on its edge: 11 cm, the last digit of six decimals. */
-const tolerance = 1e-6;
 
 interface Range {
   readonly x: number;
@@ -65,7 +62,7 @@ const leastMetres = 1000;
 /** @param remedy for coordinates that look like metres; empty where the message has one */
 function outOfRange(x: number, y: number, remedy: string): Fault {
   const code = "out-of-range";
-  const isLatitude = Math.abs(y) > 90 + tolerance;
+  const isLatitude = Math.abs(y) > 90 + roundingDegrees;
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
   if (Math.abs(x) > leastMetres || Math.abs(y) > leastMetres)
     return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
@@ -103,9 +100,9 @@ function spanOf(
 
 /** Degrees by which a geometry that lies beyond the antimeridian as a whole is turned; 0 where it does not. */
 function turnOf({ west, east, latitude }: Span): -360 | 0 | 360 {
-  if (!(latitude <= 90 + tolerance)) return 0;
-  if (west >= 180 - tolerance && east <= 360) return -360;
-  return east <= -180 + tolerance && west >= -360 ? 360 : 0;
+  if (!(latitude <= 90 + roundingDegrees)) return 0;
+  if (west >= 180 - roundingDegrees && east <= 360) return -360;
+  return east <= -180 + roundingDegrees && west >= -360 ? 360 : 0;
 }
 
 /** Of one that lies on both sides of the antimeridian, in longitudes that run on: what to do with it. */
@@ -153,7 +150,7 @@ class RowCheck {
     const { range } = this;
     const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
     if (!beyond) return null;
-    if (Math.abs(x) > range.x + tolerance || Math.abs(y) > range.y + tolerance)
+    if (Math.abs(x) > range.x + roundingDegrees || Math.abs(y) > range.y + roundingDegrees)
       return { ...outOfRange(x, y, this.remedy), position: [x, y] };
     this.snaps++;
     if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
@@ -232,7 +229,7 @@ export function build(settings: Settings, context: StageContext): Stage {
           throw fault("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
         }
         check.snaps = snaps;
-        const isLongitude = found.position !== undefined && Math.abs(found.position[1]) <= 90 + tolerance;
+        const isLongitude = found.position !== undefined && Math.abs(found.position[1]) <= 90 + roundingDegrees;
         const span = isLongitude ? spanOf(batch.geometry, row) : null;
         const degrees = span === null ? 0 : turnOf(span);
         if (degrees !== 0) {

@@ -1,7 +1,7 @@
 /** Whether latitude stands before longitude in a source: found out before anything is sent. */
 import { areaOfUse, isWgs84, sameCrs } from "../crs/index.js";
 import { fault } from "../errors.js";
-import type { Extent } from "../model/geometry.js";
+import { type Extent, roundingDegrees } from "../model/geometry.js";
 import { GeometryExtent, joinExtents } from "../model/geometry-extent.js";
 import type { Loss } from "../model/report.js";
 import { askedCrs } from "../pipeline/asked-crs.js";
@@ -9,9 +9,6 @@ import { adviceOf } from "../pipeline/report.js";
 import { suspectSwap } from "../stages/swapped-order.js";
 import type { SyncRequest } from "./request.js";
 import type { ReadSource } from "./source.js";
-
-/** Degrees, as in `check-coordinates`: positions that little beyond the range are rounding. */
-const tolerance = 1e-6;
 
 /**
  * Holds the extent of the source against the range of degrees, the area where its reference system is used, and what
@@ -63,7 +60,7 @@ async function rejectedExtent({ rejects }: ReadSource): Promise<Extent | null> {
 }
 
 const isCured = ([minX, minY, maxX, maxY]: Extent): boolean =>
-  Math.max(-minY, maxY) > 90 + tolerance && minX >= -90 && maxX <= 90 && minY >= -180 && maxY <= 180;
+  Math.max(-minY, maxY) > 90 + roundingDegrees && minX >= -90 && maxX <= 90 && minY >= -180 && maxY <= 180;
 
 const exchanged = (extent: Extent | null): Extent | null => extent && [extent[1], extent[0], extent[3], extent[2]];
 

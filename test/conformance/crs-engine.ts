@@ -6,3 +6,4 @@ export { PositionTally } from "../../src/crs/position-tally.js";
 export { epsgLines, esriLines } from "../../src/crs/table/index.js";
 export { operationLines } from "../../src/crs/table/operations.js";
 export { buildTransform } from "../../src/crs/transform.js";
+export { Random } from "../../src/testing/random.js";

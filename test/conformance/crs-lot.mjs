@@ -18,18 +18,7 @@ const tolerance = 0.01;
 const known = JSON.parse(readFileSync(new URL("crs-known.json", import.meta.url), "utf8"));
 
 const { engine, remove } = await bundledEngine();
-const { buildTransform, crsContext, findOperation, PositionTally, resolve, statementsOf } = engine;
-
-/** Numbers between 0 and 1, the same ones in every run (mulberry32). */
-function lot(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+const { buildTransform, crsContext, findOperation, PositionTally, Random, resolve, statementsOf } = engine;
 
 /** Projected, geographic in two and three dimensions, compound; those of EPSG that are not deprecated. */
 function drawn() {
@@ -37,8 +26,8 @@ function drawn() {
   const all = lines
     .map((line) => line.split("|", 4))
     .filter(([, kind, , old]) => "PGHVW".includes(kind) && old !== "d");
-  const next = lot(23);
-  return Array.from({ length: systemCount }, () => all.splice(Math.floor(next() * all.length), 1)[0]);
+  const random = new Random(23);
+  return Array.from({ length: systemCount }, () => all.splice(random.below(all.length), 1)[0]);
 }
 
 /** Positions of WGS 84 to a system: where they lead, with the accuracy that is stated for each; and what is said. */

@@ -19,18 +19,7 @@ const here = (name) => new URL(name, import.meta.url);
 const reasons = JSON.parse(readFileSync(here("crs-pairs-known.json"), "utf8"));
 const asked = process.argv.slice(2);
 const { engine, remove } = await bundledEngine();
-const { areaOfUse, buildTransform, commonArea, crsContext, findOperation, PositionTally, resolve } = engine;
-
-/** Numbers between 0 and 1, the same ones in every run (mulberry32). */
-function lot(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+const { areaOfUse, buildTransform, commonArea, crsContext, findOperation, PositionTally, Random, resolve } = engine;
 
 async function geographicSystems() {
   const found = [];
@@ -49,11 +38,10 @@ const all = await geographicSystems();
 const bySystem = new Map(all.map((system) => [system.id, system]));
 
 function drawnPairs() {
-  const next = lot(19);
-  const draw = () => all[Math.floor(next() * all.length)];
+  const random = new Random(19);
   const pairs = new Map();
   while (pairs.size < pairCount) {
-    const [from, to] = [draw(), draw()];
+    const [from, to] = [random.pick(all), random.pick(all)];
     if (from !== to && commonArea(from.area, to.area) !== null) pairs.set(`${from.id} ${to.id}`, [from, to]);
   }
   return [...pairs.values()];

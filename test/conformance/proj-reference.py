@@ -2,17 +2,19 @@
 PROJ's own answers, by its library: a request a line on stdin, a response a line on stdout, both JSON.
 
   {"crs": "EPSG:2154", "points": 20}
-    -> {"from": [[longitude, latitude], ...], "there": [[x, y, kind], ...], "back": [[longitude, latitude, kind], ...],
+    -> {"from": [[longitude, latitude], ...],
+        "there": [[x, y, kind, accuracy], ...], "back": [[longitude, latitude, kind, accuracy], ...],
         "grids": whether there is an operation that lacks its grid}
   {"crs": "EPSG:2154", "points": 20, "retrace": true}
     -> {"back": [[longitude, latitude, kind], ...]}, each by the operation that it went by
   {"from": "...", "to": "...", "xy": [[x, y], ...]}
-    -> {"xy": [[x, y, kind], ...]}
+    -> {"xy": [[x, y, kind, accuracy], ...]}
   {}
     -> {"proj": "9.5.1", "epsg": "v11.022"}
 
 Coordinates are in PROJ's order for maps: easting first, longitude first. `kind` is "" for a registered operation, "ballpark" for
-none, "error" where there are no coordinates, and then x and y are null. The library is asked itself, since cs2cs neither
+none, "error" where there are no coordinates, and then x and y are null. `accuracy` is that of PROJ's operation in metres,
+null where PROJ does not know it, and absent where there are no coordinates. The library is asked itself, since cs2cs neither
 says which operation it took at a position nor stays for a second system.
 
   proj-reference.py [library [proj.db]]       by default those of the machine
@@ -55,6 +57,7 @@ trans = function("proj_trans", Coord, pointer, integer, Coord)
 errno_reset = function("proj_errno_reset", integer, pointer)
 last_used = function("proj_trans_get_last_used_operation", pointer, pointer)
 has_ballpark = function("proj_coordoperation_has_ballpark_transformation", integer, pointer, pointer)
+get_accuracy = function("proj_coordoperation_get_accuracy", real, pointer, pointer)
 factory_create = function("proj_create_operation_factory_context", pointer, pointer, text)
 factory_destroy = function("proj_operation_factory_context_destroy", None, pointer)
 factory_grids = function(
@@ -103,9 +106,10 @@ def run(operation, positions):
             continue
         used = last_used(operation)
         ballpark = used and has_ballpark(context, used)
+        accuracy = get_accuracy(context, used) if used else -1
         if used:
             destroy(used)
-        result.append([found.x, found.y, "ballpark" if ballpark else ""])
+        result.append([found.x, found.y, "ballpark" if ballpark else "", accuracy if accuracy >= 0 else None])
     return result
 
 

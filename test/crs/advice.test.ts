@@ -3,32 +3,22 @@ import { expect, it } from "vitest";
 import { areaOfUse, crsContext, findOperation, type Operation, statementsOf } from "../../src/crs/index.js";
 import { PositionTally } from "../../src/crs/position-tally.js";
 import { buildTransform } from "../../src/crs/transform.js";
+import { Random } from "../../src/testing/random.js";
 import { systems } from "../conformance/crs-compare.mjs";
 import * as engine from "../conformance/crs-engine.js";
 
-/** Numbers between 0 and 1, the same ones in every run (mulberry32). */
-function lot(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const next = lot(19);
+const random = new Random(19);
 const all = systems(engine, "EPSG");
-const draw = () => all.splice(Math.floor(next() * all.length), 1)[0]!.id;
+const draw = () => all.splice(random.below(all.length), 1)[0]!.id;
 
 /** A box of a tenth of the area of use, somewhere in it, and positions in it. */
 async function placeIn(id: string) {
   const [west, south, east, north] = (await areaOfUse(await crsContext.parse(id)))!;
   const width = (((east - west) % 360) + 360) % 360 || 360;
-  const [x, y] = [west + width * 0.9 * next(), south + (north - south) * 0.9 * next()];
+  const [x, y] = [west + width * 0.9 * random.next(), south + (north - south) * 0.9 * random.next()];
   const within = [x, y, x + width / 10, y + (north - south) / 10] as const;
   const positions = Float64Array.from({ length: 50 }, (_, k) =>
-    k % 2 === 0 ? x + (width / 10) * next() : y + ((north - south) / 10) * next(),
+    k % 2 === 0 ? x + (width / 10) * random.next() : y + ((north - south) / 10) * random.next(),
   );
   return { within, positions };
 }
