@@ -54,7 +54,7 @@ async function shareInside(crs: Crs, xy: Float64Array): Promise<number | null> {
   return (2 * inside) / at.length;
 }
 
-/** What to add to a message about a position that is no longitude and latitude: systems with zones in their eastings. */
+/** Advice on a position that is no longitude and latitude, a sentence or nothing: systems with zones in their eastings. */
 export async function zoneAdviceFor(x: number, y: number): Promise<string> {
   if (!(x >= 1e6)) return "";
   const [{ registry }, { zoneAdvice }] = await Promise.all([import("./registry.js"), import("./zone-prefix.js")]);

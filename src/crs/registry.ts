@@ -57,6 +57,8 @@ const southWest: ReadonlySet<string> = new Set(["8044", "8045"]);
 
 /** The tables of codes, datums and operations. The text of a system is looked for and read when it is asked for. */
 export class Registry {
+  /** Where each of EPSG's lines starts; made for those who look at all systems, since a search of the text takes its time. */
+  private starts: Map<string, number> | null = null;
   private readonly datums: Lines;
   private readonly ellipsoids: Lines;
   private readonly meridians: Lines;
@@ -81,7 +83,8 @@ export class Registry {
 
   private line(code: string): string[] | null {
     const text = code[0] === "E" ? this.esri : this.epsg;
-    const start = text.indexOf(`\n${code}|`);
+    const isIndexed = this.starts !== null && text === this.epsg;
+    const start = isIndexed ? (this.starts!.get(code) ?? -1) : text.indexOf(`\n${code}|`);
     return start < 0 ? null : text.slice(start + 1, text.indexOf("\n", start + 1)).split("|");
   }
 
@@ -224,6 +227,7 @@ export class Registry {
 
   /** Ids of EPSG's projected systems that are not deprecated. */
   *projectedSystems(): Generator<string> {
+    this.starts ??= startsOf(this.epsg);
     for (const line of this.epsg.slice(1, -1).split("\n")) {
       const [code, kind, , deprecated] = line.split("|", 4);
       if (kind === "P" && deprecated !== "d") yield idOf(code!);
@@ -315,6 +319,14 @@ export class Registry {
       .filter((known) => isShift(known) && this.hasDatum(known.source) && sameShift(values, known.values))
       .filter(({ source }) => sameEllipsoid(this.datum(source).ellipsoid, datum.ellipsoid));
   }
+}
+
+/** The place of the end of line before the line of each code. */
+function startsOf(text: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (let start = 0; start < text.length - 1; start = text.indexOf("\n", start + 1))
+    found.set(text.slice(start + 1, text.indexOf("|", start)), start);
+  return found;
 }
 
 function add(names: Map<string, string[]>, key: string, id: string, last = true): void {

@@ -62,14 +62,7 @@ export async function buildLocator(crs: Crs): Promise<((xy: Float64Array) => voi
   };
 }
 
-/** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
-export async function failureReason(operation: Operation): Promise<(x: number, y: number) => string> {
-  const why = await reasonOf(operation);
-  const adviceFor = await zoneAdviser(operation.from);
-  return (x, y) => `${why(x, y)}${adviceFor(x, y)}`;
-}
-
-/** Gives the systems whose eastings begin with the number of the zone, for positions that are wrong in a projected one. */
+/** Gives, as a sentence, the systems whose eastings begin with the number of the zone, for positions that are wrong in a projected one. */
 export async function zoneAdviser(crs: Crs): Promise<(x: number, y: number) => string> {
   const stated = await resolve(crs);
   // Web Mercator needs no tables, and its eastings have no zones.
@@ -84,7 +77,8 @@ export async function zoneAdviser(crs: Crs): Promise<(x: number, y: number) => s
   };
 }
 
-async function reasonOf(operation: Operation): Promise<(x: number, y: number) => string> {
+/** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
+export async function failureReason(operation: Operation): Promise<(x: number, y: number) => string> {
   const { from, to, routes, everywhere, limit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
   const gap = "beyond the grids at hand";

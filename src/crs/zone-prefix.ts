@@ -69,9 +69,9 @@ function narrowed(all: readonly Found[], of: "isOfDatum" | "isOfPlace"): Found[]
   return some.length > 0 ? some : [...all];
 }
 
-/** The advice for an easting that begins with the number of a zone; empty for others. It looks at all systems once. */
+/** The advice for an easting that begins with the number of a zone, a sentence; empty for others. It looks at all systems once. */
 export function zoneAdvice(x: number, y: number, stated: Definition | null, tables: Registry): string {
   const systems = zonePrefixed(x, y, stated, tables);
   if (systems.length === 0) return "";
-  return `; the easting seems to begin with the number of a zone, as eastings do in ${systems.join(", ")}`;
+  return `the easting seems to begin with the number of a zone, as eastings do in ${systems.join(", ")}`;
 }

@@ -119,7 +119,7 @@ async function convertWhole(
     for (const file of await run.plan(files)) await run.write(file);
     await gathered.checkServed();
     await rejects.check(gathered.read);
-    checkGeometryFound(inputs.layers, gathered.located, request);
+    checkGeometryFound(inputs.layers, gathered.located, request, gathered.notices.list());
     const losses = gathered.losses.list();
     const { gaps } = gathered;
     if (request.strict && losses.length + gaps.length + rejects.kept > 0)

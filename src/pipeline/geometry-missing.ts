@@ -1,5 +1,6 @@
 /** A request that speaks of coordinates, and an input that has none, is a mistake and no success. */
 import { fault } from "../errors.js";
+import type { Loss } from "../model/report.js";
 import { blame } from "./blame.js";
 import type { OpenLayer } from "./inputs.js";
 import type { ConvertRequest } from "./request.js";
@@ -57,11 +58,16 @@ export interface Located {
   reason?: string;
 }
 
-/** After everything was read: an input none of whose features has a geometry. @throws geometry-missing */
+/**
+ * After everything was read: an input none of whose features has a geometry.
+ * @param notices said of all features at once; what eastings tell belongs to the reason
+ * @throws geometry-missing
+ */
 export function checkGeometryFound(
   layers: readonly OpenLayer[],
   counts: ReadonlyMap<OpenLayer, Located>,
   request: Asked,
+  notices: readonly Loss[],
 ): void {
   const option = optionOf(request);
   if (option === null) return;
@@ -70,6 +76,8 @@ export function checkGeometryFound(
       opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
     if (sum("features") === 0 || sum("located") > 0) continue;
     const reason = opened.map((open) => counts.get(open)?.reason).find((one) => one !== undefined);
-    throw missing(source, option, opened, reason);
+    const names = new Set(opened.map(({ layer }) => layer.name));
+    const advice = notices.find(({ code, layer }) => code === "zone-prefix" && names.has(layer))?.example;
+    throw missing(source, option, opened, reason && advice ? `${reason}; ${advice}` : reason);
   }
 }

@@ -34,8 +34,10 @@ export interface LayerReport {
   readonly fields: readonly FieldSummary[];
   /** What a person should look at, a sentence each. */
   readonly suspicious: readonly string[];
-  /** Why a conversion would end with an error; null where it would not. */
+  /** Why a conversion to longitudes and latitudes would end with an error; null where it would not. */
   readonly refused: string | null;
+  /** The code of that error. */
+  readonly refusedFor: "geometry-missing" | "crs-no-operation" | null;
   /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
   readonly problems: readonly Reject[];
 }
@@ -78,7 +80,7 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   );
   const gathered = new Gathered();
   for (const found of inputs.findings) gathered.add(found);
-  const layers: Omit<LayerReport, "refused">[] = [];
+  const layers: FoundLayer[] = [];
   await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers, null);
   const executor = early ?? owned!;
   for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
@@ -90,21 +92,33 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   };
 }
 
-/** A source that has no position at all, though the request says what positions are in: of each such layer it is said. */
+type FoundLayer = Omit<LayerReport, "refused" | "refusedFor">;
+
+/**
+ * What a conversion would refuse a layer for as a whole: that its source has no position at all, though the request says
+ * what positions are in, or that no operation leads from its reference system to WGS 84.
+ */
 function withRefusals(
-  layers: readonly Omit<LayerReport, "refused">[],
+  layers: readonly FoundLayer[],
   opened: readonly OpenLayer[],
   request: InspectRequest,
 ): LayerReport[] {
-  const isLocated = ({ featureCount, nullGeometries }: Omit<LayerReport, "refused">) => featureCount > nullGeometries;
+  const isLocated = ({ featureCount, nullGeometries }: FoundLayer) => featureCount > nullGeometries;
   const located = new Set(layers.filter(isLocated).map(({ input }) => input));
   return layers.map((layer, l) => {
     const isBare = layer.featureCount > 0 && !located.has(layer.input);
-    const refused = isBare ? geometryMissing(opened[l]!, request) : null;
+    const missing = isBare ? geometryMissing(opened[l]!, request) : null;
+    if (missing === null) return { ...layer, ...withoutOperation(layer) };
     // The reason has the advice.
-    const advice = new Set(refused === null ? [] : coordinateAdvice(opened[l]!.layer));
-    return { ...layer, suspicious: layer.suspicious.filter((sentence) => !advice.has(sentence)), refused };
+    const advice = new Set(coordinateAdvice(opened[l]!.layer));
+    const suspicious = layer.suspicious.filter((sentence) => !advice.has(sentence));
+    return { ...layer, suspicious, refused: missing, refusedFor: "geometry-missing" };
   });
+}
+
+function withoutOperation({ reference }: FoundLayer): Pick<LayerReport, "refused" | "refusedFor"> {
+  if (reference === null || !("refused" in reference.toWgs84)) return { refused: null, refusedFor: null };
+  return { refused: reference.toWgs84.refused, refusedFor: "crs-no-operation" };
 }
 
 async function inspectLayer(
@@ -114,7 +128,7 @@ async function inspectLayer(
   executor: Awaited<ReturnType<typeof chooseExecutor>>,
   thorough: boolean,
   gathered: Gathered,
-): Promise<Omit<LayerReport, "refused">> {
+): Promise<FoundLayer> {
   const { layer, source } = open;
   const crs = request.sourceCrs === undefined ? layer.crs : await askedCrs("--source-crs", request.sourceCrs);
   const refine = layer.fields === null;
@@ -141,7 +155,7 @@ async function inspectLayer(
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
-    const beyond = found.notices.filter(({ code }) => code === "outside-area");
+    const beyond = found.notices.filter(({ code }) => code === "outside-area" || code === "zone-prefix");
     outside.merge(beyond);
     gathered.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summariser.merge(found.summary);

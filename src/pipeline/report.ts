@@ -122,7 +122,7 @@ const statesAccuracy: ReadonlySet<string> = new Set(["crs-operation", "crs-accur
 
 /** What would serve the positions that no operation served, of the notices of a report. */
 export const adviceOf = (notices: readonly Loss[]): string[] =>
-  notices.flatMap(({ code, example }) => (code === "crs-unreached" ? [example] : []));
+  notices.flatMap(({ code, example }) => (code === "crs-unreached" || code === "zone-prefix" ? [example] : []));
 
 /** Gathers what every thread found. */
 export class Gathered {

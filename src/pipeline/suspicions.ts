@@ -51,7 +51,8 @@ async function withoutCrs(extent: Extent): Promise<string> {
   const said = "it does not say its coordinate reference system";
   const [x, y] = extent;
   if (!beyond(extent) || suspectSwap({ extent }, { areaOfUse: null }) === "sure") return said;
-  return `${said}, and it is not plain longitude and latitude: name it with --source-crs${await zoneAdviceFor(x, y)}`;
+  const advice = await zoneAdviceFor(x, y);
+  return `${said}, and it is not plain longitude and latitude: name it with --source-crs${advice && `; ${advice}`}`;
 }
 
 /** A projected system that has no place for any corner. */
@@ -64,7 +65,7 @@ async function nowhere(crs: Crs, extent: Extent): Promise<string[]> {
   const [x, y] = extent;
   const advice = (await zoneAdviser(crs))(x, y);
   return [
-    `${x}, ${y} is no position in ${crs.id ?? crs.name}: the coordinate reference system may be another${advice}`,
+    `${x}, ${y} is no position in ${crs.id ?? crs.name}: the coordinate reference system may be another${advice && `; ${advice}`}`,
   ];
 }
 

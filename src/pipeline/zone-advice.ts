@@ -14,7 +14,7 @@ export async function withZoneAdvice(error: unknown): Promise<unknown> {
   };
   const advice = position ? await zoneAdviceFor(...position) : "";
   if (advice === "") return error;
-  const advised = fault("crs-missing", { source, ...(place && { place }), reason: `${reason}${advice}` }, error);
+  const advised = fault("crs-missing", { source, ...(place && { place }), reason: `${reason}; ${advice}` }, error);
   const input = inputBehind(error);
   if (input !== undefined) blame(advised, input);
   return advised;

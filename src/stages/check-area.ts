@@ -61,7 +61,9 @@ export async function build(settings: Settings, context: StageContext): Promise<
         if (at === null) continue;
         count++;
         const [x, y, longitude, latitude] = at;
-        example ||= `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${adviceFor === null ? otherTargets(longitude, latitude) : adviceFor(x, y)}`;
+        if (example !== "") continue;
+        const advice = adviceFor === null ? otherTargets(longitude, latitude) : adviceFor(x, y);
+        example = `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${advice && `; ${advice}`}`;
       }
       if (count > 0) context.notice(code, undefined, example, count);
       return batch;
@@ -72,10 +74,10 @@ export async function build(settings: Settings, context: StageContext): Promise<
 /** Systems whose area of use has the position: the zone of UTM, and one that is used everywhere. */
 function otherTargets(longitude: number, latitude: number): string {
   const everywhere = "--target-crs EPSG:4326 is for the whole world";
-  if (latitude < -80 || latitude > 84) return `; ${everywhere}`;
+  if (latitude < -80 || latitude > 84) return everywhere;
   const zone = Math.floor(((((longitude + 180) % 360) + 360) % 360) / 6) + 1;
   const code = (latitude < 0 ? 32700 : 32600) + zone;
-  return `; --target-crs EPSG:${code} (WGS 84 / UTM zone ${zone}${latitude < 0 ? "S" : "N"}) is for this place, ${everywhere}`;
+  return `--target-crs EPSG:${code} (WGS 84 / UTM zone ${zone}${latitude < 0 ? "S" : "N"}) is for this place, ${everywhere}`;
 }
 
 const round = (angle: number): number => Number(angle.toFixed(4));

@@ -1,6 +1,6 @@
 import type { Operation, Transform } from "../crs/index.js";
 import { PositionTally } from "../crs/position-tally.js";
-import { buildTransform, failureReason } from "../crs/transform.js";
+import { buildLocator, buildTransform, failureReason, zoneAdviser } from "../crs/transform.js";
 import { fault } from "../errors.js";
 import type { Batch } from "../model/batch.js";
 import { type GeometryColumn, positionRange } from "../model/geometry.js";
@@ -60,13 +60,26 @@ function tellUses({ from, to, routes }: Operation, tally: PositionTally, context
 
 /**
  * Transforms every position by one operation. A feature of which a position cannot be transformed is rejected
- * (`not-transformable`) whole, in its source coordinates.
+ * (`not-transformable`) whole, in its source coordinates; where its easting begins with the number of a zone, the notice
+ * `zone-prefix` says so.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string") throw fault("internal", { reason: "reproject was given no operation" });
   const tally = new PositionTally(operation.routes.length);
-  const [transform, why] = await Promise.all([buildTransform(operation, tally), failureReason(operation)]);
+  const [transform, why, locate, zoneAdvice] = await Promise.all([
+    buildTransform(operation, tally),
+    failureReason(operation),
+    buildLocator(operation.from),
+    zoneAdviser(operation.from),
+  ]);
+  // What has a place is for `check-area` to say, once for all features.
+  const tellZone = (x: number, y: number): void => {
+    const place = Float64Array.of(x, y);
+    locate?.(place);
+    const advice = Number.isFinite(place[0]! + place[1]!) ? "" : zoneAdvice(x, y);
+    if (advice !== "") context.notice("zone-prefix", undefined, advice, 1);
+  };
   return {
     apply(batch: Batch): Batch {
       if (operation.kind === "identity") return batch;
@@ -78,6 +91,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
       for (let row = 0; row < batch.length; row++) {
         const position = failedPosition(batch.geometry, column, row);
         if (position === null) continue;
+        tellZone(...position);
         const reason = `the position ${position.join(", ")} ${why(...position)}`;
         faults.set(row, { code: "not-transformable", reason });
       }

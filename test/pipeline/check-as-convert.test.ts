@@ -79,6 +79,36 @@ describe("positions that cannot be transformed", () => {
   });
 });
 
+describe("a reference system from which no operation leads to WGS 84", () => {
+  // RRAF 1991: its operations to WGS 84 stand in IGN's registry only.
+  const path = table("id,easting,northing\n1,600000,1700000\n");
+  const request = { sourceCrs: "EPSG:2989" };
+
+  it("is refused in the words of the conversion", async () => {
+    const { refused, refusedFor, problems } = await looked(path, request);
+    expect([refusedFor, problems.length]).toEqual(["crs-no-operation", 0]);
+    expect(refused).toBe(await refusal(path, request));
+    expect(refused).toContain("no shift between");
+  });
+
+  it("gives check the status of a problem, and programs a record", () => {
+    const plain = geoferry(["check", path, "--source-crs", "EPSG:2989"]);
+    expect(plain.status).toBe(5);
+    expect(plain.stdout.match(/no shift between/g)).toHaveLength(1);
+    const { status, stdout } = geoferry(["check", path, "--source-crs", "EPSG:2989", "--json"]);
+    expect(status).toBe(5);
+    expect(JSON.parse(stdout.split("\n")[0]!)).toMatchObject({ type: "problem", code: "crs-no-operation" });
+  });
+
+  it("is one with --strict where every operation is worse than 5 m, as for convert --strict", () => {
+    // NAD27 in North Carolina: 8 m without a grid (EPSG:1173).
+    const nad27 = table("id,longitude,latitude\n1,-80,35.5\n");
+    const args = [nad27, "--source-crs", "EPSG:4267", "--no-standard-grids"];
+    expect(geoferry(["check", ...args]).status).toBe(0);
+    expect(geoferry(["check", ...args, "--strict"]).status).toBe(5);
+  });
+});
+
 describe("eastings that begin with the number of a zone", () => {
   // 6.96 E, 50.94 N in EPSG:4647, by PROJ 9.9; 9.99 E, 53.50 N in EPSG:31467.
   const utm = table("id,easting,northing\n1,32356500,5645000\n2,32356600,5645100\n");
@@ -99,7 +129,10 @@ describe("eastings that begin with the number of a zone", () => {
       const said = [...stated.suspicious, ...stated.problems.map(({ reason }) => reason)];
       expect(said.join("\n")).toMatch(utmSystems);
     }
-    expect((await looked(utm, { sourceCrs: "EPSG:25832" })).problems).toHaveLength(2);
+    const { problems, suspicious } = await looked(utm, { sourceCrs: "EPSG:25832" });
+    expect(problems).toHaveLength(2);
+    // Once for the layer, not once for each of the features.
+    expect([...suspicious, ...problems.map(({ reason }) => reason)].join().match(/number of a zone/g)).toHaveLength(1);
   });
 
   it("name those that place them in the area of the stated system, where they are far outside of it", async () => {
@@ -110,13 +143,15 @@ describe("eastings that begin with the number of a zone", () => {
     expect(outside?.example).not.toContain("Pulkovo");
   });
 
-  it("stay in the rejects file with the reason, beside features that are carried", async () => {
-    const mixed = table("id,easting,northing\n1,356500,5645000\n2,32356500,5645000\n");
+  it("are told once, beside features that are carried", async () => {
+    const mixed = table("id,easting,northing\n1,356500,5645000\n2,32356500,5645000\n3,32356600,5645000\n");
     const output = scratch.path("mixed.geojson");
-    const report = await converted(mixed, output, { sourceCrs: "EPSG:25832", maxRejects: "50%" });
-    expect([report.written, report.rejected]).toEqual([2, 1]);
+    const report = await converted(mixed, output, { sourceCrs: "EPSG:25832", maxRejects: "80%" });
+    expect([report.written, report.rejected]).toEqual([3, 2]);
     const rejects = readFileSync(scratch.path("mixed.geojson.rejects.geojsonl"), "utf8");
-    expect(rejects).toMatch(utmSystems);
+    const told = report.notices.filter(({ code }) => code === "zone-prefix");
+    expect(told).toMatchObject([{ count: 2, example: expect.stringMatching(utmSystems) }]);
+    expect(rejects).not.toContain("number of a zone");
     expect(rejects).toContain("32356500");
   });
 

@@ -1,3 +1,4 @@
+import { strictLimit } from "../../crs/index.js";
 import { describePlace } from "../../errors.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
 import type { Held } from "../../pipeline/suspicions.js";
@@ -38,9 +39,12 @@ function describe(layer: LayerReport): string {
     layer.problems.length === 0
       ? layer.refused === null
         ? "no problem found"
-        : "convert refuses it"
+        : layer.refusedFor === "crs-no-operation"
+          ? "convert refuses it, but into formats that hold any reference system"
+          : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
-  if (layer.refused !== null) lines.unshift(`  ${layer.refused}`);
+  // That there is no operation stands with the reference system.
+  if (layer.refusedFor === "geometry-missing") lines.unshift(`  ${layer.refused}`);
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
@@ -50,9 +54,9 @@ function describe(layer: LayerReport): string {
 }
 
 function records(layer: LayerReport): string {
-  const { input, layer: name, crs, reference, featureCount, suspicious, problems, refused } = layer;
+  const { input, layer: name, crs, reference, featureCount, suspicious, problems, refused, refusedFor } = layer;
   const all = [
-    ...(refused === null ? [] : [{ type: "problem", input, layer: name, code: "geometry-missing", reason: refused }]),
+    ...(refused === null ? [] : [{ type: "problem", input, layer: name, code: refusedFor, reason: refused }]),
     ...inOrder(layer).map(({ code, reason, place }) => ({
       type: "problem",
       input,
@@ -94,7 +98,7 @@ export const checkCommand: Command<CheckArguments> = {
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
   options: {
     ...inspectOptions,
-    strict: { type: "boolean", describe: "Suspicions count as problems" },
+    strict: { type: "boolean", describe: "Suspicions count as problems, and operations worse than 5 m are refused" },
     map: {
       type: "string",
       requiresArg: true,
@@ -109,7 +113,9 @@ export const checkCommand: Command<CheckArguments> = {
   ],
   async run(args) {
     const held = args.map === undefined ? {} : { held: await heldBy(args.map, args) };
-    return inspectInputs(args, { thorough: true, ...held }, ({ layers }) => {
+    const accuracy = args.accuracy ?? (args.strict ? String(strictLimit) : undefined);
+    const asked = { ...args, ...(accuracy !== undefined && { accuracy }) };
+    return inspectInputs(asked, { thorough: true, ...held }, ({ layers }) => {
       for (const layer of layers) {
         if (!args.json) process.stdout.write(describe(layer));
         else process.stdout.write(records(layer));

@@ -124,7 +124,11 @@ export function describeLayer(layer: LayerReport): string {
   ];
   for (let from = 0; from < fields.length; from += printedAtOnce)
     parts.push(printed(fields.slice(from, from + printedAtOnce).map((field) => describeField(field, width))));
-  const remarks = [...(layer.refused === null ? [] : [layer.refused]), ...layer.suspicious];
+  // That there is no operation stands with the reference system.
+  const remarks = [
+    ...(layer.refused !== null && layer.refusedFor !== "crs-no-operation" ? [layer.refused] : []),
+    ...layer.suspicious,
+  ];
   return [...parts, printed([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
 }
 
