@@ -97,13 +97,17 @@ export class RouteChooser {
     const { routes } = this;
     let best = -1;
     let least = Infinity;
+    let leastName = "";
     for (let i = 0; i < routes.length; i++) {
-      const { area, accuracy } = routes[i]!;
+      const { area, accuracy, name } = routes[i]!;
       if (without !== null && without[i] === 1) continue;
       if (!area || !nearArea(area, longitude, latitude, margin)) continue;
       const known = accuracy ?? unknownAccuracy;
-      if (known <= least) best = known < least ? i : -1;
-      least = Math.min(least, known);
+      // One operation in several areas is no other one.
+      if (known > least || (known === least && name === leastName)) continue;
+      best = known < least ? i : -1;
+      least = known;
+      leastName = name;
     }
     return best;
   }
