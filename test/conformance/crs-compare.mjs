@@ -33,6 +33,7 @@ export async function bundledEngine() {
     platform: "node",
     tsconfig: "tsconfig.json",
     resolve: { extensionAlias: { ".js": [".ts"] } },
+    transform: { target: "node20.19" },
   });
   await bundle.write({ dir: folder, entryFileNames: "engine.mjs" });
   await bundle.close();

@@ -8,7 +8,7 @@ export interface ProjVersions {
   readonly epsg: string;
 }
 
-export function projReference(library?: string, database?: string): ProjReference;
+export function projReference(library?: string, database?: string, grids?: string): ProjReference;
 export function keptAnswers(versions: ProjVersions): {
   readonly path: string;
   readonly size: number;

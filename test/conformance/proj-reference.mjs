@@ -16,12 +16,13 @@ const script = fileURLToPath(new URL("proj-reference.py", import.meta.url));
  * A process that answers by the PROJ library, one request after the other.
  * @param library `libproj.so` and @param database `proj.db` of another PROJ than the machine's; its library's own
  *   libraries are looked for beside it
+ * @param grids a folder of grids that it shall use; none by default
  */
-export function projReference(library = "", database = "") {
+export function projReference(library = "", database = "", grids = "") {
   const beside = library === "" ? {} : { LD_LIBRARY_PATH: dirname(library) };
   const env = { ...process.env, ...beside };
   const start = () => {
-    const child = spawn(python, [script, library, database], { env, stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(python, [script, library, database, grids], { env, stdio: ["pipe", "pipe", "ignore"] });
     child.stdin.on("error", () => {});
     return { child, answers: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   };

@@ -17,7 +17,7 @@ none, "error" where there are no coordinates, and then x and y are null. `accura
 null where PROJ does not know it, and absent where there are no coordinates. The library is asked itself, since cs2cs neither
 says which operation it took at a position nor stays for a second system.
 
-  proj-reference.py [library [proj.db]]       by default those of the machine
+  proj-reference.py [library [proj.db [folder]]]       by default those of the machine; a folder of grids, by default none
 """
 import ctypes
 import ctypes.util
@@ -26,7 +26,7 @@ import math
 import os
 import sys
 
-library, database = (sys.argv[1:] + ["", ""])[:2]
+library, database, grids = (sys.argv[1:] + ["", "", ""])[:3]
 lib = ctypes.CDLL(library or ctypes.util.find_library("proj"))
 
 
@@ -79,8 +79,8 @@ usual = ["/usr/share/proj/proj.db", "/usr/local/share/proj/proj.db"]
 database = database or next((path for path in usual if os.path.exists(path)), None)
 if database:
     set_database(context, database.encode(), None, None)
-# No grids, whatever is installed: an empty list of folders would mean the usual ones.
-set_search_paths(context, 1, (text * 1)(b"/nonexistent"))
+# No other grids, whatever is installed: an empty list of folders would mean the usual ones.
+set_search_paths(context, 1, (text * 1)((grids or "/nonexistent").encode()))
 
 
 def transformer(source, target):
