@@ -56,7 +56,11 @@ export function statementsOf(operation: Operation, uses: readonly RouteUse[]): S
   const isUsed = taken.length > 0 || uses.length === 0;
   // The only one that was used is stated as a poor one.
   const isStated = taken.length === 1 && isPoor(taken[0]!) && !operation.everywhere;
-  const text = [...(kind === "transformation" && isUsed && !isStated ? [describe(operation, uses)] : []), ...remarks, ...cautionsOn(taken)];
+  const text = [
+    ...(kind === "transformation" && isUsed && !isStated ? [describe(operation, uses)] : []),
+    ...remarks,
+    ...cautionsOn(taken),
+  ];
   if (text.length > 0) found.push({ code: "crs-operation", count: 1, text: text.join("; ") });
   if (kind === "transformation") found.push(...poor(operation, uses), ...unreached(operation, uses));
   return found;

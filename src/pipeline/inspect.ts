@@ -15,7 +15,7 @@ import { operationToWgs84, type Reference, referenceOf } from "./reference.js";
 import { absolute } from "./rejects.js";
 import { Gathered } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
-import { areaCheck } from "./shape.js";
+import { areaCheck, unknownReference } from "./shape.js";
 import { besideHeld, coordinateAdvice, type Held, suspicions } from "./suspicions.js";
 
 export interface LayerReport {
@@ -37,7 +37,7 @@ export interface LayerReport {
   /** Why a conversion to longitudes and latitudes would end with an error; null where it would not. */
   readonly refused: string | null;
   /** The code of that error. */
-  readonly refusedFor: "geometry-missing" | "crs-no-operation" | null;
+  readonly refusedFor: "geometry-missing" | "crs-unknown" | "crs-no-operation" | null;
   /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
   readonly problems: readonly Reject[];
 }
@@ -96,7 +96,7 @@ type FoundLayer = Omit<LayerReport, "refused" | "refusedFor">;
 
 /**
  * What a conversion would refuse a layer for as a whole: that its source has no position at all, though the request says
- * what positions are in, or that no operation leads from its reference system to WGS 84.
+ * what positions are in, or that its reference system is not known or no operation leads from it to WGS 84.
  */
 function withRefusals(
   layers: readonly FoundLayer[],
@@ -108,7 +108,7 @@ function withRefusals(
   return layers.map((layer, l) => {
     const isBare = layer.featureCount > 0 && !located.has(layer.input);
     const missing = isBare ? geometryMissing(opened[l]!, request) : null;
-    if (missing === null) return { ...layer, ...withoutOperation(layer) };
+    if (missing === null) return { ...layer, ...withoutWay(layer, opened[l]!) };
     // The reason has the advice.
     const advice = new Set(coordinateAdvice(opened[l]!.layer));
     const suspicious = layer.suspicious.filter((sentence) => !advice.has(sentence));
@@ -116,7 +116,9 @@ function withRefusals(
   });
 }
 
-function withoutOperation({ reference }: FoundLayer): Pick<LayerReport, "refused" | "refusedFor"> {
+function withoutWay({ crs, reference }: FoundLayer, open: OpenLayer): Pick<LayerReport, "refused" | "refusedFor"> {
+  const unknown = crs === null ? unknownReference(open) : null;
+  if (unknown !== null) return { refused: unknown.message, refusedFor: "crs-unknown" };
   if (reference === null || !("refused" in reference.toWgs84)) return { refused: null, refusedFor: null };
   return { refused: reference.toWgs84.refused, refusedFor: "crs-no-operation" };
 }
@@ -187,7 +189,7 @@ async function inspectLayer(
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
     suspicious: [
-      ...(await suspicions(crs, summary, thorough)),
+      ...(await suspicions(crs, summary, thorough, open.context.unknownCrs !== null)),
       ...coordinateAdvice(layer),
       ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
       ...(await besideHeld(crs, summary.extent, request.held)),

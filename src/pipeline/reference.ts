@@ -3,7 +3,6 @@ import {
   type CrsDescription,
   crsContext,
   describeCrs,
-  findOperation,
   geographicBox,
   type Operation,
   type OperationOptions,
@@ -12,6 +11,7 @@ import {
 import { GeoferryError } from "../errors.js";
 import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
+import { adviseOperation } from "./advise-operation.js";
 import { type OperationReport, operationReport } from "./report.js";
 import type { Host } from "./request.js";
 
@@ -45,7 +45,7 @@ export async function operationToWgs84(
   extent: Extent | null,
 ): Promise<Operation | null> {
   try {
-    return await findOperation(crs, crsContext.wgs84, await optionsFor(crs, choice, host, extent));
+    return await adviseOperation(crs, crsContext.wgs84, await optionsFor(crs, choice, host, extent));
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "crs-no-operation") return null;
     throw error;
@@ -72,7 +72,7 @@ async function toWgs84(crs: Crs, options: OperationOptions): Promise<Reference["
       layer: _,
       used: _u,
       ...operation
-    } = operationReport("", await findOperation(crs, crsContext.wgs84, options));
+    } = operationReport("", await adviseOperation(crs, crsContext.wgs84, options));
     return operation;
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "crs-no-operation") {

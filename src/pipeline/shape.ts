@@ -3,16 +3,16 @@ import {
   type Area,
   crsContext,
   describeCrs,
-  findOperation,
   geographicBox,
   isWgs84,
   type OperationOptions,
   shareGrids,
 } from "../crs/index.js";
-import { fault } from "../errors.js";
+import { fault, type GeoferryError } from "../errors.js";
 import type { Crs } from "../model/layer.js";
 import { fieldsAsValues, fieldsOf } from "../stages/index.js";
 import type { StageSpec } from "../stages/stage.js";
+import { adviseOperation } from "./advise-operation.js";
 import { askedCrs } from "./asked-crs.js";
 import type { OpenLayer } from "./inputs.js";
 import { accuracyLimit, type Gathered } from "./report.js";
@@ -96,11 +96,8 @@ async function planCrs(
     gathered.notices.add("crs-overridden", open.layer.name, undefined, 1, example);
   }
   if (target === null) return { crs: said, assumed: false };
-  const { unknownCrs } = open.context;
-  if (said === null && unknownCrs !== null && open.layer.geometryTypes?.length !== 0) {
-    const reason = `${open.source.name} names it, and --no-reproject carries the coordinates untouched`;
-    throw fault("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
-  }
+  const unknown = said === null ? unknownReference(open) : null;
+  if (unknown !== null) throw unknown;
   const source = said ?? crsContext.wgs84;
   if (said === null) {
     const layer = open.isOnly ? {} : { layer: open.layer.name };
@@ -113,7 +110,7 @@ async function planCrs(
     ...(await declaredArea(open, request, source)),
   };
   await grids.prepare?.(source, target, options);
-  const operation = await findOperation(source, target, options);
+  const operation = await adviseOperation(source, target, options);
   gathered.plan(open.layer.name, operation);
   const area = await areaCheck(source);
   if (area !== null) add("check-area", area);
@@ -126,6 +123,13 @@ async function planCrs(
     add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite", ...(stated && { stated }) });
   }
   return { crs: target, assumed: said === null };
+}
+
+/** What a source is refused for that names a reference system which nobody understands; null where it names none. */
+export function unknownReference({ context: { unknownCrs }, layer, source }: OpenLayer): GeoferryError | null {
+  if (unknownCrs === null || layer.geometryTypes?.length === 0) return null;
+  const reason = `${source.name} names it, and --no-reproject carries the coordinates untouched`;
+  return fault("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
 }
 
 /** Where the source says that its features lie; nothing where it does not say, or its coordinates are to be swapped. */

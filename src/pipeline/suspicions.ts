@@ -14,16 +14,20 @@ export interface Held {
   readonly extent: Extent | null;
 }
 
-/** What a person should look at in a layer, a sentence each. */
+/**
+ * What a person should look at in a layer, a sentence each.
+ * @param namesCrs the source names a reference system, be it an unknown one
+ */
 export async function suspicions(
   crs: Crs | null,
   { extent, featureCount: count, kinds, fields }: LayerSummary,
   thorough: boolean,
+  namesCrs = false,
 ): Promise<string[]> {
   const found: string[] = [];
   const nulls = kinds[0]!.count;
   if (count === 0) found.push("there is no feature in it");
-  if (crs === null && extent) found.push(await withoutCrs(extent));
+  if (crs === null && extent && !namesCrs) found.push(await withoutCrs(extent));
   if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
   if (extent) {
     const geographic = crs === null || crs.kind === "geographic";

@@ -91,6 +91,12 @@ describe("a reference system from which no operation leads to WGS 84", () => {
     expect(refused).toContain("no shift between");
   });
 
+  it("says what carries the features all the same", async () => {
+    expect(await refusal(path, request)).toContain("--no-reproject carries the coordinates as they are");
+    const { written } = await converted(path, scratch.path("untouched.gpkg"), { ...request, reproject: false });
+    expect(written).toBe(1);
+  });
+
   it("gives check the status of a problem, and programs a record", () => {
     const plain = geoferry(["check", path, "--source-crs", "EPSG:2989"]);
     expect(plain.status).toBe(5);
@@ -106,6 +112,20 @@ describe("a reference system from which no operation leads to WGS 84", () => {
     const args = [nad27, "--source-crs", "EPSG:4267", "--no-standard-grids"];
     expect(geoferry(["check", ...args]).status).toBe(0);
     expect(geoferry(["check", ...args, "--strict"]).status).toBe(5);
+  });
+});
+
+describe("a reference system that is not known", () => {
+  it("is refused in the words of the conversion, and not told as one that the source does not say", async () => {
+    const path = scratch.path("broken.shp");
+    await converted(table("id,longitude,latitude\n1,7,51\n"), path);
+    writeFileSync(scratch.path("broken.prj"), 'PROJCS["Custom",GEOGCS[');
+    for (const thorough of [false, true]) {
+      const { refused, refusedFor, suspicious } = await looked(path, {}, thorough);
+      expect([refusedFor, suspicious]).toEqual(["crs-unknown", []]);
+      expect(refused).toBe(await refusal(path));
+    }
+    expect(geoferry(["check", path]).status).toBe(5);
   });
 });
 

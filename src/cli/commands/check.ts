@@ -44,7 +44,7 @@ function describe(layer: LayerReport): string {
           : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
   // That there is no operation stands with the reference system.
-  if (layer.refusedFor === "geometry-missing") lines.unshift(`  ${layer.refused}`);
+  if (layer.refused !== null && layer.refusedFor !== "crs-no-operation") lines.unshift(`  ${layer.refused}`);
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
