@@ -38,7 +38,11 @@ export class RouteChooser {
     this.accuracies = Float64Array.from(routes, ({ accuracy }) => accuracy ?? Number.NaN);
     this.offshore = Uint8Array.from(routes, ({ offshore }) => Number(offshore));
     this.nameless = Uint8Array.from(routes, ({ nameless }) => Number(nameless));
-    this.sizes = Float64Array.from(routes, ({ area }) => (area === null ? Infinity : sizeOf(area)));
+    const sizes = new Map<string, number>();
+    // One operation in several areas counts with all of them.
+    for (const { area, name } of routes)
+      sizes.set(name, (sizes.get(name) ?? 0) + (area === null ? Infinity : sizeOf(area)));
+    this.sizes = Float64Array.from(routes, ({ name }) => sizes.get(name)!);
   }
 
   /** As `chooseAt`, for a position in degrees. */

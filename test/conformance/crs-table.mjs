@@ -11,6 +11,9 @@ export const classes = {
   none: "PROJ has no coordinates",
 };
 
+/** The verdicts that want a reason. */
+const differing = ["partly", "close", "off", "refused"];
+
 /** Counts of current and deprecated systems by verdict, as a table of Markdown. */
 export function tableOf(rows) {
   const count = (verdict, deprecated) =>
@@ -24,12 +27,12 @@ export function tableOf(rows) {
   ].join("\n");
 }
 
-/** Of those that PROJ can do without grids the share, in per cent, that agrees; and what is off for no known reason. */
+/** Of those that PROJ can do without grids the share, in per cent, that agrees; and what differs, in whatever way, for no known reason. */
 export function summary(rows, known) {
   const able = rows.filter(({ verdict }) => !["grid", "ballpark", "none"].includes(verdict));
   const agreeing = able.filter(({ verdict }) => ["agree", "home", "partly"].includes(verdict));
   const strictly = able.filter(({ verdict }) => ["agree", "partly"].includes(verdict));
-  const unexplained = rows.filter(({ id, verdict }) => verdict === "off" && known[id] === undefined);
+  const unexplained = rows.filter(({ id, verdict }) => differing.includes(verdict) && known[id] === undefined);
   const shareOf = (some) => (100 * some.length) / able.length;
   return { share: shareOf(agreeing), strictShare: shareOf(strictly), unexplained: unexplained.map(({ id }) => id) };
 }
@@ -38,7 +41,7 @@ export function summary(rows, known) {
 export function differencesOf(rows, known) {
   const byReason = new Map();
   for (const { id, verdict, why = "", worst } of rows) {
-    if (!["partly", "close", "off", "refused"].includes(verdict)) continue;
+    if (!differing.includes(verdict)) continue;
     // What differs from system to system does not make another reason.
     const told = why.replace(/^no transformation from \S+ to \S+ that is accurate enough: /, "").replace(id, "it");
     const reason = known[id] ?? (told || `${worst.toPrecision(2)} m apart`);

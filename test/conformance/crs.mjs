@@ -56,7 +56,7 @@ const { share, strictShare, unexplained } = summary(rows, known);
 const percent = (value) => `${value.toFixed(2)} %`;
 console.log(`\n${percent(share)} of the systems that PROJ can do without grids agree within a millimetre`);
 console.log(`${percent(strictShare)} with what PROJ does by itself in either direction`);
-if (unexplained.length > 0) console.log(`off, and not in crs-known.json: ${unexplained.join(" ")}`);
+if (unexplained.length > 0) console.log(`different, and not in crs-known.json: ${unexplained.join(" ")}`);
 
 if (asked === "EPSG") {
   const others = Object.keys(classes).filter((verdict) => verdict !== "agree");
@@ -77,4 +77,4 @@ if (asked === "EPSG") {
   if (parts.length !== 4) throw new Error("docs/crs.md has not the two comments between which the table stands");
   writeFileSync(page, `${parts[0]}${parts[1]}\n${found.join("\n\n")}\n\n${parts[2]}${parts[3]}`);
 }
-process.exit(share >= 98.9 && unexplained.length === 0 ? 0 : 1);
+process.exit(unexplained.length === 0 ? 0 : 1);

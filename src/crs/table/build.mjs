@@ -1,12 +1,14 @@
 // Writes the tables in this folder from PROJ's database: node src/crs/table/build.mjs /usr/share/proj/proj.db
+// A second, newer database tells where operations that are in both hold, how accurate they are, and which replaced which.
 // Needs the sqlite3 command. Run it again with a newer proj.db to follow a newer EPSG dataset.
 // Origin and terms: README.md in this folder.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 
 const database = process.argv[2] ?? "/usr/share/proj/proj.db";
-const rows = (sql) => {
-  const text = execFileSync("sqlite3", ["-json", database, sql], { maxBuffer: 2 ** 29, encoding: "utf8" });
+const newer = process.argv[3] ?? database;
+const rows = (sql, from = database) => {
+  const text = execFileSync("sqlite3", ["-json", from, sql], { maxBuffer: 2 ** 29, encoding: "utf8" });
   return text.trim() ? JSON.parse(text) : [];
 };
 const key = (authority, code) => (authority === "ESRI" ? `E${code}` : `${code}`);
@@ -32,24 +34,34 @@ function degrees(value, unit) {
 }
 
 // Areas of use: west, south, east, north. Several usages of one object are united.
-const areas = new Map();
-for (const row of rows(`select u.object_table_name t, u.object_auth_name a, u.object_code c,
-    e.west_lon w, e.south_lat s, e.east_lon e, e.north_lat n
-    from usage u join extent e on e.auth_name = u.extent_auth_name and e.code = u.extent_code`)) {
-  if (row.w === null) continue;
-  const name = `${row.t}/${key(row.a, row.c)}`;
-  const box = [row.w, row.s, row.e, row.n];
-  const had = areas.get(name);
-  if (!had) areas.set(name, box);
-  else if (had[0] <= had[2] && box[0] <= box[2]) {
-    areas.set(name, [
-      Math.min(had[0], box[0]),
-      Math.min(had[1], box[1]),
-      Math.max(had[2], box[2]),
-      Math.max(had[3], box[3]),
-    ]);
+function areasOf(from) {
+  const areas = new Map();
+  const usages = rows(
+    `select u.object_table_name t, u.object_auth_name a, u.object_code c,
+      e.west_lon w, e.south_lat s, e.east_lon e, e.north_lat n
+      from usage u join extent e on e.auth_name = u.extent_auth_name and e.code = u.extent_code`,
+    from,
+  );
+  for (const row of usages) {
+    if (row.w === null) continue;
+    const name = `${row.t}/${key(row.a, row.c)}`;
+    const box = [row.w, row.s, row.e, row.n];
+    const had = areas.get(name);
+    if (!had) areas.set(name, box);
+    else if (had[0] <= had[2] && box[0] <= box[2]) {
+      areas.set(name, [
+        Math.min(had[0], box[0]),
+        Math.min(had[1], box[1]),
+        Math.max(had[2], box[2]),
+        Math.max(had[3], box[3]),
+      ]);
+    }
   }
+  return areas;
 }
+const areas = areasOf(database);
+for (const [name, box] of newer === database ? [] : areasOf(newer))
+  if (/^(\w+_transformation|concatenated_operation)\//.test(name) && areas.has(name)) areas.set(name, box);
 const area = (table, code) => (areas.get(`${table}/${code}`) ?? []).map(number).join(",");
 
 const aliases = new Map();
@@ -222,16 +234,35 @@ const offshore = new Set(
 const positionVector = new Set([1033, 1037, 9606, 1061, 1062, 1063]);
 const coordinateFrame = new Set([1032, 1038, 9607, 1034, 1039, 9636]);
 const translation = new Set([1031, 1035, 9603]);
+// By the systems of this database: later operations to realisations of ETRS89 replace those to ETRS89 itself elsewhere only.
+const ends = new Map(
+  rows(`select code c, source_crs_code || ' ' || target_crs_code e from helmert_transformation
+    where auth_name = 'EPSG' and deprecated = 0`).map((row) => [`${row.c}`, row.e]),
+);
+const haveSameEnds = (a, b) => ends.has(`${b}`) && ends.get(`${a}`) === ends.get(`${b}`);
 const superseded = new Set(
-  rows(`select superseded_code c from supersession where superseded_table_name = 'helmert_transformation'
-    and replacement_table_name = 'helmert_transformation' and superseded_auth_name = 'EPSG'
-    and same_source_target_crs = 1`).map((row) => `${row.c}`),
+  [database, newer].flatMap((from) =>
+    rows(
+      `select superseded_code c, replacement_code r from supersession
+        where superseded_table_name = 'helmert_transformation' and replacement_table_name = 'helmert_transformation'
+        and superseded_auth_name = 'EPSG' and same_source_target_crs = 1`,
+      from,
+    )
+      .filter(({ c, r }) => from === database || haveSameEnds(c, r))
+      .map((row) => `${row.c}`),
+  ),
+);
+// Where EPSG has come to know better where its operations hold, and how accurate they are.
+const accuraciesSince = new Map(
+  rows("select code c, accuracy a from helmert_transformation where auth_name = 'EPSG' and deprecated = 0", newer).map(
+    (row) => [`${row.c}`, row.a],
+  ),
 );
 // Of MGI 1901 in Kosovo: 1.6 km from what the operations of Serbia and North Macedonia give at the same places, which are
 // accurate to 1 m as these are said to be. No survey is bent like that.
 const contradicted = new Set(["9142", "9143"]);
 // Serbia's operations are for Serbia without Kosovo, which only lies in the rectangle around it. There they agree with those
-// of the other neighbours within 4 m, and what is registered for all former Yugoslavia is accurate to 5 m: so are they.
+// of the other neighbours within 4 m, which is better than what is registered for all former Yugoslavia (5 m).
 const kosovo = [19.97, 41.85, 21.8, 43.25];
 const ofSerbia = new Set(["7675", "9486", "9495"]);
 function besideKosovo(line) {
@@ -242,7 +273,7 @@ function besideKosovo(line) {
     [west, south, kosovo[0], kosovo[3]],
     [kosovo[2], south, east, kosovo[3]],
   ];
-  const inKosovo = [source, target, `${code}-XK`, `${name}, taken for Kosovo`, "5", kosovo.join(","), how];
+  const inKosovo = [source, target, `${code}-XK`, `${name}, taken for Kosovo`, "4", kosovo.join(","), how];
   return [...around.map((part) => line.with(5, part.join(","))), inKosovo];
 }
 // Replaced since by EPSG v13.102, to whose GR96 ensemble they lead: the earlier operation of Ammassalik 1958, stated as
@@ -302,7 +333,7 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
   ];
   if (row.px !== null) values.push(row.px * pivot, row.py * pivot, row.pz * pivot);
   while (values.length > 1 && values.length <= 7 && !values.at(-1)) values.pop();
-  const accuracy = `${row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`;
+  const accuracy = `${accuraciesSince.get(`${row.code}`) ?? row.accuracy ?? ""}${offshore.has(`${row.code}`) ? "~" : ""}`;
   const how = values.map((value) => number(value + 0)).join(",");
   const line = operationLine({ ...row, accuracy }, "helmert_transformation", how);
   if (former) replaced.push(line);
