@@ -11,6 +11,7 @@ export function accepts({ geometry }: WriterOptions): Accepts {
     nullGeometry: true,
     z: true,
     m: geometry !== "xy" && geometry !== "geojson",
+    everyCell: true,
     fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime"],
     fieldNames: { pattern: /\S/ },
     ids: "id",

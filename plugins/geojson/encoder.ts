@@ -1,6 +1,7 @@
 import { type Batch, type BytesColumn, type Column, Kind, Presence } from "../../src/model/index.js";
 import type { WriteContext } from "../../src/plugin/format.js";
 import { Literal } from "../shared/literal.js";
+import { columnsWithin, presentCells } from "../shared/present-cells.js";
 import { tellRoundedAway } from "../shared/rounding.js";
 import { TextBuffer } from "../shared/text-buffer.js";
 import { cutAntimeridian } from "./antimeridian.js";
@@ -61,24 +62,6 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
 });
 const mustEscape = Uint8Array.from(escapes, (written) => (written ? 1 : 0));
 
-function isAbsent({ presence }: Column): boolean {
-  for (let row = 0; row < presence.length; row++) if (presence[row] !== Presence.absent) return false;
-  return true;
-}
-
-/** The fields that a feature of the batch has. Fields that none has may share a column, which is looked at once. */
-function fieldsWithin({ columns }: Batch): number[] {
-  const within: number[] = [];
-  const absent = new Set<Column>();
-  for (let f = 0; f < columns.length; f++) {
-    const column = columns[f]!;
-    if (absent.has(column)) continue;
-    if (isAbsent(column)) absent.add(column);
-    else within.push(f);
-  }
-  return within;
-}
-
 /** Writes batches as features, one after another. */
 export class FeatureEncoder {
   private readonly out = new TextBuffer(1 << 14);
@@ -101,13 +84,14 @@ export class FeatureEncoder {
     const shapes = settings.cut ? cutAntimeridian(batch.geometry, (uncut) => this.tellUncut(uncut)) : batch.geometry;
     const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
     const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
-    const written = fieldsWithin(batch).filter((f) => f !== idIndex);
+    const written = columnsWithin(batch.columns).filter((f) => f !== idIndex);
     const columns = written.map((f) => batch.columns[f]!);
     const names = written.map((f) => batch.fields[f]!.name);
     // To write a name once takes less memory than to keep it ready for many times.
     const prefixes = written.length > mostPrefixes ? null : names.map((name) => this.prefix(name));
     this.report(columns, names);
     if (ids) this.report([ids], ["id"]);
+    const present = presentCells(columns, batch.length);
     const bounds = new Bounds();
     let infinite = 0;
     for (let row = 0; row < batch.length; row++) {
@@ -124,7 +108,9 @@ export class FeatureEncoder {
       }
       out.literal(properties);
       let first = true;
-      for (let c = 0; c < columns.length; c++) {
+      const end = present ? present.starts[row + 1]! : columns.length;
+      for (let at = present ? present.starts[row]! : 0; at < end; at++) {
+        const c = present ? present.columns[at]! : at;
         const column = columns[c]!;
         if (column.presence[row] === Presence.absent) continue;
         const prefix = prefixes?.[c];

@@ -48,6 +48,10 @@ export class FeatureBatches {
   /** Rows that a column has room for at first. */
   private rows = 0;
   private slab: Slab | null = null;
+  /** As long as no feature of the batch has data by a Schema: columns end at the last feature that has them. */
+  private isSparse = true;
+  /** The fields that the feature at hand says something in. */
+  private readonly offered: number[] = [];
   /** The Schema whose fields the columns have null for, where a feature says nothing. */
   private nullsOf: string | undefined;
 
@@ -75,6 +79,8 @@ export class FeatureBatches {
     this.columns = new Array(this.fields.length);
     this.present = [];
     this.filled = [];
+    this.isSparse = true;
+    this.offered.length = 0;
     this.rows = rows;
     this.slab = slabFor(this.fields.length);
     this.ids = this.plan.ids && new FieldColumn(this.plan.ids.type, rows, null);
@@ -93,8 +99,9 @@ export class FeatureBatches {
   private column(f: number): FieldColumn {
     const known = this.columns[f];
     if (known) return known;
-    const made = new FieldColumn(this.fields[f]!.type, this.rows, this.slab);
-    made.skip(this.records.length);
+    const { length } = this.records;
+    const made = new FieldColumn(this.fields[f]!.type, Math.max(this.rows, length === 0 ? 0 : 2 * length), this.slab);
+    made.fillUp(length);
     this.columns[f] = made;
     this.present.push(f);
     this.filled.push(made);
@@ -108,10 +115,21 @@ export class FeatureBatches {
     if (this.ids && record.id !== null) {
       record.text(Source.element, "", record.id);
       this.ids.offer(record.count - 1, Source.element);
-      if (this.fid >= 0) this.column(this.fid).offer(record.count - 1, Source.element);
+      if (this.fid >= 0) this.offerTo(this.fid, record.count - 1, Source.element);
       record.count--;
     }
     for (let at = 0; at < record.count; at++) this.offer(record, at);
+    const { usedSchemas } = record;
+    if (this.isSparse && usedSchemas.length > 0) this.fillUp();
+    const lost = this.isSparse ? this.endOffered(record) : this.endRow(record);
+    for (const f of lost?.sort((a, b) => a - b) ?? []) this.loseValue(f);
+    this.ids?.endRow(record);
+    record.shapes.write(this.geometry);
+    this.records.push(number);
+  }
+
+  /** Ends a row in all columns; gives those whose value is not of their type. */
+  private endRow(record: FeatureRecord): number[] | null {
     const { usedSchemas } = record;
     if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
     let lost: number[] | null = null;
@@ -120,10 +138,32 @@ export class FeatureBatches {
       lost ??= [];
       lost.push(this.present[i]!);
     }
-    for (const f of lost?.sort((a, b) => a - b) ?? []) this.loseValue(f);
-    this.ids?.endRow(record);
-    record.shapes.write(this.geometry);
-    this.records.push(number);
+    return lost;
+  }
+
+  /** The same where no Schema says what features lack: only the columns of what this one has are looked at. */
+  private endOffered(record: FeatureRecord): number[] | null {
+    let lost: number[] | null = null;
+    for (const f of this.offered) {
+      const column = this.columns[f]!;
+      column.fillUp(this.records.length);
+      if (column.endRow(record)) continue;
+      lost ??= [];
+      lost.push(f);
+    }
+    this.offered.length = 0;
+    return lost;
+  }
+
+  private fillUp(): void {
+    for (const column of this.filled) column.fillUp(this.records.length);
+    this.isSparse = false;
+  }
+
+  private offerTo(f: number, at: number, source: number): number {
+    const column = this.column(f);
+    if (this.isSparse && !column.isOffered) this.offered.push(f);
+    return column.offer(at, source);
   }
 
   private setNulls(schemas: readonly string[]): void {
@@ -140,7 +180,7 @@ export class FeatureBatches {
     const source = record.sources[at]!;
     if (source === Source.data && this.idFields.size > 0 && this.idFields.get(record.schemas[at]!) === name) {
       this.ids?.offer(at, Source.style);
-      if (this.fid >= 0) this.column(this.fid).offer(at, Source.style);
+      if (this.fid >= 0) this.offerTo(this.fid, at, Source.style);
       return;
     }
     // Features mostly say the same things in the same order.
@@ -149,7 +189,7 @@ export class FeatureBatches {
     this.lastSlots[at] = slots;
     const slot = source === Source.data ? slots?.data : slots?.elements;
     if (slot === undefined || slot < 0) return;
-    const other = this.column(slot).offer(at, source);
+    const other = this.offerTo(slot, at, source);
     if (other < 0 || source === Source.style || record.sources[other] !== source) return;
     if (record.textAt(other) === record.textAt(at)) return;
     this.context.lose("value-repeated", name, `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`);
@@ -180,6 +220,7 @@ export class FeatureBatches {
   }
 
   private finishColumns(): Column[] {
+    if (this.isSparse) this.fillUp();
     const { columns, records } = this;
     const absent = new Map<FieldType, Column>();
     const absentOf = (type: FieldType): Column => {

@@ -1,6 +1,7 @@
 import { type Batch, type Column, Presence, valueAt } from "../../src/model/index.js";
 import type { Encoder, WriteContext } from "../../src/plugin/format.js";
 import { Literal } from "../shared/literal.js";
+import { columnsWithin, presentCells } from "../shared/present-cells.js";
 import { TextBuffer } from "../shared/text-buffer.js";
 import { allowed, attributeText } from "../shared/xml-text.js";
 import { altitudeModes, isElementField } from "./element-fields.js";
@@ -45,6 +46,13 @@ const dataClosing = new Literal("</SchemaData></ExtendedData>");
 const openingText = (name: string): string => `<SimpleData name="${attributeText(name)}">`;
 /** So many start tags are kept ready to be written. */
 const mostOpenings = 4096;
+/** Of a batch of very many fields, those that a feature has, and which feature has which of them. */
+function wideOf({ columns, length }: Batch) {
+  const within = columnsWithin(columns);
+  const own = within.map((f) => columns[f]!);
+  return { within, columns: own, cells: presentCells(own, length) };
+}
+
 /** Names of XML without colons, as far as ASCII goes: what xs:ID takes for sure. */
 const ncName = /^[A-Za-z_][\w.-]*$/;
 
@@ -59,6 +67,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly elements: FeatureElements;
   /** Null where there are too many fields to keep them all ready. */
   private data: DataField[] | null = [];
+  private wide: ReturnType<typeof wideOf> | null = null;
   /** What the field "folder" said last, and whether folders can say it. */
   private lastPath = "";
   /** Ids in the batch at hand that are data. */
@@ -79,6 +88,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const { out, settings, said, facts } = this;
     said.begin(batch);
     const isWide = batch.fields.length > mostOpenings;
+    this.wide = isWide ? wideOf(batch) : null;
     this.data = isWide
       ? null
       : batch.fields.map(({ name }, f) => {
@@ -207,10 +217,14 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private writeWide(): void {
     const { out } = this;
     const { batch, row, carried } = this.said;
-    const { fields, columns } = batch;
-    for (let f = 0; f < fields.length; f++) {
-      const column = columns[f]!;
+    const { fields } = batch;
+    const { within, columns, cells } = this.wide!;
+    const end = cells ? cells.starts[row + 1]! : columns.length;
+    for (let at = cells ? cells.starts[row]! : 0; at < end; at++) {
+      const c = cells ? cells.columns[at]! : at;
+      const column = columns[c]!;
       if (column.presence[row] !== Presence.value) continue;
+      const f = within[c]!;
       const { name } = fields[f]!;
       if (isElementField(name) && carried.has(name)) continue;
       out.utf8(openingText(name));

@@ -114,9 +114,15 @@ export class FieldColumn {
     return true;
   }
 
-  /** Adds rows before the first that has the field. */
-  skip(rows: number): void {
-    for (let row = 0; row < rows; row++) this.builder.pushNull(Presence.absent);
+  /** Fills up to `rows` rows, which lack the field. */
+  fillUp(rows: number): void {
+    const { builder } = this;
+    for (let row = builder.length; row < rows; row++) builder.pushNull(Presence.absent);
+  }
+
+  /** Whether a value was offered for the row at hand. */
+  get isOffered(): boolean {
+    return this.at >= 0;
   }
 
   finish(): Column {

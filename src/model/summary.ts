@@ -152,6 +152,12 @@ function longestNumber(column: Exclude<Column, BytesColumn>, length: number): nu
   return Math.max(String(least).length, String(most).length);
 }
 
+function countValues({ presence }: Column, length: number): number {
+  let values = 0;
+  for (let i = 0; i < length; i++) if (presence[i] === Presence.value) values++;
+  return values;
+}
+
 const longestValue = (column: Column, length: number): number =>
   "offsets" in column ? longest(column, length) : longestNumber(column, length);
 
@@ -224,7 +230,14 @@ export class Summariser {
 
   add(batch: Batch): void {
     const { state } = this;
-    for (let f = 0; f < batch.fields.length; f++) this.addColumn(batch.fields[f]!, batch.columns[f]!, batch.length);
+    // Fields that no row has may share a column, which is looked at once.
+    const empty = new Set<Column>();
+    for (let f = 0; f < batch.fields.length; f++) {
+      const column = batch.columns[f]!;
+      const values = empty.has(column) ? 0 : countValues(column, batch.length);
+      if (values === 0) empty.add(column);
+      this.addColumn(batch.fields[f]!, column, batch.length, values);
+    }
     if (batch.ids) {
       state.idType = united(state.idType, batch.ids.type);
       state.idBytes = Math.max(state.idBytes, longestValue(batch.ids, batch.length));
@@ -232,10 +245,8 @@ export class Summariser {
     addGeometries(state.kinds, batch.geometry);
   }
 
-  private addColumn(field: Field, column: Column, length: number): void {
+  private addColumn(field: Field, column: Column, length: number, values: number): void {
     const { fields } = this.state;
-    let values = 0;
-    for (let i = 0; i < length; i++) if (column.presence[i] === Presence.value) values++;
     const decides = values > 0 || !this.refine;
     const known = fields.get(field.name);
     const state: FieldState = known ?? newState(field);

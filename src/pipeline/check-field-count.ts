@@ -1,4 +1,7 @@
+import { grouped } from "../counted.js";
 import { fault } from "../errors.js";
+import type { LayerSummary } from "../model/index.js";
+import type { FitPlan } from "../stages/fit.js";
 import type { ChosenWriter } from "./outputs.js";
 import type { ConvertRequest } from "./request.js";
 
@@ -11,5 +14,30 @@ export function checkFieldCount(
 ): void {
   if (mostFields === undefined || select || count <= mostFields) return;
   const reason = `${format.label} holds at most ${mostFields} fields, and there are ${count}; choose some with --select, or write GeoJSON or CSV`;
+  throw fault("unsupported", { source, reason });
+}
+
+/** So many cells, each of them at least a delimiter, make a file of a gigabyte. */
+const mostCells = 1e9;
+/** A table is called empty where fewer than one in so many of its cells has a value. */
+const sparseness = 1000;
+
+/**
+ * Before anything is written: a table with a cell for each field of each feature would be that much larger than what is
+ * in it, as of features that have a field of their own each.
+ * @throws unsupported
+ */
+export function checkCellCount(
+  source: string,
+  summary: LayerSummary,
+  fit: FitPlan,
+  { accepts: { everyCell }, format }: Pick<ChosenWriter, "accepts" | "format">,
+): void {
+  const fields = fit.fields?.length ?? 0;
+  const cells = summary.featureCount * fields;
+  if (!everyCell || cells < mostCells) return;
+  const values = summary.fields.reduce((sum, field) => sum + field.values, 0);
+  if (values * sparseness >= cells) return;
+  const reason = `${format.label} has a cell for each of ${grouped(fields)} fields in each of ${grouped(summary.featureCount)} features, ${grouped(cells)} in all, and ${grouped(values)} of them have a value; choose fields with --select, or write GeoJSON or KML, where a feature has only its own`;
   throw fault("unsupported", { source, reason });
 }

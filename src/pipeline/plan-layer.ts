@@ -6,6 +6,7 @@ import type { TargetLayer } from "../plugin/format.js";
 import { type FitPlan, planFit, planToJoin, summaryOfPart, targetFields } from "../stages/fit.js";
 import type { StageSpec } from "../stages/stage.js";
 import { blaming } from "./blame.js";
+import { checkCellCount } from "./check-field-count.js";
 import type { Conversion } from "./conversion.js";
 import { type FirstReading, readFirst, type ShapedInput } from "./first-reading.js";
 import type { OpenLayer } from "./inputs.js";
@@ -79,6 +80,7 @@ export async function planLayer(conversion: Conversion, path: string, layer: Out
   const summary = first?.summary ?? null;
   const alone = planFit(summary, accepts, format.label, request.append === true);
   const fit = joins ? planToJoin(alone, joins.fields ?? []) : alone;
+  if (summary) checkCellCount(layer.inputs.map(({ source }) => source.name).join(", "), summary, fit, writer);
   tellRenamed(conversion, layer, held);
   reportFit(conversion, layer.name, fit);
   const adds = layer.inputs.some((open) => open.existing);

@@ -165,6 +165,8 @@ export interface Accepts {
   readonly fieldTypes: readonly FieldType[];
   /** Fields that a layer can have. Absent: any number. */
   readonly mostFields?: number;
+  /** Every feature takes room for every field, also for those that it lacks: a layer of mostly empty fields is refused. */
+  readonly everyCell?: boolean;
   readonly fieldNames?: {
     readonly maxBytes?: number;
     readonly ignoreCase?: boolean;

@@ -4,13 +4,13 @@
  *   npm run bench:memory -- [--points 1000000] [--times 10] [--workers 2] [--from csv,kml] [--to gpkg] [--folder DIR]
  *                           [--docs]
  */
-import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { makeData } from "./data.mjs";
-import { measure } from "./measure.mjs";
+import { measure, processorTime } from "./measure.mjs";
 import { formats } from "./ogr2ogr.mjs";
 import { main, setting } from "./programs.mjs";
 import { fillSpeedPage, table } from "./speed-page.mjs";
@@ -70,8 +70,39 @@ for (const from of chosen(flags.from)) {
     console.log(rows.at(-1).join(" "));
   }
 }
+/** What very many fields take: MB and seconds of processors, against the most of both that they should take. */
+async function wideCases() {
+  const names = Array.from({ length: 80_000 }, (_, n) => `c${n}`);
+  const value = (name, n) => `<Data name="${name}"><value>${n % 10}</value></Data>`;
+  const kml = (inner) => `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${inner}</Document></kml>`;
+  const mark = (data) => `<Placemark><ExtendedData>${data}</ExtendedData></Placemark>`;
+  const properties = Object.fromEntries(names.map((name, n) => [name, n % 10]));
+  const inputs = {
+    "wide.csv": `${names.join(",")}\n${names.map((_, n) => n % 10).join(",")}\n`,
+    "wide.geojson": JSON.stringify({ type: "Feature", geometry: null, properties }),
+    "wide.kml": kml(mark(names.map(value).join(""))),
+    "diagonal.kml": kml(names.map((name, n) => mark(value(name, n))).join("\n")),
+  };
+  const found = [];
+  for (const [name, text] of Object.entries(inputs)) {
+    const input = join(flags.folder, name);
+    writeFileSync(input, text);
+    for (const to of ["geojson", "csv", "kml", "info", "check"]) {
+      const output = join(flags.folder, `wide-out.${to}`);
+      const args = to === "info" || to === "check" ? [to, input] : ["convert", input, output, "-q", "--overwrite"];
+      const before = processorTime();
+      // A CSV of 80,000 features with a field of their own each is refused.
+      const { peak } = await measure(process.execPath, [main, ...args]).catch(() => ({ peak: Number.NaN }));
+      const seconds = processorTime() - before;
+      found.push([name, to, peak.toFixed(0), (peak / 150).toFixed(2), seconds.toFixed(1), (seconds / 2).toFixed(2)]);
+    }
+  }
+  return table(["80,000 fields", "to", "MB", "of 150 MB", "seconds", "of 2 s"], found);
+}
+
 const points = Number(flags.points).toLocaleString("en");
 const text = table(["from", "to", "input MB", "MB", `MB at ×${times}`, `seconds at ×${times}`], rows);
 const about = `${points} points and ${times} times as many, --workers ${flags.workers}. ${setting(null)}. The highest: ${most.toFixed(0)} MB.`;
 console.log(`\n${text}\n\n${about}`);
+console.log(`\n${await wideCases()}`);
 if (flags.docs) fillSpeedPage({ memory: `${about}\n\n${text}` });

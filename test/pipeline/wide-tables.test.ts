@@ -134,3 +134,35 @@ test("values of 2,000 columns that some rows lack are where they were, in every 
   await converted(from, to, {});
   expect(JSON.parse(readFileSync(to, "utf8")).features).toEqual(features);
 });
+
+describe("40,000 features of a field of their own each", () => {
+  const placemarks = names
+    .slice(0, 40_000)
+    .map(
+      (name, n) =>
+        `<Placemark><ExtendedData><Data name="${name}"><value>v${n}</value></Data></ExtendedData></Placemark>`,
+    );
+  const from = scratch.path("diagonal.kml");
+  writeFileSync(from, `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemarks.join("")}</Document></kml>`);
+
+  test.each(["geojson", "kml"])("are as large in a .%s, which has only what features have", async (to) => {
+    const output = scratch.path(`diagonal-out.${to}`);
+    await converted(from, output, {});
+    const text = readFileSync(output, "utf8");
+    expect(text.length).toBeLessThan(4 * placemarks.join("").length);
+    expect([...text.matchAll(/v\d+/g)].map(([value]) => value)).toEqual(placemarks.map((_, n) => `v${n}`));
+  });
+
+  test("are refused by a .csv, which would have 1,600,000,000 cells, and the advice works", async () => {
+    const output = scratch.path("diagonal-out.csv");
+    await expect(converted(from, output, {})).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(
+        /1,600,000,000 in all, and 40,000 of them have a value; choose fields with --select/,
+      ),
+    });
+    expect(existsSync(output)).toBe(false);
+    await converted(from, output, { select: ["c0", "c39999"] });
+    expect(readFileSync(output, "utf8")).toMatch(/^c0,c39999\n/);
+  });
+});

@@ -1,0 +1,44 @@
+import { type Column, Presence } from "../../src/model/index.js";
+
+/** From so many columns on it is looked at which of them rows have at all. */
+const leastColumns = 256;
+
+/** Which columns each row has a value or null in: those of row i are `columns[starts[i] … starts[i + 1]]`. */
+export interface PresentCells {
+  readonly starts: Uint32Array;
+  readonly columns: Uint32Array;
+}
+
+/** Gives the cells that are not absent, where there are many columns; null where each row looks at all of few. */
+export function presentCells(columns: readonly Column[], rows: number): PresentCells | null {
+  if (columns.length < leastColumns) return null;
+  const starts = new Uint32Array(rows + 1);
+  for (const { presence } of columns)
+    for (let row = 0; row < rows; row++) if (presence[row] !== Presence.absent) starts[row + 1]!++;
+  for (let row = 0; row < rows; row++) starts[row + 1]! += starts[row]!;
+  const found = new Uint32Array(starts[rows]!);
+  const next = starts.slice();
+  for (let c = 0; c < columns.length; c++) {
+    const { presence } = columns[c]!;
+    for (let row = 0; row < rows; row++) if (presence[row] !== Presence.absent) found[next[row]!++] = c;
+  }
+  return { starts, columns: found };
+}
+
+/** The indexes of the columns that a row has. Columns that none has may be one and the same, which is looked at once. */
+export function columnsWithin(columns: readonly Column[]): number[] {
+  const within: number[] = [];
+  const absent = new Set<Column>();
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c]!;
+    if (absent.has(column)) continue;
+    if (isAbsent(column)) absent.add(column);
+    else within.push(c);
+  }
+  return within;
+}
+
+function isAbsent({ presence }: Column): boolean {
+  for (let row = 0; row < presence.length; row++) if (presence[row] !== Presence.absent) return false;
+  return true;
+}
