@@ -71,7 +71,7 @@ export const sameCrs = (a: Crs, b: Crs): boolean => sameText(a, b);
 
 /**
  * The direct operation between two systems whose accuracy is known and good enough.
- * @throws crs-no-operation where there is none that is sure to be right
+ * @throws crs-no-operation where there is none that is accurate enough
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
   if (from === to || (sameText(from, to) && from.definition === to.definition))

@@ -21,7 +21,7 @@ import { systemsLike } from "./systems-like.js";
 /**
  * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
  * by their text.
- * @throws crs-no-operation where there is none that is sure to be right
+ * @throws crs-no-operation where there is none that is accurate enough
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {
   const pair = { from, to };
