@@ -14,22 +14,45 @@ import { paintFor } from "./terminal.js";
 
 const colors = { note: "yellow", lost: "red" } as const;
 
-function lossLine(word: keyof typeof colors, loss: Loss): string {
-  const field = loss.field === undefined ? "" : ` of ${printable(loss.field)}`;
-  const times = loss.count > 1 ? ` (${grouped(loss.count)} times)` : "";
-  return `  ${paintFor(process.stderr)(colors[word], word)} ${loss.code}${field}${times}: ${printable(loss.example)}\n`;
+/** What is said of one or several layers in the same words. */
+interface Said extends Loss {
+  readonly layers: readonly string[];
+}
+
+/** @param several whether more than one layer is told of, so that each line says which it is about */
+function lossLine(word: keyof typeof colors, { code, field, count, example, layers }: Said, several: boolean): string {
+  const [first = "", ...others] = layers;
+  const [second] = others;
+  const more = others.length > 1 ? counted(others.length, "more layer") : printable(second ?? "");
+  const parts = [
+    paintFor(process.stderr)(colors[word], word),
+    code,
+    ...(field === undefined ? [] : ["of", printable(field)]),
+    ...(count > 1 ? [`(${grouped(count)} times)`] : []),
+    ...(several && first !== "" ? ["in", more === "" ? printable(first) : `${printable(first)} and ${more}`] : []),
+  ];
+  return `  ${parts.join(" ")}: ${printable(example)}\n`;
 }
 
 /** What is said of several layers in the same words is said once, with how often. */
-function together(list: readonly Loss[]): Loss[] {
-  const merged = new Map<string, Loss>();
+function together(list: readonly Loss[]): Said[] {
+  const merged = new Map<string, Said>();
   for (const loss of list) {
     const key = JSON.stringify([loss.code, loss.field, loss.example]);
     const known = merged.get(key);
-    merged.set(key, known ? { ...known, count: known.count + loss.count } : loss);
+    const count = (known?.count ?? 0) + loss.count;
+    merged.set(key, { ...loss, count, layers: [...new Set([...(known?.layers ?? []), loss.layer])] });
   }
   return [...merged.values()];
 }
+
+const lossLines = (word: keyof typeof colors, list: readonly Loss[], several: boolean): string =>
+  together(list)
+    .map((said) => lossLine(word, said, several))
+    .join("");
+
+const hasSeveralLayers = (...lists: readonly (readonly { readonly layer: string }[])[]): boolean =>
+  new Set(lists.flat().map(({ layer }) => layer)).size > 1;
 
 const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${printable(describeGap(gap))}\n`).join("");
 
@@ -48,8 +71,8 @@ function describe(report: ConvertReport, output: string): string {
     text += `${paintFor(process.stderr)("bold", printable(name))}${several ? `, layer ${printable(output.layer)}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
-  for (const notice of together(report.notices)) text += lossLine("note", notice);
-  for (const loss of together(report.losses)) text += lossLine("lost", loss);
+  const several = hasSeveralLayers(report.outputs, report.notices, report.losses);
+  text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
   text += gapLines(report.gaps);
   return text + rejectLines(report);
 }
@@ -79,14 +102,14 @@ const lines = (list: readonly object[]): string => list.map((record) => `${JSON.
 /** Tells what a person should know of an input: on stderr for people, with `--json` on stdout for programs. */
 export function renderNotices(notices: readonly Loss[], args: CommonArguments): void {
   if (args.json) process.stdout.write(lines(notices.map((notice) => ({ type: "notice", ...notice }))));
-  else if (!args.quiet) for (const notice of together(notices)) process.stderr.write(lossLine("note", notice));
+  else if (!args.quiet) process.stderr.write(lossLines("note", notices, hasSeveralLayers(notices)));
 }
 
 /** The same of what was found and of what the target cannot hold. */
 export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], args: CommonArguments): void {
   renderNotices(notices, args);
   if (args.json) process.stdout.write(lines(losses.map((loss) => ({ type: "loss", ...loss }))));
-  else if (!args.quiet) for (const loss of together(losses)) process.stderr.write(lossLine("lost", loss));
+  else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers(notices, losses)));
 }
 
 /** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */

@@ -215,7 +215,16 @@ test("what is said of several layers in the same words is said once", () => {
     scratch.path("both.geojson"),
   ]);
   expect(status).toBe(0);
-  expect(stderr.match(/crs-assumed \(2 times\)/g)).toHaveLength(1);
+  expect(stderr.match(/crs-assumed \(2 times\) in capitals and parks: /g)).toHaveLength(1);
+});
+
+test("what is said of one layer of several names the layer", () => {
+  const [open, plain] = [scratch.path("open.geojson"), scratch.path("plain.geojson")];
+  const ring = "[[0,0],[1,0],[1,1],[0,1]]";
+  writeFileSync(open, `{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[${ring}]}}`);
+  writeFileSync(plain, `{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[0,0]}}`);
+  expect(geoferry(["convert", open, plain, scratch.path("layers.gpkg")]).stderr).toContain("ring-closed in open: ");
+  expect(geoferry(["convert", open, scratch.path("layer.gpkg")]).stderr).toContain("ring-closed: ");
 });
 
 describe("a name that people give", () => {
