@@ -39,6 +39,7 @@ const left = [
   "src/plugin",
   "src/option-text.ts",
   "src/printable.ts",
+  "src/network.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
 
@@ -49,6 +50,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/counted.ts": [],
   "src/option-text.ts": [],
   "src/printable.ts": [],
+  "src/network.ts": [],
   "src/tracing": ["src/version.ts"],
   "src/errors": ["src/counted.ts"],
   "src/errors.ts": ["src/counted.ts", "src/nearest-name.ts", "src/option-text.ts", "src/printable.ts", "src/errors"],

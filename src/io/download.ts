@@ -1,5 +1,9 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { basename, extname, join } from "node:path";
 import { fault, GeoferryError } from "../errors.js";
+import type { NetworkSettings } from "../network.js";
+import { acceptedEncodings, decodedBody } from "./content-encoding.js";
+import { HttpExchange, Unanswered } from "./http.js";
 import type { InputOptions } from "./input.js";
 import { extensionOfMediaType } from "./media-types.js";
 import { firstFailure, networkFailure } from "./network-failure.js";
@@ -23,8 +27,8 @@ function decoded(text: string): string {
 }
 
 /** The file name of a Content-Disposition header (RFC 6266): `filename*` before `filename`. */
-export function dispositionName(header: string | null): string | null {
-  if (header === null) return null;
+export function dispositionName(header: string | undefined): string | null {
+  if (header === undefined) return null;
   const extended = /(?:^|;)\s*filename\*\s*=\s*(?:utf-8|iso-8859-1)'[^']*'([^;]+)/i.exec(header)?.[1];
   if (extended !== undefined) return safeName(decoded(extended.trim()));
   const plain = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header);
@@ -35,15 +39,15 @@ export function dispositionName(header: string | null): string | null {
   return safeName(utf8.includes("\uFFFD") ? text : utf8);
 }
 
-function fileName(asked: URL, final: URL, headers: Headers): string {
-  const given = dispositionName(headers.get("content-disposition"));
+function fileName(asked: URL, final: URL, headers: IncomingHttpHeaders): string {
+  const given = dispositionName(headers["content-disposition"]);
   if (given !== null && extname(given) !== "") return given;
   const names = [final, asked].map((url) => safeName(decoded(url.pathname)));
   const named = names.find((name) => name !== null && extname(name) !== "");
   if (named) return named;
   const stem = given ?? names[1] ?? names[0] ?? "download";
   // For addresses without an extension: what the server says that it sends.
-  const extension = extensionOfMediaType(headers.get("content-type") ?? "");
+  const extension = extensionOfMediaType(headers["content-type"] ?? "");
   return extension === undefined ? stem : `${stem}.${extension}`;
 }
 
@@ -53,47 +57,63 @@ const isPassing = (status: number): boolean => status >= 500 || status === 408 |
 /** What servers answer to those who may not have the file, or must say first who they are. */
 const isForbidden = (status: number): boolean => status === 401 || status === 403 || status === 407;
 
-export function statusFault(source: string, { status, statusText }: Response): GeoferryError {
-  const reason = `the server answers ${status}${statusText ? ` ${statusText}` : ""}`;
+export function statusFault(source: string, { status, reason: phrase }: Answer): GeoferryError {
+  const reason = `the server answers ${status}${phrase ? ` ${phrase}` : ""}`;
   const code = isPassing(status) ? "input-unavailable" : isForbidden(status) ? "input-forbidden" : "input-download";
   return fault(code, { source, reason });
 }
 
 /** @param isFirst whether no server has answered yet */
 export function networkFault(source: string, error: unknown, isFirst: boolean): GeoferryError {
-  const failure = networkFailure(error);
+  const failure = error instanceof Unanswered ? error.failure : networkFailure(error);
   const { reason, passes } = isFirst ? firstFailure(failure, source) : failure;
   return fault(passes ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
+/** An answer whose head has come. Its body is read once, or dropped. */
 export interface Answer {
-  readonly response: Response;
+  readonly status: number;
+  /** Of the status line (RFC 9112, 4). */
+  readonly reason: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Where the redirects led to. */
   readonly url: URL;
+  /** As it comes, still in its encodings. @throws Unanswered; the reason of the signal */
+  body(): AsyncGenerator<Buffer>;
+  drop(): void;
 }
 
-/** Follows redirects itself: the credentials go to the host that they were given for, and nowhere else. */
-export async function request(
-  asked: URL,
-  source: string,
-  signal: AbortSignal,
-  answered: () => void,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+export interface Asking {
+  readonly signal: AbortSignal;
+  readonly method?: "GET" | "HEAD";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called when a server has answered, be it with a redirect. */
+  readonly onAnswer?: () => void;
+  /** What is not among them is as `network()` says. */
+  readonly limits?: Partial<NetworkSettings>;
+}
+
+/**
+ * Follows redirects: the credentials go to the host that they were given for, and nowhere else.
+ * @throws input-download; Unanswered; the reason of the signal
+ */
+export async function request(asked: URL, source: string, asking: Asking): Promise<Answer> {
+  const { signal, method = "GET", onAnswer } = asking;
   const refuse = (reason: string) => fault("input-download", { source, reason });
   const credentials = `${decoded(asked.username)}:${decoded(asked.password)}`;
   const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
-  let url = new URL(asked);
-  url.username = "";
-  url.password = "";
+  let url = withoutUser(asked);
   const { origin } = url;
   for (let hops = 0; hops <= redirectLimit; hops += 1) {
-    const headers = { accept: "*/*", ...more, ...(authorization && url.origin === origin ? { authorization } : {}) };
-    const response = await fetch(url, { redirect: "manual", signal, headers });
-    answered();
-    if (!redirects.has(response.status)) return { response, url };
-    await response.body?.cancel();
-    const location = response.headers.get("location");
-    if (location === null || !URL.canParse(location, url.href)) throw refuse("the server redirects to nowhere");
+    const own: Record<string, string> = authorization && url.origin === origin ? { authorization } : {};
+    const headers = { accept: "*/*", ...asking.headers, ...own };
+    const exchange = await HttpExchange.begin({ method, url, headers }, signal, asking.limits);
+    const response = await answerOf(exchange);
+    onAnswer?.();
+    if (!redirects.has(response.statusCode!)) return asAnswer(exchange, response, url);
+    exchange.destroy();
+    const { location } = response.headers;
+    if (location === undefined || !URL.canParse(location, url.href)) throw refuse("the server redirects to nowhere");
     const next = new URL(location, url);
     if (next.protocol !== "http:" && next.protocol !== "https:")
       throw refuse(`the server redirects to ${next.protocol}`);
@@ -102,12 +122,35 @@ export async function request(
         `the server redirects to ${withoutSecrets(next.href)}, which is not encrypted; give that address if it may be`,
       );
     }
-    next.username = "";
-    next.password = "";
-    url = next;
+    url = withoutUser(next);
   }
   throw refuse(`the server redirects more than ${redirectLimit} times`);
 }
+
+function withoutUser(url: URL): URL {
+  const bare = new URL(url);
+  bare.username = "";
+  bare.password = "";
+  return bare;
+}
+
+async function answerOf(exchange: HttpExchange): Promise<IncomingMessage> {
+  try {
+    return await exchange.answer();
+  } catch (error) {
+    exchange.close();
+    return exchange.failed(error);
+  }
+}
+
+const asAnswer = (exchange: HttpExchange, response: IncomingMessage, url: URL): Answer => ({
+  status: response.statusCode!,
+  reason: response.statusMessage ?? "",
+  headers: response.headers,
+  url,
+  body: () => exchange.bodyOf(response),
+  drop: () => exchange.destroy(),
+});
 
 /** What servers answer where there is no such file: stores that may not be listed say 403. */
 const absent = new Set([403, 404, 410]);
@@ -129,62 +172,66 @@ interface Fetched {
 async function fetchFile(
   asked: URL,
   options: InputOptions,
-  place: (url: URL, headers: Headers) => string,
+  place: (url: URL, headers: IncomingHttpHeaders) => string,
   optional: boolean,
 ): Promise<Fetched | null> {
   const shown = withoutSecrets(asked.href);
-  const later = (reason: string, cause?: unknown) => fault("input-unavailable", { source: shown, reason }, cause);
-  const { signal, maxBytes, progress, timeout = 60_000 } = options;
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), timeout);
+  const { signal, maxBytes, progress } = options;
   let isAnswered = false;
-  try {
-    const either = AbortSignal.any([signal, silence.signal]);
-    const { response, url } = await request(asked, shown, either, () => {
+  const asking = {
+    signal,
+    headers: { "accept-encoding": acceptedEncodings },
+    onAnswer: () => {
       isAnswered = true;
-    });
-    const { status, headers, body } = response;
+    },
+  };
+  try {
+    const answer = await request(asked, shown, asking);
+    const { status, headers, url } = answer;
     if (status !== 200) {
-      await body?.cancel();
+      answer.drop();
       if (optional && absent.has(status)) return null;
-      throw statusFault(shown, response);
+      throw statusFault(shown, answer);
     }
-    const length = headers.get("content-encoding") === null ? headers.get("content-length") : null;
-    const total = length !== null && /^\d+$/.test(length) ? Number(length) : null;
+    const length = headers["content-encoding"] === undefined ? headers["content-length"] : undefined;
+    const total = length !== undefined && /^\d+$/.test(length) ? Number(length) : null;
     if (maxBytes !== undefined && total !== null && total > maxBytes) {
-      await body?.cancel();
+      answer.drop();
       throw fault("input-too-large", { source: shown, limit: maxBytes, option: "--max-input" });
     }
-    const page = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "");
-    async function* chunks(): AsyncGenerator<Uint8Array> {
-      let first = true;
-      for await (const chunk of body ?? []) {
-        timer.refresh();
-        if (first && page && pageStart.test(Buffer.from(chunk.subarray(0, 2048)).toString("latin1"))) {
-          throw new WebPage();
-        }
-        first = false;
-        yield chunk;
-      }
-    }
     const path = place(url, headers);
-    const size = await spoolStream(chunks(), path, {
+    const size = await spoolStream(withoutPage(decodedBody(answer.body(), headers, shown), headers), path, {
       source: shown,
       ...(maxBytes === undefined ? {} : { maxBytes }),
       ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
     });
-    if (total !== null && size !== total) throw later(`the server announced ${total} bytes and sent ${size}`);
+    if (total !== null && size !== total)
+      throw fault("input-unavailable", {
+        source: shown,
+        reason: `the server announced ${total} bytes and sent ${size}`,
+      });
     return { path, size, url };
   } catch (error) {
     if (signal.aborted) throw fault("interrupted", {}, error);
-    if (silence.signal.aborted) throw later(`the server sends nothing for ${timeout / 1000} seconds`, error);
     if (error instanceof WebPage && optional) return null;
     if (error instanceof WebPage)
       throw fault("input-download", { source: shown, reason: "the server answers with a web page, not with a file" });
     if (error instanceof GeoferryError) throw error;
     throw networkFault(shown, error, !isAnswered);
-  } finally {
-    clearTimeout(timer);
+  }
+}
+
+/** @throws WebPage */
+async function* withoutPage(
+  chunks: AsyncIterable<Uint8Array>,
+  headers: IncomingHttpHeaders,
+): AsyncGenerator<Uint8Array> {
+  const mayBe = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers["content-type"] ?? "");
+  let first = true;
+  for await (const chunk of chunks) {
+    if (first && mayBe && pageStart.test(Buffer.from(chunk.subarray(0, 2048)).toString("latin1"))) throw new WebPage();
+    first = false;
+    yield chunk;
   }
 }
 
@@ -239,7 +286,7 @@ export async function download(address: string, options: InputOptions): Promise<
   if (!URL.canParse(address)) throw fault("input-download", { source: shown, reason: "it is not a valid address" });
   const asked = new URL(address);
   const folder = options.spool.folder();
-  const place = (url: URL, headers: Headers) => join(folder, fileName(asked, url, headers));
+  const place = (url: URL, headers: IncomingHttpHeaders) => join(folder, fileName(asked, url, headers));
   const main = (await fetchFile(asked, options, place, false))!;
   await fetchSiblings(asked, main, options);
   const file = basename(main.path);

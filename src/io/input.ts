@@ -27,8 +27,6 @@ export interface InputOptions {
   readonly progress?: (done: number, total: number | null) => void;
   /** Extensions of the files beside a download of this name that are fetched with it, where they are there. */
   readonly siblingsOf?: (name: string) => readonly string[];
-  /** Milliseconds that a server may stay silent; 60,000 where absent. */
-  readonly timeout?: number;
   /** What a zip of this name is a file of, where it is no parcel of files: `.kmz`. */
   readonly archiveOf?: (name: string) => Archive | undefined;
   /** Whether a zip is itself a file of some format (`.xlsx`) and must not be unpacked. `head` is its first 64 KiB. */

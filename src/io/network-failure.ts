@@ -24,6 +24,7 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
   Z_BUF_ERROR: "the answer is compressed, and ends too early",
   Z_DATA_ERROR: "the answer is compressed, and damaged",
+  HPE_HEADER_OVERFLOW: "the head of the answer has more than 16 KiB",
   CERT_HAS_EXPIRED: "the server's certificate has expired",
   DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
@@ -41,7 +42,7 @@ const noTls = /wrong version number|packet length too long|unknown protocol/i;
 const tlsAlert = "1503";
 
 /** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
-const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)/;
+const lasting = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)|^HPE_HEADER_OVERFLOW/;
 
 /**
  * @param error what a request, or the reading of its answer, threw

@@ -4,7 +4,9 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fault, GeoferryError } from "../errors.js";
-import { networkFault, request, statusFault } from "./download.js";
+import { mostRetriesOfSilence, network } from "../network.js";
+import { type Answer, networkFault, request, statusFault } from "./download.js";
+import { Unanswered } from "./http.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "./leftovers.js";
 import { systemReason } from "./source.js";
 import { withoutSecrets } from "./without-secrets.js";
@@ -20,15 +22,13 @@ export interface VerifiedDownloadOptions {
   readonly signal: AbortSignal;
   /** Bytes that have arrived. */
   readonly progress?: (done: number) => void;
-  /** Milliseconds that a server may stay silent; 60,000 where absent. */
-  readonly timeout?: number;
   /** What is thrown where the file is another one than expected. */
   readonly altered: (source: string, reason: string) => Error;
 }
 
-/** Attempts in all of a server that answers, and how long the first pause between two of them is, in milliseconds; each is twice the last. */
-const attempts = 5;
+/** Milliseconds of the first pause between two attempts, each of which is twice the last, and of the longest. */
 const firstPause = 250;
+const longestPause = 30_000;
 
 /**
  * Writes the file to `path`, which appears when it is whole and verified, and not before: bytes go to a temporary file
@@ -109,6 +109,8 @@ class Transfer {
 
   async run(): Promise<void> {
     const { signal } = this.options;
+    const { retries } = network();
+    let late = 0;
     for (let attempt = 1; ; attempt++) {
       try {
         await this.attempt();
@@ -116,8 +118,9 @@ class Transfer {
       } catch (error) {
         if (signal.aborted) throw fault("interrupted", {}, error);
         const passes = error instanceof GeoferryError && error.code === "input-unavailable" && this.isAnswered;
-        if (!passes || attempt === attempts) throw error;
-        await delay(firstPause * 2 ** (attempt - 1), undefined, { signal }).catch(() => {
+        if (!passes || attempt > retries) throw error;
+        if (error.cause instanceof Unanswered && error.cause.late && ++late > mostRetriesOfSilence) throw error;
+        await delay(Math.min(firstPause * 2 ** (attempt - 1), longestPause), undefined, { signal }).catch(() => {
           throw fault("interrupted", {}, error);
         });
       }
@@ -132,30 +135,23 @@ class Transfer {
   }
 
   private async attempt(): Promise<void> {
-    const { signal, timeout = 60_000 } = this.options;
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(), timeout);
-    const later = (reason: string, cause?: unknown) =>
-      fault("input-unavailable", { source: this.shown, reason }, cause);
+    const { signal } = this.options;
     try {
-      const either = AbortSignal.any([signal, silence.signal]);
-      const answered = () => {
+      const onAnswer = () => {
         this.isAnswered = true;
       };
-      const { response } = await request(this.url, this.shown, either, answered, this.headers());
-      await this.begin(response);
-      for await (const chunk of response.body ?? []) {
-        timer.refresh();
-        await this.take(chunk as Uint8Array);
-      }
-      if (this.done < this.file.bytes) throw later(`${this.done} of ${this.file.bytes} bytes arrived`);
+      const answer = await request(this.url, this.shown, { signal, headers: this.headers(), onAnswer });
+      this.begin(answer);
+      for await (const chunk of answer.body()) await this.take(chunk);
     } catch (error) {
-      if (silence.signal.aborted) throw later(`the server sends nothing for ${timeout / 1000} seconds`, error);
       if (error instanceof GeoferryError || signal.aborted) throw error;
       throw networkFault(this.shown, error, !this.isAnswered);
-    } finally {
-      clearTimeout(timer);
     }
+    if (this.done < this.file.bytes)
+      throw fault("input-unavailable", {
+        source: this.shown,
+        reason: `${this.done} of ${this.file.bytes} bytes arrived`,
+      });
   }
 
   private headers(): Record<string, string> {
@@ -166,24 +162,24 @@ class Transfer {
   }
 
   /** Decides by the answer's head whether its body goes on where the last one ended, or begins again. */
-  private async begin(response: Response): Promise<void> {
-    const { status, headers, body } = response;
+  private begin(answer: Answer): void {
+    const { status, headers } = answer;
     const { bytes } = this.file;
-    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "");
+    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
     const goesOn = status === 206 && range !== null && Number(range[1]) === this.done && Number(range[2]) === bytes;
     if (goesOn) return;
     if (status !== 200) {
-      await body?.cancel();
-      throw statusFault(this.shown, response);
+      answer.drop();
+      throw statusFault(this.shown, answer);
     }
-    const length = headers.get("content-length");
-    if (length !== null && /^\d+$/.test(length) && Number(length) !== bytes) {
-      await body?.cancel();
+    const length = headers["content-length"];
+    if (length !== undefined && /^\d+$/.test(length) && Number(length) !== bytes) {
+      answer.drop();
       throw this.altered(`it has ${length} bytes, and ${bytes} are expected`);
     }
-    const tag = headers.get("etag");
+    const tag = headers.etag;
     // A weak one does not promise that the bytes are the same (RFC 9110, 13.1.5).
-    this.entityTag = tag !== null && !tag.startsWith("W/") ? tag : null;
+    this.entityTag = tag !== undefined && !tag.startsWith("W/") ? tag : null;
     this.done = 0;
     this.hash = createHash("sha256");
   }

@@ -3,7 +3,12 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { GeoferryError } from "../errors.js";
+import { networkFault, request } from "../io/download.js";
+import { Unanswered } from "../io/http.js";
 import { bucketAddressOf, isBucketAddress, textOf } from "../io/s3-address.js";
+import { withoutSecrets } from "../io/without-secrets.js";
+import { network } from "../network.js";
 import { isAddress, isWebAddress } from "../pipeline/expand.js";
 import type { Registry } from "../plugin/registry.js";
 
@@ -17,12 +22,13 @@ export interface Mark {
 }
 
 /** Milliseconds that a server may take to say what it has. */
-const patience = 30_000;
+const patience = 15_000;
 
 /**
  * What the inputs of a conversion are now.
  * @param digests whether files are read, too
  * @returns null where it cannot be told: of maps, databases, and addresses whose server names no versions
+ * @throws input-unavailable, bucket-unavailable where a server cannot be reached
  */
 export async function marksOf(
   inputs: readonly string[],
@@ -82,7 +88,12 @@ async function objectsOf(address: string, registry: Registry, signal: AbortSigna
   const { inputObjects } = await import("../io/s3-input.js");
   const options = { signal, siblingsOf: (name: string) => registry.siblingsOf(name) };
   const isFolder = registry.isDatasetFolder(address);
-  const objects = await inputObjects(address, { ...options, isDatasetFolder: () => isFolder }).catch(() => null);
+  const asked = inputObjects(address, { ...options, isDatasetFolder: () => isFolder });
+  const objects = await asked.catch((error: unknown) => {
+    // The conversion would wait for as long again.
+    if (error instanceof GeoferryError && error.kind === "unavailable") throw error;
+    return null;
+  });
   return (
     objects?.map((object) => ({ name: textOf(object), stamp: `${object.etag} ${object.size}`, digest: null })) ?? null
   );
@@ -153,16 +164,18 @@ const allWithin = (folder: string): string[] =>
 
 /** What a server calls the version of what it has (RFC 9110, 8.8); null where it does not say. */
 async function versionOf(address: string, signal: AbortSignal): Promise<string | null> {
+  const shown = withoutSecrets(address);
   try {
-    const response = await fetch(address, {
-      method: "HEAD",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
-    });
-    const [tag, modified] = [response.headers.get("etag"), response.headers.get("last-modified")];
-    if (!response.ok || (tag === null && modified === null)) return null;
-    return [tag, modified, response.headers.get("content-length")].join(" ");
-  } catch {
-    // Whoever downloads it says why it cannot be reached.
+    const timeout = Math.min(network().timeout, patience);
+    const headers = { "accept-encoding": "identity" };
+    const answer = await request(new URL(address), shown, { signal, method: "HEAD", headers, limits: { timeout } });
+    answer.drop();
+    const { etag, "last-modified": modified, "content-length": length } = answer.headers;
+    if (answer.status !== 200 || (etag === undefined && modified === undefined)) return null;
+    return [etag, modified, length].map((each) => each ?? "").join(" ");
+  } catch (error) {
+    // Where there is no connection a download finds none either; of anything else it says what is wrong.
+    if (error instanceof Unanswered && error.unsent && error.failure.passes) throw networkFault(shown, error, true);
     return null;
   }
 }

@@ -1,11 +1,16 @@
 /** Who is told of a run that did not end well: a command, an address. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { HttpExchange } from "../io/http.js";
+import { networkFailure } from "../io/network-failure.js";
+import { network } from "../network.js";
 import type { OnFailure } from "./job.js";
 import type { RunReport } from "./run-report.js";
 
 /** Milliseconds that an address may take to answer, and a command to end. */
 const patience = 30_000;
+/** However slowly the report goes there. */
+const mostPatience = 120_000;
 
 /**
  * Tells them all. That one of them cannot be told is no failure of the run.
@@ -47,23 +52,26 @@ async function runCommand(
 }
 
 async function post(address: string, report: RunReport, status: number): Promise<string | null> {
+  let exchange: HttpExchange | undefined;
   try {
     const url = new URL(address);
-    // fetch takes no address with a user in it, and tells all of it in its error.
-    const { username, password } = url;
+    const login = [url.username, url.password].map(decodeURIComponent).join(":");
     url.username = "";
     url.password = "";
-    const login = [username, password].map(decodeURIComponent).join(":");
     const authorization = `Basic ${Buffer.from(login).toString("base64")}`;
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(login === ":" ? {} : { authorization }) },
-      body: JSON.stringify({ ...report, status }),
-      signal: AbortSignal.timeout(patience),
+    const headers = { "content-type": "application/json", ...(login === ":" ? {} : { authorization }) };
+    const body = Buffer.from(JSON.stringify({ ...report, status }));
+    const timeout = Math.min(network().timeout, patience);
+    exchange = await HttpExchange.begin({ method: "POST", url, headers, body }, AbortSignal.timeout(mostPatience), {
+      timeout,
     });
-    return response.ok ? null : `the webhook of onFailure answered ${response.status}`;
+    // What it says beside its status is of no use.
+    const { statusCode = 0 } = await exchange.answer();
+    return statusCode >= 200 && statusCode < 300 ? null : `the webhook of onFailure answered ${statusCode}`;
   } catch (error) {
-    const { message, cause } = error as Error;
-    return `the webhook of onFailure cannot be reached: ${cause instanceof Error ? cause.message : message}`;
+    const failure = exchange?.watch.failure ?? networkFailure(error);
+    return `the webhook of onFailure cannot be reached: ${failure.reason}`;
+  } finally {
+    exchange?.destroy();
   }
 }

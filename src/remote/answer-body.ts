@@ -5,10 +5,24 @@ import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 /** Bytes of an answer; a text of Node.js can have no more than 2^29 characters. */
 export const mostBytes = 256 * 1024 * 1024;
 
+/** Bytes of an answer that says what is wrong. */
+export const mostErrorBytes = 1024 * 1024;
+
+/** Encodings on top of one another: more are no use, and small bytes can grow at each. */
+const mostEncodings = 4;
+
 export class TooLarge extends Error {
   override readonly name = "TooLarge";
-  constructor() {
-    super(`the answer has more than ${mostBytes} bytes`);
+  constructor(most: number) {
+    super(`the answer has more than ${most} bytes`);
+  }
+}
+
+/** JSON between systems is UTF-8 (RFC 8259, 8.1); other bytes would be read as other characters. */
+export class NotUtf8 extends Error {
+  override readonly name = "NotUtf8";
+  constructor(cause: unknown) {
+    super("the answer is not in UTF-8", { cause });
   }
 }
 
@@ -27,21 +41,22 @@ const decoders: Readonly<Record<string, Decode>> = {
 /** For Accept-Encoding. */
 export const knownEncodings = "br, gzip, deflate";
 
-/** @throws TooLarge; what node:zlib throws */
+/** @param most bytes @throws TooLarge; what node:zlib throws */
 export async function decoded(
   body: Buffer,
   headers: { readonly "content-encoding"?: string | undefined },
+  most: number = mostBytes,
 ): Promise<Buffer> {
   const encodings = headers["content-encoding"]?.toLowerCase().split(",") ?? [];
   let bytes = body;
+  if (encodings.length > mostEncodings) throw new TooLarge(most);
   // The last one was applied last. An answer without a body (304) tells what one would have had.
   for (const encoding of bytes.length > 0 ? encodings.reverse() : []) {
     const decode = decoders[encoding.trim()];
-    if (decode) bytes = await decode(bytes, { chunkSize, maxOutputLength: mostBytes }).catch(tooLarge);
+    if (decode)
+      bytes = await decode(bytes, { chunkSize, maxOutputLength: most }).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === "ERR_BUFFER_TOO_LARGE" ? new TooLarge(most) : error;
+      });
   }
   return bytes;
-}
-
-function tooLarge(error: unknown): never {
-  throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? new TooLarge() : error;
 }

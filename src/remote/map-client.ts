@@ -2,6 +2,7 @@
  * What can be asked of a map of a Map Features Service (Map Features Service Interface, section 4). The client trusts
  * the interface alone; what more a service offers (ETag, Idempotency-Key, `deleted`) is used where it is seen.
  */
+import { type NetworkSettings, usualNetwork } from "../network.js";
 import type { RemoteKey, WireFailure, WireFeature, WireMap, WireSuccess } from "./wire.js";
 
 /** One page of a map, counted from 1 (4.2). */
@@ -106,12 +107,12 @@ export interface ServiceClient {
   signIn(): Promise<void>;
 }
 
-/** How requests are sent. */
-export interface Traffic {
-  /** Milliseconds that an answer may take; 60,000. */
-  readonly timeout: number;
-  /** Times that a request is sent again; 5. */
-  readonly retries: number;
+/** How requests are sent: 60,000 milliseconds without an answer, and 5 retries, are usual. */
+export interface Traffic extends Pick<NetworkSettings, "timeout" | "retries"> {
+  /** Milliseconds until there is a connection; 10,000. */
+  readonly connectTimeout?: number;
+  /** Bytes a second that a body carries at least, on average over `timeout`; 1000. */
+  readonly minimumRate?: number;
   /** Requests a second, at most; null for as many as there are answers. */
   readonly rate: number | null;
   /** Requests under way at once; 4. */
@@ -120,4 +121,9 @@ export interface Traffic {
   readonly firstWait?: number;
 }
 
-export const usualTraffic: Traffic = { timeout: 60_000, retries: 5, rate: null, concurrency: 4 };
+export const usualTraffic: Traffic = {
+  timeout: usualNetwork.timeout,
+  retries: usualNetwork.retries,
+  rate: null,
+  concurrency: 4,
+};

@@ -1,5 +1,6 @@
 /** Asks again, later and later, as long as it may help. */
 import { fault, type GeoferryError } from "../errors.js";
+import { mostRetriesOfSilence } from "../network.js";
 import type { Traffic } from "./map-client.js";
 import { backOff, longestHold, pause } from "./pace.js";
 
@@ -8,6 +9,8 @@ export type Attempt<T> = { readonly done: T } | Again;
 
 export interface Again {
   readonly again: string;
+  /** The service let the time pass that it was given. */
+  readonly late?: boolean;
   /** The service answers, but with something else than it should: waiting longer is no remedy. */
   readonly odd?: boolean;
   /** The service does something for the request meanwhile: it is no failure, and may take long. */
@@ -31,7 +34,7 @@ export async function repeat<T>(
   signal: AbortSignal,
   once: () => Promise<Attempt<T>>,
 ): Promise<T> {
-  let waits = 0;
+  let [waits, late] = [0, 0];
   for (let attempt = 1; ; attempt++) {
     const found = await once();
     if ("done" in found) return found.done;
@@ -40,7 +43,9 @@ export async function repeat<T>(
       await pause(found.after ?? 0, signal);
       continue;
     }
-    if (attempt > traffic.retries || (found.after ?? 0) > longestHold) throw givenUp(service, found, attempt);
+    if (found.late) late++;
+    if (attempt > traffic.retries || late > mostRetriesOfSilence || (found.after ?? 0) > longestHold)
+      throw givenUp(service, found, attempt);
     await pause(backOff(attempt, traffic.firstWait ?? firstWait), signal);
   }
 }

@@ -1,12 +1,17 @@
 /** A request as a span, by OpenTelemetry's Semantic Conventions for HTTP Client Spans; the service goes on with the trace. */
+import type { NetworkSettings } from "../network.js";
 import { isTraced, traced } from "../tracing/span.js";
 import { type Answer, exchange, type Request } from "./exchange.js";
 
 const usualPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /** As `exchange`. */
-export function tracedExchange(request: Request, timeout: number, signal: AbortSignal): Promise<Answer> {
-  if (!isTraced()) return exchange(request, timeout, signal);
+export function tracedExchange(
+  request: Request,
+  limits: Partial<NetworkSettings>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (!isTraced()) return exchange(request, limits, signal);
   const { method, url, body } = request;
   const { hostname, port, protocol } = new URL(url);
   const attributes = {
@@ -19,7 +24,7 @@ export function tracedExchange(request: Request, timeout: number, signal: AbortS
   };
   return traced(method, { kind: "client", attributes }, async (span) => {
     const headers = { ...request.headers, ...span.headers };
-    const answer = await exchange({ ...request, headers }, timeout, signal);
+    const answer = await exchange({ ...request, headers }, limits, signal);
     span.set({ "http.response.status_code": answer.status });
     if (answer.status >= 400) span.fail(String(answer.status));
     return answer;

@@ -122,7 +122,7 @@ export class Transport {
     const { untrusted, reason, passes } = isFirst ? firstFailure(error.failure, this.service) : error.failure;
     if (untrusted) throw fault("remote-untrusted", { service: this.service, reason }, error);
     if (!passes) throw fault("remote-odd", { service: this.service, reason }, error);
-    return { again: reason };
+    return { again: reason, ...(error.late && { late: true }) };
   }
 
   describe(answer: Answer): string {
@@ -171,7 +171,7 @@ export class Transport {
     for (let redirects = 0; ; redirects++) {
       await this.pace.turn(this.signal);
       this.sent[counted]++;
-      const answer = await tracedExchange({ ...request, url }, this.traffic.timeout, signal);
+      const answer = await tracedExchange({ ...request, url }, this.traffic, signal);
       this.heed(answer);
       if (!isRedirect(answer, request.method)) return answer;
       const next = new URL(answer.headers.location!, url);

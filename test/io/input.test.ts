@@ -11,6 +11,7 @@ import { GeoferryError } from "../../src/errors.js";
 import { type InputOptions, openInput } from "../../src/io/input.js";
 import { FileSource } from "../../src/io/source.js";
 import { Spool } from "../../src/io/spool.js";
+import { type NetworkSettings, withNetwork } from "../../src/network.js";
 import { Compiled } from "../support/compiled.js";
 import { Scratch } from "../support/recording.js";
 
@@ -336,19 +337,24 @@ describe("an address", () => {
       let count = 0;
       const timer = setInterval(() => {
         response.write("x");
+        if (response.destroyed) clearInterval(timer);
         count += 1;
-        if (count === 6) {
+        if (count === 6 && request.url !== "/drip.csv") {
           clearInterval(timer);
           if (request.url === "/slow.csv") response.end();
         }
       }, 100);
     });
-    expect((await open(`${host}/slow.csv`, { timeout: 400 })).size).toBe(6);
-    for (const name of ["nothing.csv", "stalled.csv"]) {
-      expect((await failure(`${host}/${name}`, { timeout: 400 })).message).toContain(
-        "the server sends nothing for 0.4 seconds",
-      );
-    }
+    const limits = { timeout: 400, minimumRate: 1 };
+    expect((await withNetwork(limits, () => open(`${host}/slow.csv`))).size).toBe(6);
+    const reasonOf = async (name: string, settings: Partial<NetworkSettings>) =>
+      (await withNetwork(settings, () => failure(`${host}/${name}`))).message;
+    expect(await reasonOf("nothing.csv", limits)).toContain("no answer within 0.4 s (--timeout)");
+    expect(await reasonOf("stalled.csv", limits)).toContain("the server sends nothing for 0.4 s (--timeout)");
+    expect(await reasonOf("drip.csv", { timeout: 400, minimumRate: 100 })).toMatch(
+      /the server sends \d+ bytes a second for 0\.4 s, fewer than 100 \(--minimum-rate, --timeout\)/,
+    );
+    expect(spooled().map(({ name }) => name)).toEqual(["slow.csv"]);
   });
 
   test("that announces too much is not even begun", async () => {

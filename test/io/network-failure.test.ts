@@ -21,7 +21,10 @@ async function answering(bytes: Buffer | string | null): Promise<string> {
 
 /** By node:http, as services are asked, and by fetch, as inputs are. */
 const clients: readonly (readonly [string, (url: string) => Promise<unknown>])[] = [
-  ["node:http", (url) => exchange({ method: "GET", url, headers: {} }, 5000, new AbortController().signal)],
+  [
+    "node:http",
+    (url) => exchange({ method: "GET", url, headers: {} }, { timeout: 5000 }, new AbortController().signal),
+  ],
   ["fetch", (url) => fetch(url)],
 ];
 

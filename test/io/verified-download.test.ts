@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { downloadVerified, isVerified } from "../../src/io/verified-download.js";
+import { withNetwork } from "../../src/network.js";
 import { root } from "../support/command.js";
 import { GridServer } from "../support/grid-server.js";
 import { Scratch } from "../support/recording.js";
@@ -32,13 +33,12 @@ afterAll(async () => {
 });
 
 let folders = 0;
-const download = (options: { bytes?: number; signal?: AbortSignal; timeout?: number; name?: string } = {}) => {
+const download = (options: { bytes?: number; signal?: AbortSignal; name?: string } = {}) => {
   const folder = scratch.path(`cache-${folders++}`);
-  const { bytes = content.length, signal = new AbortController().signal, timeout, name = "one.tif" } = options;
+  const { bytes = content.length, signal = new AbortController().signal, name = "one.tif" } = options;
   const done: number[] = [];
   const run = downloadVerified({ url: `${server.endpoint}/${name}`, bytes, sha256 }, `${folder}/one.tif`, {
     signal,
-    ...(timeout === undefined ? {} : { timeout }),
     progress: (count) => done.push(count),
     altered: (source, reason) => new Error(`${source}: ${reason}`),
   });
@@ -104,7 +104,7 @@ describe("a verified download", () => {
 
   test("gives up on a server that falls silent", async () => {
     server.misbehave({ kind: "silent", after: 1000 });
-    const { folder, run } = download({ timeout: 50 });
+    const { folder, run } = withNetwork({ timeout: 50 }, () => download());
     await expect(run).rejects.toMatchObject({ code: "input-unavailable" });
     expect(isEmpty(folder)).toBe(true);
   });

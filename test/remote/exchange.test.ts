@@ -18,7 +18,7 @@ beforeAll(async () => {
 const get = (changes: Partial<Request> = {}): Request => ({ method: "GET", url: server.url, headers: {}, ...changes });
 const ask = (reply: Reply, request = get()) => {
   server.answer(reply);
-  return exchange(request, 20_000, never);
+  return exchange(request, { timeout: 20_000 }, never);
 };
 const failure = (asked: Promise<unknown>): Promise<Unanswered> =>
   asked.then(
@@ -116,9 +116,9 @@ test("no connection is taken that was closed while this program was at work on s
   try {
     const [port] = (await once(worker, "message")) as [number];
     const post = get({ method: "POST", url: `http://127.0.0.1:${port}`, body: "{}" });
-    await exchange(post, 20_000, never);
+    await exchange(post, { timeout: 20_000 }, never);
     expect(Atomics.wait(closed, 0, 0, 20_000)).not.toBe("timed-out");
-    expect(await exchange(post, 20_000, never)).toMatchObject({ status: 200 });
+    expect(await exchange(post, { timeout: 20_000 }, never)).toMatchObject({ status: 200 });
   } finally {
     await worker.terminate();
   }
@@ -127,19 +127,50 @@ test("no connection is taken that was closed while this program was at work on s
 describe("time", () => {
   test("that is over in the middle of an answer ends it", async () => {
     server.answer((response) => response.writeHead(200).write("{"));
-    expect(await failure(exchange(get(), 100, never))).toMatchObject({
-      failure: { reason: "no whole answer within 0.1 s", passes: true },
+    expect(await failure(exchange(get(), { timeout: 100, minimumRate: 0 }, never))).toMatchObject({
+      failure: { reason: "the server sends nothing for 0.1 s (--timeout)", passes: true },
       unsent: false,
+      late: true,
     });
   });
 
-  test("is given for every byte that comes", async () => {
-    // 640 KiB need ten seconds at the slowest that is waited for: the timeout alone would be over.
+  test("is given as long as enough comes", async () => {
+    let rest = 20;
     server.answer((response) => {
-      response.writeHead(200).write(" ".repeat(640 * 1024));
-      setTimeout(() => response.end("{}"), 400);
+      response.writeHead(200);
+      const timer = setInterval(() => {
+        response.write(" ".repeat(1000));
+        if (rest-- > 0) return;
+        clearInterval(timer);
+        response.end("{}");
+      }, 25);
     });
-    expect((await exchange(get(), 200, never)).json).toEqual({});
+    expect((await exchange(get(), { timeout: 200, minimumRate: 1000 }, never)).json).toEqual({});
+  });
+
+  test.each<[string, string]>([
+    ["sends a byte now and then", "/"],
+    ["sends a byte of its head now and then", "/head"],
+  ])("ends where the server %s", async (_name, path) => {
+    server.answer((response, { path: asked }) => {
+      const socket = response.socket!;
+      socket.write(asked === "/head" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 200 OK\r\n\r\n");
+      const timer = setInterval(() => socket.write("a"), 20).unref();
+      socket.once("close", () => clearInterval(timer));
+    });
+    const asked = exchange(get({ url: server.url + path }), { timeout: 200 }, never);
+    expect(await failure(asked)).toMatchObject({ late: true, unsent: false });
+  });
+
+  test("ends where the server takes nothing of what is sent", async () => {
+    const port = createServer((socket) => socket.pause());
+    await once(port.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(port.address() as AddressInfo).port}`;
+    const large = get({ method: "POST", url, body: "x".repeat(30 << 20) });
+    expect(await failure(exchange(large, { timeout: 200 }, never))).toMatchObject({
+      failure: { reason: expect.stringMatching(/^the server takes nothing for 0\.2 s/) },
+    });
+    port.close();
   });
 
   test("is over at once for who is told to stop", async () => {
@@ -147,8 +178,8 @@ describe("time", () => {
     server.answer((response) => {
       response.writeHead(200).write("{", () => stop.abort(new Error("enough")));
     });
-    await expect(exchange(get(), 20_000, stop.signal)).rejects.toThrow("enough");
-    await expect(exchange(get(), 20_000, stop.signal)).rejects.toThrow("enough");
+    await expect(exchange(get(), { timeout: 20_000 }, stop.signal)).rejects.toThrow("enough");
+    await expect(exchange(get(), { timeout: 20_000 }, stop.signal)).rejects.toThrow("enough");
     expect(server.received).toHaveLength(1);
   });
 });
@@ -176,15 +207,15 @@ describe("behind a port", () => {
 
   test("that never agrees on a certificate nothing was sent", async () => {
     const host = await listen(() => {});
-    expect(await failure(exchange(post(`https://${host}`), 100, never))).toMatchObject({
-      failure: { reason: "the server does not answer", passes: true },
+    expect(await failure(exchange(post(`https://${host}`), { connectTimeout: 100 }, never))).toMatchObject({
+      failure: { reason: "there is no connection within 0.1 s (--connect-timeout)", passes: true },
       unsent: true,
     });
   });
 
   test("that breaks off before there is a certificate nothing was sent", async () => {
     const host = await listen((socket) => socket.destroy());
-    expect(await failure(exchange(post(`https://${host}`), 20_000, never))).toMatchObject({
+    expect(await failure(exchange(post(`https://${host}`), { timeout: 20_000 }, never))).toMatchObject({
       failure: { passes: true, untrusted: false },
       unsent: true,
     });
@@ -192,7 +223,7 @@ describe("behind a port", () => {
 
   test("that breaks off after there was a connection something may have been sent", async () => {
     const host = await listen((socket) => socket.destroy());
-    expect(await failure(exchange(post(`http://${host}`), 20_000, never))).toMatchObject({
+    expect(await failure(exchange(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
       failure: { reason: "the server broke off the connection", passes: true },
       unsent: false,
     });
@@ -207,14 +238,16 @@ describe("behind a port", () => {
     ["that says nothing more than 'go on'", "HTTP/1.1 100 Continue\r\n\r\n"],
   ])("%s there is no answer", async (_name, words) => {
     const host = await listen((socket) => socket.on("data", () => socket.end(words)));
-    expect(await failure(exchange(post(`http://${host}`), 20_000, never))).toMatchObject({ unsent: false });
+    expect(await failure(exchange(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
+      unsent: false,
+    });
   });
 
   test("that answers before it has read all there is an answer", async () => {
     const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
     const host = await listen((socket) => socket.once("data", () => socket.pause().write(refusal)));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
-    expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
+    expect(await exchange(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
   });
 
   const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
@@ -234,7 +267,7 @@ describe("behind a port", () => {
     const host = await listen((socket) => socket.once("data", () => refuse(socket.pause())));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
     for (let tries = 0; tries < 10; tries++)
-      expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
+      expect(await exchange(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
   });
 
   test.each(["close", "keep-alive"])("that reads no more after its answer no connection stays (%s)", async (after) => {
@@ -251,13 +284,16 @@ describe("behind a port", () => {
       socket.once("data", () => socket.pause().write(refusal));
     });
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
-    expect(await exchange(large, 20_000, never)).toMatchObject({ status: 413, text: "{}" });
+    expect(await exchange(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
     await ended;
   });
 
   test("that tells no length the answer lasts until the end", async () => {
     const host = await listen((socket) => socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")));
-    expect(await exchange(post(`http://${host}`), 20_000, never)).toMatchObject({ status: 200, text: "{}" });
+    expect(await exchange(post(`http://${host}`), { timeout: 20_000 }, never)).toMatchObject({
+      status: 200,
+      text: "{}",
+    });
   });
 });
 
@@ -266,13 +302,13 @@ test("of an address where nobody listens nothing was sent", async () => {
   await once(gone.listen(0, "127.0.0.1"), "listening");
   const { port } = gone.address() as AddressInfo;
   await new Promise((resolve) => gone.close(resolve));
-  expect(await failure(exchange(get({ url: `http://127.0.0.1:${port}` }), 20_000, never))).toMatchObject({
+  expect(await failure(exchange(get({ url: `http://127.0.0.1:${port}` }), { timeout: 20_000 }, never))).toMatchObject({
     failure: { reason: "the server refuses the connection", passes: true },
     unsent: true,
   });
 });
 
 test("of a host that is not there nothing was sent", async () => {
-  const asked = exchange(get({ url: "http://no-such-host.invalid" }), 20_000, never);
+  const asked = exchange(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
   expect(await failure(asked)).toMatchObject({ unsent: true });
 });

@@ -93,7 +93,7 @@ describe("a read", () => {
     server.answer(silent);
     await expect(map.page(1)).rejects.toMatchObject({
       code: "remote-unavailable",
-      message: expect.stringContaining("no whole answer within 0.1 s"),
+      message: expect.stringContaining("no answer within 0.1 s (--timeout)"),
     });
   });
 });
@@ -119,7 +119,7 @@ describe("a write", () => {
   test("is in doubt when there is no answer in time", async () => {
     open({ timeout: 100 });
     server.answer(silent);
-    expect(await create()).toEqual({ kind: "in-doubt", reason: "no whole answer within 0.1 s" });
+    expect(await create()).toEqual({ kind: "in-doubt", reason: "no answer within 0.1 s (--timeout)" });
   });
 
   test.each<[string, Reply]>([
