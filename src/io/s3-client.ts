@@ -5,14 +5,10 @@
  */
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { fault, GeoferryError } from "../errors.js";
+import { Unanswered } from "./http.js";
 import { networkFailure } from "./network-failure.js";
 import { textOf } from "./s3-address.js";
-
-/** Of a request that a store refuses for the moment, with twice the pause from one to the next. */
-const attempts = 5;
-/** Milliseconds. */
-const connecting = 10_000;
-const silence = 60_000;
+import { requestHandler, retryStrategy } from "./s3-requests.js";
 
 const isYes = (text: string | undefined): boolean => /^(1|true|yes|on)$/i.test(text ?? "");
 const isNo = (text: string | undefined): boolean => /^(0|false|no|off)$/i.test(text ?? "");
@@ -35,7 +31,6 @@ function settingsOf(environment: NodeJS.ProcessEnv): S3ClientConfig {
   const {
     AWS_REGION,
     AWS_DEFAULT_REGION,
-    AWS_MAX_ATTEMPTS,
     AWS_VIRTUAL_HOSTING,
     AWS_NO_SIGN_REQUEST,
     AWS_REQUEST_CHECKSUM_CALCULATION,
@@ -47,11 +42,10 @@ function settingsOf(environment: NodeJS.ProcessEnv): S3ClientConfig {
     ...(region ? { region } : {}),
     forcePathStyle: isOwn ? !isYes(AWS_VIRTUAL_HOSTING) : isNo(AWS_VIRTUAL_HOSTING),
     followRegionRedirects: true,
-    ...(AWS_MAX_ATTEMPTS ? {} : { maxAttempts: attempts }),
     ...(isOwn && !AWS_REQUEST_CHECKSUM_CALCULATION ? { requestChecksumCalculation: "WHEN_REQUIRED" as const } : {}),
     ...(isOwn && !AWS_RESPONSE_CHECKSUM_VALIDATION ? { responseChecksumValidation: "WHEN_REQUIRED" as const } : {}),
     ...(isYes(AWS_NO_SIGN_REQUEST) ? nobody : {}),
-    requestHandler: { connectionTimeout: connecting, socketTimeout: silence },
+    ...{ requestHandler, retryStrategy },
     // What goes wrong is told once, in geoferry's words.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   };
@@ -104,6 +98,8 @@ export function bucketFault(error: unknown, { bucket, key, use, signal }: Errand
   if (error instanceof GeoferryError) return error;
   if (signal.aborted) return fault("interrupted", {}, error);
   const address = textOf({ bucket, key });
+  if (error instanceof Unanswered && error.failure.passes)
+    return fault("bucket-unavailable", { address, reason: error.failure.reason }, error);
   const { status, name, reason } = refusalOf(error);
   if (status === 401 || status === 403 || unknownUser.test(name))
     return fault("bucket-forbidden", { address, reason }, error);

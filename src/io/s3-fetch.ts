@@ -3,13 +3,12 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { fault, GeoferryError } from "../errors.js";
+import { mostRetriesOfSilence, network } from "../network.js";
+import { Unanswered } from "./http.js";
 import { textOf } from "./s3-address.js";
 import { ask, bucketFault } from "./s3-client.js";
 import type { StoredObject } from "./s3-listing.js";
 import { spooling, spoolStream } from "./spool.js";
-
-/** So often a connection may break before the next byte has come. */
-const mostBreaks = 4;
 
 /** Servers differ in quotes, and those that compress call an ETag weak. */
 const bare = (etag: string): string => etag.replace(/^W\/|"/g, "");
@@ -28,7 +27,9 @@ export interface FetchLimits {
 async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const errand = { bucket, key, use: "read", signal } as const;
   const source = textOf({ bucket, key });
+  const { retries } = network();
   let done = 0;
+  let late = 0;
   for (let breaks = 0; ; ) {
     const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
     const range = done > 0 ? { Range: `bytes=${done}-` } : {};
@@ -50,11 +51,12 @@ async function* bytesOf({ bucket, key, etag, size }: StoredObject, signal: Abort
       }
     } catch (error) {
       const failure = bucketFault(error, errand);
-      if (failure.kind !== "unavailable" || breaks >= mostBreaks) throw failure;
+      if (error instanceof Unanswered && error.late) late++;
+      if (failure.kind !== "unavailable" || breaks >= retries || late > mostRetriesOfSilence) throw failure;
     }
     if (done >= size) return;
     breaks++;
-    if (breaks > mostBreaks)
+    if (breaks > retries)
       throw fault("bucket-unavailable", {
         address: source,
         reason: `it announced ${size} bytes and sent ${done}`,
