@@ -133,6 +133,7 @@ export type {
   ShapeOptions,
 } from "./library/open.js";
 export type { Crs, Extent, Feature, Field, Geometry, LayerInfo, Loss } from "./model/index.js";
+export { type NetworkSettings, usualNetwork, withNetwork } from "./network.js";
 export type { InspectReport, LayerReport } from "./pipeline/inspect.js";
 export type { ConvertReport, OutputReport } from "./pipeline/report.js";
 export type { ConvertRequest, Host, Progress } from "./pipeline/request.js";

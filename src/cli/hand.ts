@@ -4,11 +4,13 @@ import { ownMarks } from "../io/leftovers.js";
 import { inJobKeys } from "../jobs/job-words.js";
 import { doWork, type Superior, type Workshop } from "../jobs/queue/do-work.js";
 import type { FromHand, ToHand } from "../jobs/queue/hand-messages.js";
+import { setNetwork } from "../network.js";
 import { stateRoot } from "../sync/state-folder.js";
 import { tracesAsked } from "../tracing/environment.js";
 import { openHost } from "./host.js";
 import { jobService } from "./job-service.js";
 import { mapReader } from "./map-inputs.js";
+import { networkFrom } from "./network-options.js";
 import type { HandArguments } from "./run-worker.js";
 import { serviceFrom, trafficFrom } from "./service-options.js";
 
@@ -17,6 +19,8 @@ const args = JSON.parse(process.argv[2]!) as HandArguments;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 // Without a worker nobody may write.
 process.on("disconnect", () => process.exit(1));
+
+setNetwork(networkFrom(args));
 
 const tell = (message: FromHand): void => {
   process.send?.(message);

@@ -3,19 +3,23 @@
 import type { ReadMap } from "../pipeline/request.js";
 import type { ServiceClient } from "../remote/map-client.js";
 import { type Flag, grouped } from "./flag.js";
+import { networkOptions } from "./network-options.js";
 import { type ServiceArguments, serviceFrom, serviceOptions } from "./service-options.js";
 
 export interface MapInputArguments extends ServiceArguments {
   readonly trustPages?: boolean;
 }
 
-export const mapInputOptions = grouped("Service, for map:ID:", {
-  ...serviceOptions,
-  "trust-pages": {
-    type: "boolean",
-    describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
-  },
-} as const satisfies Readonly<Record<string, Flag>>);
+export const mapInputOptions = {
+  ...grouped("Service, for map:ID:", {
+    ...serviceOptions,
+    "trust-pages": {
+      type: "boolean",
+      describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
+    },
+  } as const satisfies Readonly<Record<string, Flag>>),
+  ...networkOptions,
+};
 
 /** What reads `map:ID` and `map:NAME`. Neither client nor credentials are looked for before the first map is. */
 export function mapReader(args: MapInputArguments): ReadMap {

@@ -47,9 +47,9 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
   await openRegistry(plugins);
   const concurrency = numbers.concurrency ?? availableParallelism();
   const name = args.name ?? `${hostname()}-${process.pid}`;
-  const { timeout, retries, rate, profile, insecureHttp } = args;
+  const { connectTimeout, timeout, minimumRate, retries, rate, profile, insecureHttp } = args;
   const told = given<HandArguments>({
-    ...{ timeout, retries, rate, profile, insecureHttp },
+    ...{ connectTimeout, timeout, minimumRate, retries, rate, profile, insecureHttp },
     plugin: plugins,
     state: stateRoot(args.state, process.env),
     threads: Math.max(1, Math.floor(availableParallelism() / concurrency)),

@@ -1,11 +1,13 @@
 /** The command line: parses, runs one command, turns what happened into text and an exit status. */
 import { asGeoferryError, fault } from "../errors.js";
 import { systemReason } from "../io/source.js";
+import { setNetwork } from "../network.js";
 import { tracesAsked } from "../tracing/environment.js";
 import { protectArguments, withEnvironment } from "./arguments.js";
 import { type Asked, commandNameIn, commands, common } from "./command.js";
 import { errorRecord, errorText } from "./error-text.js";
 import { exitStatus } from "./exit.js";
+import { type NetworkArguments, networkFrom } from "./network-options.js";
 import { refuseAddresses } from "./on-disk.js";
 import { readLine } from "./read-line.js";
 import { interrupted, isStdoutClosed, stdoutFailure } from "./signals.js";
@@ -44,6 +46,8 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   const asked = await read(argv);
   if (asked === null) return 0;
   refuseAddresses(asked.command, asked.args);
+  // Commands that send nothing do not have them.
+  setNetwork(networkFrom(asked.args as NetworkArguments));
   const traces = tracesAsked(process.env);
   if (traces === null) return asked.command.run(asked.args);
   const { runTraced } = await import("./traced-command.js");

@@ -1,15 +1,15 @@
 /** Which Map Features Service a command talks to, as whom, and how fast. */
 import { fault } from "../errors.js";
+import { network } from "../network.js";
 import type { ChosenConnection, Wish } from "../remote/choose-connection.js";
 import { type ServiceClient, type Traffic, usualTraffic } from "../remote/map-client.js";
 import type { CommonArguments, Flag } from "./command.js";
+import type { NetworkArguments } from "./network-options.js";
 import { interrupted } from "./signals.js";
 import { text } from "./source-options.js";
 import { numberOf, wholeNumber } from "./values.js";
 
-export interface TrafficArguments {
-  readonly timeout?: string;
-  readonly retries?: string;
+export interface TrafficArguments extends NetworkArguments {
   readonly rate?: string;
   readonly concurrency?: string;
 }
@@ -23,16 +23,6 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
 }
 
 export const trafficOptions = {
-  timeout: {
-    ...text,
-    describe: "Seconds that an answer may take",
-    defaultDescription: String(usualTraffic.timeout / 1000),
-  },
-  retries: {
-    ...text,
-    describe: "Times that a request is sent again",
-    defaultDescription: String(usualTraffic.retries),
-  },
   rate: { ...text, describe: "Most requests a second", defaultDescription: "as many as there are answers" },
   concurrency: { ...text, describe: "Most requests at a time", defaultDescription: String(usualTraffic.concurrency) },
 } as const satisfies Readonly<Record<string, Flag>>;
@@ -58,24 +48,13 @@ export const serviceOptions = {
   ...trafficOptions,
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** Node.js gives up on an answer that has not begun by then, in seconds. */
-const longestTimeout = 300;
-
-/** @throws option-invalid */
+/** With the settings of the network that hold here. @throws option-invalid */
 export function trafficFrom(args: TrafficArguments): Traffic {
-  const timeout = numberOf("--timeout", args.timeout, 0, false) ?? usualTraffic.timeout / 1000;
-  if (timeout === 0 || timeout > longestTimeout)
-    throw fault("option-invalid", {
-      option: "--timeout",
-      value: args.timeout!,
-      expected: `a number of seconds above 0, at most ${longestTimeout}`,
-    });
   const rate = numberOf("--rate", args.rate, 0, false) ?? usualTraffic.rate;
   if (rate === 0)
     throw fault("option-invalid", { option: "--rate", value: args.rate!, expected: "a number of requests above 0" });
   return {
-    timeout: timeout * 1000,
-    retries: wholeNumber("--retries", args.retries, 0) ?? usualTraffic.retries,
+    ...network(),
     rate,
     concurrency: wholeNumber("--concurrency", args.concurrency, 1) ?? usualTraffic.concurrency,
   };

@@ -16,6 +16,7 @@ import type { RestoreRequest } from "../sync/restore.js";
 import { unprotect } from "./arguments.js";
 import { type Flag, grouped } from "./flag.js";
 import { mapInputOptions } from "./map-inputs.js";
+import { networkOptions } from "./network-options.js";
 import { serviceOptions } from "./service-options.js";
 import {
   file,
@@ -214,6 +215,7 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
       defaultDescription: "XDG_STATE_HOME/geoferry",
     },
   }),
+  ...networkOptions,
 });
 
 /** What every command takes that compares INPUT with a map, beside its own flags. */

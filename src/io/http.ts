@@ -75,6 +75,7 @@ export class HttpExchange {
       this.sent.on("close", () => reject(brokenOff()));
       this.sent.on("response", (response) => {
         this.watch.answered();
+        response.once("close", () => this.close());
         resolve(response);
       });
       this.sendBody();
@@ -116,6 +117,12 @@ export class HttpExchange {
     } finally {
       this.close();
     }
+  }
+
+  /** Reads what is left, so that the connection can be used again. */
+  drain(response: IncomingMessage): void {
+    response.on("error", () => {}).resume();
+    this.close();
   }
 
   close(): void {

@@ -52,14 +52,12 @@ const bytesOf = (body: unknown): Buffer | undefined => {
 const headersOf = (response: IncomingMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]));
 
-const never = new AbortController().signal;
-
 /** Of requests that change something the answer may come drop by drop until it is done (CompleteMultipartUpload). */
 const limitsOf = (method: string) => (method === "GET" ? {} : { minimumRate: 0 });
 
 async function send(
   request: StoreRequest,
-  { abortSignal = never }: { readonly abortSignal?: AbortSignal } = {},
+  { abortSignal = new AbortController().signal }: { readonly abortSignal?: AbortSignal } = {},
 ): Promise<{ readonly response: StoreResponse }> {
   const { method } = request;
   // The length is counted, and nothing is gained by asking whether to go on.
@@ -69,7 +67,10 @@ async function send(
   const exchange = await HttpExchange.begin(sent, abortSignal, limitsOf(method));
   try {
     const response = await exchange.answer();
-    const stream = Readable.from(exchange.bodyOf(response), { objectMode: false });
+    // It has no body that would be read to its end.
+    if (method === "HEAD") exchange.drain(response);
+    const stream =
+      method === "HEAD" ? Readable.from([]) : Readable.from(exchange.bodyOf(response), { objectMode: false });
     return { response: { statusCode: response.statusCode!, headers: headersOf(response), body: stream } };
   } catch (error) {
     exchange.close();

@@ -129,11 +129,20 @@ export const onFailureMembers = {
   webhook: member(text, "An http(s) address that the report is posted to as JSON"),
 } as const;
 
+/** How other machines are waited for, in all steps. */
+export const networkFile = object("network", {
+  connectTimeout: member(duration, "Time until there is a connection; 10s"),
+  timeout: member(duration, "Time that a server may send nothing, or less than minimumRate; 60s"),
+  minimumRate: member(wholeNumber(0), "Fewest bytes a second of a download or upload, on average over timeout; 1000"),
+  retries: member(wholeNumber(0), "Times that a request is sent again; 5, or 0 in steps with retries: 0"),
+});
+
 export const jobFile = object("a job", {
   name: required(text, "What the job is called, in reports and metrics"),
   steps: required(listOf(placed(stepFile), "a list of steps"), "What is done, in this order"),
   service: member(serviceFile, "Where the maps of the job are; else GEOFERRY_URL or a profile says it"),
   parallel: member(wholeNumber(1), "Steps at a time; 1"),
+  network: member(networkFile, "How other machines are waited for, and how often they are asked again"),
   ...patience,
   overdueAfter: member(
     duration,

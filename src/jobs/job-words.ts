@@ -1,9 +1,16 @@
 /** Messages name flags of the command line. In a job they name keys of its file: `sourceCrs: EPSG:25832`. */
-import { byFlag, conversionOptions, inOptionWords, mapOptions, type WrittenValues } from "../pipeline/option-names.js";
+import {
+  byFlag,
+  conversionOptions,
+  inOptionWords,
+  mapOptions,
+  networkNames,
+  type WrittenValues,
+} from "../pipeline/option-names.js";
 import type { Finding } from "./findings.js";
 import type { ErrorReport, ItemReport } from "./run-report.js";
 
-const options = byFlag([...Object.values(conversionOptions), ...mapOptions]);
+const options = byFlag([...Object.values(conversionOptions), ...mapOptions, ...networkNames]);
 
 /** Of YAML, in one line. */
 const written: WrittenValues = {

@@ -1,4 +1,5 @@
 /** A job: what `geoferry run` does, step by step. A job file says it in YAML (`readJob`). */
+import type { NetworkSettings } from "../network.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import type { Wish } from "../remote/choose-connection.js";
 import type { SyncRequest } from "../sync/request.js";
@@ -40,6 +41,8 @@ interface StepBase {
   readonly retries: number;
   /** Milliseconds before it is tried the second time, twice as many before the third, and so on. */
   readonly retryDelay: number;
+  /** What holds in it, where the command line does not say otherwise. */
+  readonly network: Partial<NetworkSettings>;
   /** Milliseconds, of all its tries. */
   readonly timeout: number | null;
   /** Where it stands in the file. */

@@ -1,9 +1,11 @@
 /** A job file into a job. */
+
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fault } from "../errors.js";
 import { gridFolders } from "../io/grid-folders.js";
 import { systemReason } from "../io/source.js";
+import type { NetworkSettings } from "../network.js";
 import { mapIdIn } from "../pipeline/expand.js";
 import { type ConvertRequest, given } from "../pipeline/request.js";
 import { parseScope, type SourceRequest, type SyncRequest, usualSettings } from "../sync/request.js";
@@ -67,10 +69,13 @@ function refuseSecrets(job: Place): void {
 
 function stepOf(says: StepSays, place: Place, job: JobSays, environment: NodeJS.ProcessEnv): Step {
   const { value: target, place: at } = says.target;
+  const retries = says.retries ?? job.retries ?? usualRetries.retries;
   const base = {
     name: says.name,
     needs: says.needs ?? [],
-    retries: says.retries ?? job.retries ?? usualRetries.retries,
+    retries,
+    // One attempt is one request.
+    network: given<Partial<NetworkSettings>>({ ...(retries === 0 && { retries }), ...given({ ...job.network }) }),
     retryDelay: says.retryDelay ?? job.retryDelay ?? usualRetries.retryDelay,
     timeout: says.timeout ?? job.timeout ?? null,
     line: place.line,

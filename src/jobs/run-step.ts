@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fault, type GeoferryError } from "../errors.js";
 import { tellable, tellableInputs } from "../io/without-secrets.js";
+import { network, withNetwork } from "../network.js";
 import type { Host } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
 import type { ServiceClient, Traffic } from "../remote/map-client.js";
@@ -59,7 +60,9 @@ export async function runStep(
   let tries = 0;
   for (let delay = step.retryDelay; ; delay = Math.min(delay * 2, longestDuration)) {
     tries++;
-    const attempted = await attempt(step, state, within, settled, rider);
+    const attempted = await withNetwork(step.network, () =>
+      attempt(step, state, { ...within, traffic: { ...within.traffic, ...network() } }, settled, rider),
+    );
     items = mergedItems(items, attempted.items.map(itemInJobKeys));
     // What workers did has been tried again by the queue.
     if (tools.handOut && !attempted.stopped) tries = Math.max(tries, tools.handOut.triesOf(step.name));

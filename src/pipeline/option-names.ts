@@ -97,6 +97,13 @@ export const mapOptions: readonly OptionNames[] = [
   names(null, "backup", "text", "backup"),
 ];
 
+/** Of requests to other machines: in a job they stand in `network`. */
+export const networkNames: readonly OptionNames[] = [
+  names(null, "connect-timeout", "count", "network.connectTimeout"),
+  names(null, "timeout", "count", "network.timeout"),
+  names(null, "minimum-rate", "count", "network.minimumRate"),
+];
+
 /** How a value of each kind is written. */
 export type WrittenValues = Readonly<
   Record<"text" | "number" | "limit" | "texts", (value: string) => string> & {

@@ -1,4 +1,5 @@
 /** `geoferry grids`: the shift grids that PROJ publishes, and those on this machine. */
+
 import { stat } from "node:fs/promises";
 import type { Area, PublishedGrid } from "../../crs/grids.js";
 import { fault } from "../../errors.js";
@@ -6,6 +7,7 @@ import { unprotect } from "../arguments.js";
 import type { Command, CommonArguments, Flag } from "../command.js";
 import { endpointOption, type GridArguments, hostGrids, searchedFolders } from "../grid-options.js";
 import { openHost } from "../host.js";
+import { networkOptions } from "../network-options.js";
 import { outputOptions } from "../output-options.js";
 import { bytes, ProgressDisplay } from "../progress.js";
 import { give, tell } from "../say.js";
@@ -160,7 +162,7 @@ const getCommand: Command<GetArguments> = {
       describe: "NAMES... of grids, as geoferry grids list has them",
     },
   },
-  options: { ...inputOptions, ...endpointOption },
+  options: { ...inputOptions, ...endpointOption, ...networkOptions },
   examples: [
     ["grids get ca_nrc_ntv2_0.tif", "the grid of Canada for NAD27"],
     ["grids get --for wells.shp --target-crs EPSG:26917", "what the conversion of a file would use"],

@@ -2,6 +2,7 @@
 import { fault } from "../../errors.js";
 import type { Connection } from "../../remote/connection.js";
 import type { Command, CommonArguments } from "../command.js";
+import { networkOptions } from "../network-options.js";
 import { readSecret } from "../password.js";
 import { give, tell } from "../say.js";
 import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../service-options.js";
@@ -30,6 +31,7 @@ export const loginCommand: Command<LoginArguments> = {
     "token-path": { ...text, describe: "Where tokens are given below URL", defaultDescription: "/token" },
     "insecure-http": insecureHttp,
     ...trafficOptions,
+    ...networkOptions,
   },
   examples: [
     ["login https://maps.example.org --client-id gfc_jx1f0…", "asks for the secret"],

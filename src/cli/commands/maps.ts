@@ -1,6 +1,8 @@
 /** `geoferry maps`: the maps of the account that the credentials are of. */
+
 import { fault } from "../../errors.js";
 import type { Command } from "../command.js";
+import { networkOptions } from "../network-options.js";
 import { describeMap, give, tell } from "../say.js";
 import { type ServiceArguments, serviceFrom, serviceOptions } from "../service-options.js";
 
@@ -8,7 +10,7 @@ export const mapsCommand: Command<ServiceArguments> = {
   usage: "maps",
   summary: "List the maps of the account, where the service does",
   positionals: {},
-  options: serviceOptions,
+  options: { ...serviceOptions, ...networkOptions },
   examples: [["maps --json", "one record a line"]],
   async run(args) {
     const service = await serviceFrom(args);

@@ -1,6 +1,7 @@
 /** `geoferry whoami`: which service commands talk to, and as whom, once it is sure that this works. */
 import type { ChosenConnection } from "../../remote/choose-connection.js";
 import type { Command } from "../command.js";
+import { networkOptions } from "../network-options.js";
 import { give } from "../say.js";
 import { connectionFrom, type ServiceArguments, serviceOptions, trafficFrom } from "../service-options.js";
 import { interrupted } from "../signals.js";
@@ -9,7 +10,7 @@ export const whoamiCommand: Command<ServiceArguments> = {
   usage: "whoami",
   summary: "Tell which service is used, and as whom; fails where the credentials are wrong",
   positionals: {},
-  options: serviceOptions,
+  options: { ...serviceOptions, ...networkOptions },
   examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],
   async run(args) {
     const traffic = trafficFrom(args);

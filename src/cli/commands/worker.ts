@@ -2,6 +2,7 @@ import { fault } from "../../errors.js";
 import type { Command, CommonArguments } from "../command.js";
 import { grouped } from "../flag.js";
 import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
+import { networkOptions } from "../network-options.js";
 import { type QueueArguments, queueOptions } from "../queue-options.js";
 import { insecureHttp, serviceOptions, type TrafficArguments } from "../service-options.js";
 import { file, text } from "../source-options.js";
@@ -58,8 +59,6 @@ export const workerCommand: Command<WorkerArguments> = {
     ...grouped("Service:", {
       profile: serviceOptions.profile,
       "insecure-http": insecureHttp,
-      timeout: serviceOptions.timeout,
-      retries: serviceOptions.retries,
       rate: serviceOptions.rate,
       state: {
         ...file,
@@ -67,6 +66,7 @@ export const workerCommand: Command<WorkerArguments> = {
         defaultDescription: "XDG_STATE_HOME/geoferry",
       },
     }),
+    ...networkOptions,
   },
   examples: [
     ["worker --queue redis://queue.example.org", "take jobs, as many files at a time as there are cores"],

@@ -1,8 +1,10 @@
 /** What a hand of a worker does with an order: it finds the step in the job's file, sees that all is as it was, and does it. */
+
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asGeoferryError, fault, type GeoferryError } from "../../errors.js";
 import { systemReason } from "../../io/source.js";
+import { withNetwork } from "../../network.js";
 import type { Registry } from "../../plugin/registry.js";
 import { knownStateId } from "../../sync/state-folder.js";
 import { traced } from "../../tracing/span.js";
@@ -63,15 +65,19 @@ async function work(order: Order, shop: Workshop, superior: Superior, signal: Ab
     }
     const job = await jobOf(order);
     step = stepOf(job, order, shop);
-    if (handed.work.takes === "synchronisation")
-      return await synchroniseHere(order, step, shop.toolsFor(job, handed.work), superior, signal);
-    return await convertHere(order, step, shop.toolsFor(job, null), shop, superior, signal);
+    return await withNetwork(step.network, () => perform(job, step!, order, shop, superior, signal));
   } catch (error) {
     const told = signal.aborted ? fault("interrupted", {}, error) : asGeoferryError(error);
     const again = step === null ? passing.includes(told.kind) : isRepeatable(step, told.kind);
     const refusal = told.code === "worker-unfit" ? ({ isRefusal: true } as const) : {};
     return { kind: "failed", failure: failureOf(told, worker), again, ...refusal };
   }
+}
+
+function perform(job: Job, step: Step, order: Order, shop: Workshop, superior: Superior, signal: AbortSignal) {
+  const { work } = order.handed;
+  if (work.takes === "synchronisation") return synchroniseHere(order, step, shop.toolsFor(job, work), superior, signal);
+  return convertHere(order, step, shop.toolsFor(job, null), shop, superior, signal);
 }
 
 const unfit = ({ worker }: Order, reason: string, cause?: unknown): GeoferryError =>
