@@ -52,7 +52,7 @@ export class Connection {
     try {
       signal.throwIfAborted();
       connection = await connected(settings);
-      await connection.begin(mode);
+      await connection.within(settings.connectTimeout, connection.begin(mode));
       return connection;
     } catch (error) {
       await connection?.close();
@@ -81,6 +81,18 @@ export class Connection {
     client.on("error", () => undefined);
     await client.connect();
     return new Connection(client, settings, server, tls);
+  }
+
+  /** A pool before a server may let everybody in, and have no server. @param seconds 0 for as long as it takes */
+  private async within(seconds: number, work: Promise<void>): Promise<void> {
+    const { stream } = this.client.connection;
+    const late = new Error(`no answer within ${seconds} s (connect_timeout)`);
+    const timer = seconds > 0 ? setTimeout(() => stream.destroy(late), seconds * 1000) : undefined;
+    try {
+      await work;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   private async begin(mode: TransactionMode): Promise<void> {

@@ -3,6 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { fault } from "../../src/plugin/index.js";
+import { network } from "../../src/network.js";
 import { type Keywords, parseAddress } from "./address.js";
 import { serviceKeywords } from "./service-file.js";
 
@@ -45,7 +46,6 @@ const variables: Readonly<Record<string, string>> = {
 };
 
 const usualPort = "5432";
-const usualTimeout = 15;
 
 /** Where servers of this machine have their sockets: Debian's place, and PostgreSQL's own. */
 const socketFolders = ["/var/run/postgresql", "/tmp"];
@@ -68,7 +68,7 @@ export function settingsOf(address: string, environment: NodeJS.ProcessEnv): Set
     user,
     database: wanted("dbname") ?? user,
     password: inFile.get("password"),
-    connectTimeout: wholeNumber("connect_timeout", wanted("connect_timeout")) ?? usualTimeout,
+    connectTimeout: wholeNumber("connect_timeout", wanted("connect_timeout")) ?? network().connectTimeout / 1000,
     options: wanted("options"),
     applicationName: wanted("application_name") ?? wanted("fallback_application_name") ?? "geoferry",
     activeSchema: said.get("active_schema"),

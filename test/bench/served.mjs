@@ -40,6 +40,8 @@ export class Served {
   constructor(data, database) {
     this.data = data;
     this.env = { ...process.env, ...(database && { GEOFERRY_DATABASE: database }) };
+    // A folder that is named goes before a database that the environment names.
+    this.place = database ? [] : ["--data", data];
     this.credential = this.newAccount(email);
   }
 
@@ -51,7 +53,7 @@ export class Served {
   }
 
   admin(args, input = "") {
-    const out = execFileSync(process.execPath, [main, "admin", ...args, "--data", this.data, "--json"], {
+    const out = execFileSync(process.execPath, [main, "admin", ...args, ...this.place, "--json"], {
       input,
       env: this.env,
       encoding: "utf8",
@@ -65,7 +67,7 @@ export class Served {
 
   async start() {
     this.log = `${this.data}.log`;
-    const line = [main, "serve", "--data", this.data, "--port", "0", "--json"];
+    const line = [main, "serve", ...this.place, "--port", "0", "--json"];
     const { child, url } = await startServer(line, this.env, openSync(this.log, "w"));
     Object.assign(this, { child, url });
     this.headers = await this.signIn(this.credential);
