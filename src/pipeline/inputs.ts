@@ -141,7 +141,15 @@ export async function openInputs(
     if (id === "") throw fault("usage", { reason: "the id of the map is empty: map:ID; is a variable not set?" });
     const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
     const { signal } = host;
-    const sources = await host.readMap?.({ id, name, layers: request.layers ?? [], spool, onProgress, signal });
+    const sources = await host.readMap?.({
+      id,
+      name,
+      layers: request.layers ?? [],
+      maxBytes: request.maxInputBytes,
+      spool,
+      onProgress,
+      signal,
+    });
     if (!sources) throw fault("input-unreadable", { source: name, reason: "this program reads no maps" });
     for (const source of sources) await openSource(name, source, "geojson");
   }

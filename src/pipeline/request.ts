@@ -143,6 +143,8 @@ export interface MapQuestion {
   readonly name: string;
   /** As in `ConvertRequest`. */
   readonly layers: readonly string[];
+  /** The most bytes of its features. */
+  readonly maxBytes?: number | undefined;
   /** Where the files go. */
   readonly spool: Spool;
   readonly onProgress: (features: number) => void;

@@ -8,10 +8,13 @@ const compressed = /-gzip"$/;
 /** A page of geoferry's service that began where the one before ended: a page of the same state of the map. */
 const inLoop = /^("\d{1,16}-[0-9a-f]{16})-after-\d+"$/;
 
+/** RFC 9110, 8.8.3: visible characters of ASCII, and what is beyond it. */
+const entityTag = /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
 /** The tag of an answer, however it was compressed; null where it has none. */
 export function revisionTag(headers: AnswerHeaders): string | null {
   const { etag: tag } = headers;
-  return tag !== undefined && /^(W\/)?"[^"]*"$/.test(tag) ? tag.replace(compressed, '"').replace(inLoop, '$1"') : null;
+  return tag !== undefined && entityTag.test(tag) ? tag.replace(compressed, '"').replace(inLoop, '$1"') : null;
 }
 
 /** The tag and the one that it has when compressed, as a condition. */

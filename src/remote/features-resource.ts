@@ -2,6 +2,7 @@ import { fault } from "../errors.js";
 import { ifMatch, ifNoneMatch, revisionTag } from "./entity-tag.js";
 import type { CompleteSet, Condition, Doomed, MapClient, MapPage, WriteOutcome } from "./map-client.js";
 import { outcomeOf } from "./outcome.js";
+import { readMaps } from "./read-maps.js";
 import { featuresOf, OddPage } from "./read-page.js";
 import type { Transport } from "./transport.js";
 import { featuresPerRequest, pageSize } from "./wire.js";
@@ -35,6 +36,12 @@ export class FeaturesResource implements MapClient {
       if (error instanceof OddPage) throw this.odd(`page ${number} of map ${this.id} ${error.message}`);
       throw error;
     }
+  }
+
+  async announced(): Promise<number | null> {
+    const { addresses } = this.transport;
+    const maps = await readMaps((query) => this.transport.read(`${addresses.api}/maps${query}`));
+    return maps?.find(({ id }) => id === this.id)?.features ?? null;
   }
 
   create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome> {

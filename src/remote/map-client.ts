@@ -80,6 +80,8 @@ export interface MapClient {
   readonly url: string;
   /** `per_page` is 500. @returns null where the map still has this entity tag */
   page(number: number, ifNoneMatch?: string | null): Promise<MapPage | null>;
+  /** Features that the service says the map has, beside its pages (an extension); null where it says nothing. */
+  announced?(): Promise<number | null>;
   /** POST (4.3). @param features JSON texts, at most 1000 @param idempotencyKey the same for the same batch, always, of letters, digits and hyphens */
   create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome>;
   /** PATCH (4.5). @param features JSON texts with `id`, or the property `remoteField`; at most 1000 */

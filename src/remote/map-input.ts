@@ -34,7 +34,7 @@ interface Settings {
  */
 export async function readMapInput(
   client: MapClient,
-  { id, name, layers, spool, onProgress }: MapQuestion,
+  { id, name, layers, spool, maxBytes, onProgress }: MapQuestion,
   { trustPages }: Settings,
 ): Promise<FileSource[]> {
   const workspace = await Workspace.create(spool);
@@ -42,6 +42,7 @@ export async function readMapInput(
     await takeSnapshot(client, workspace, {
       rounding,
       trustPages,
+      maxBytes,
       onProgress: ({ features }) => onProgress(features),
     });
     const collections: Collection[] = [];

@@ -76,5 +76,13 @@ const failureOf = (entry: unknown): WireFailure =>
       }
     : { id: nilId, path: "", message: textOf(entry) };
 
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Nested deeper than it can be written.
+    return "";
+  }
+}

@@ -28,10 +28,34 @@ export function featuresOf({ json, headers }: Answer): WireFeature[] {
   });
 }
 
+/** How deep objects and lists may lie in a feature: programs that walk through them call themselves at each. */
+const mostDepth = 200;
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (most === 0) return true;
+  for (const inner of Object.values(value)) if (isDeeper(inner, most - 1)) return true;
+  return false;
+}
+
+/** Whether collections lie in one another so deep; coordinates are only looked at as deep as their type has them. */
+function isDeep(geometry: unknown): boolean {
+  let parts: readonly unknown[] = [geometry];
+  for (let depth = 0; parts.length > 0; depth++) {
+    if (depth > mostDepth) return true;
+    parts = parts.flatMap((part) => (isObject(part) && Array.isArray(part.geometries) ? part.geometries : []));
+  }
+  return false;
+}
+
 function featureOf(feature: unknown, number: number): WireFeature {
   if (!isObject(feature) || feature.type !== "Feature") throw new OddPage(`has no Feature as its feature ${number}`);
   const { id, geometry = null, properties } = feature;
   if (typeof id !== "string" || id === "") throw new OddPage(`has no text as the id of its feature ${number}`);
+  if (isObject(geometry) && geometry.type === "GeometryCollection" && isDeep(geometry))
+    throw new OddPage(`has a geometry nested deeper than ${mostDepth} levels in the feature ${id}`);
+  if (isObject(properties) && isDeeper(properties, mostDepth))
+    throw new OddPage(`has properties nested deeper than ${mostDepth} levels in the feature ${id}`);
   if (geometry !== null && !isGeometry(geometry)) throw new OddPage(`has no geometry of GeoJSON in the feature ${id}`);
   if (!isProperties(properties)) throw new OddPage(`has no object as the properties of the feature ${id}`);
   return { type: "Feature", id, geometry, properties: properties ?? {} };

@@ -8,6 +8,11 @@ const nothing: MapPage = { features: [], etag: null };
 /** Requests for pages under way at once, where it is known that there are so many. */
 const atOnce = 4;
 
+/** From this page on the service is asked how many features the map has. */
+const surprising = 200;
+/** Pages of a map where the service does not say how many features it has. */
+const mostPages = 100_000;
+
 export interface NumberedPage extends MapPage {
   /** Counted from 1. */
   readonly number: number;
@@ -49,7 +54,7 @@ export class MapReading {
   async *read(first?: MapPage): AsyncGenerator<NumberedPage> {
     const underWay: Promise<MapPage>[] = first ? [Promise.resolve(first)] : [];
     let asked = underWay.length;
-    let repeated = 0;
+    let [repeated, most] = [0, mostPages];
     const ask = () => {
       const answer = this.page(++asked);
       // Whoever waits for it meets its failure; nobody may, where an earlier page fails.
@@ -67,7 +72,21 @@ export class MapReading {
       if (!isLast && asked === number) ask();
       if (repeated === 0) yield { ...page, number };
       if (isLast) return;
+      if (number === surprising) most = await this.mostPages();
+      if (number >= most) throw this.endless(number);
     }
+  }
+
+  /** Twice as many as the service says the map has, which others may write to meanwhile. */
+  private async mostPages(): Promise<number> {
+    const announced = await this.client.announced?.();
+    if (typeof announced !== "number") return mostPages;
+    return Math.max(surprising, Math.ceil((announced * 2) / pageSize.most)) + surprising;
+  }
+
+  private endless(number: number) {
+    const reason = `page ${number} of map ${this.client.id} is not the last one, and the service says that the map has far fewer features, or nothing of them`;
+    return fault("remote-odd", { service: this.client.url, reason });
   }
 
   /** A page that is not there has no features: beyond the last one a service may say so with 404. */
@@ -88,7 +107,8 @@ export class MapReading {
 
   private isRepeated(features: readonly WireFeature[]): boolean {
     const hash = createHash("sha256");
-    for (const { id } of features) hash.update(id);
+    // Whatever their order.
+    for (const id of features.map(({ id }) => id).sort()) hash.update(id);
     const mark = hash.digest("base64");
     if (this.seen.has(mark)) return true;
     this.seen.add(mark);

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { fault } from "../errors.js";
 import { BufferedFile } from "../io/buffered-file.js";
 import { spooling } from "../io/spool.js";
 import { canonicalFeature, digestOf, type Rounding } from "./canonical.js";
@@ -19,17 +20,27 @@ export interface StoredMap {
   readonly fingerprint: string;
 }
 
+/** The most bytes that the features of a map may have in the folder for temporary files; 64 GiB where absent. */
+export interface SizeLimit {
+  /** Of the map, for messages. */
+  readonly name: string;
+  readonly maxBytes?: number;
+}
+
+const usualMaxBytes = 64 * 2 ** 30;
+
 /**
  * Puts the features of a map into its side of a workspace, where it had others before: their texts as lines of a file.
  * Of features with one id the one that was read last is kept: where pages shift, it is the newer.
  * @param key read into the keys of the features; none are where absent
- * @throws output-failed
+ * @throws output-failed, input-too-large
  */
 export async function storePages(
   pages: Pages,
   workspace: Workspace,
   rounding: Rounding,
   key?: KeyReader,
+  limit?: SizeLimit,
 ): Promise<StoredMap> {
   const { database, map } = workspace;
   const path = join(workspace.folder, "map.ndjson");
@@ -58,7 +69,11 @@ export async function storePages(
           start += length + 1;
         }
       });
-      await spooling(path, file.write(Buffer.from(texts.join(""))));
+      const bytes = Buffer.from(texts.join(""));
+      const most = limit?.maxBytes ?? usualMaxBytes;
+      if (file.size + bytes.length > most)
+        throw fault("input-too-large", { source: limit?.name ?? "the map", limit: most, option: "--max-input" });
+      await spooling(path, file.write(bytes));
     }
     await spooling(path, file.flush());
   } finally {

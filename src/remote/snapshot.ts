@@ -38,6 +38,8 @@ export interface SnapshotSettings {
   readonly trustPages?: boolean;
   /** Fills the keys of the features as they are read, where it is known which property they are. */
   readonly key?: KeyReader | undefined;
+  /** The most bytes of its features. */
+  readonly maxBytes?: number | undefined;
   readonly onProgress?: (progress: SnapshotProgress) => void;
 }
 
@@ -54,7 +56,7 @@ const tries = 3;
  * taken for the map only where it fits one page, where all pages have the same entity tag, or where a second reading
  * finds the same features with the same digests.
  * @returns null where the map still has the entity tag `ifNoneMatch`: then nothing but that was asked, and nothing stored
- * @throws remote-unsteady where it was changed in each of three readings; output-failed; what `MapClient.page` throws
+ * @throws remote-unsteady where it was changed in each of three readings; output-failed, input-too-large; what `MapClient.page` throws
  */
 export async function takeSnapshot(
   client: MapClient,
@@ -71,7 +73,8 @@ export async function takeSnapshot(
   workspace: Workspace,
   settings: SnapshotSettings & Partial<Conditional>,
 ): Promise<Snapshot | null> {
-  const { rounding, trustPages = false, key, ifNoneMatch = null } = settings;
+  const { rounding, trustPages = false, key, maxBytes, ifNoneMatch = null } = settings;
+  const limit = { name: `map ${client.id}`, ...(maxBytes !== undefined && { maxBytes }) };
   let first: MapPage | undefined;
   if (ifNoneMatch !== null) {
     const page = await client.page(1, ifNoneMatch);
@@ -80,7 +83,7 @@ export async function takeSnapshot(
   }
   for (let n = 0; n < tries; n++) {
     const reading = new MapReading(client);
-    const stored = await storePages(counted(reading.read(first), settings, 1), workspace, rounding, key);
+    const stored = await storePages(counted(reading.read(first), settings, 1), workspace, rounding, key, limit);
     first = undefined;
     if (trustPages || reading.isSteady) return snapshotOf(stored, reading.etag);
     const again = new MapReading(client, reading.pages);

@@ -75,7 +75,12 @@ export const tokenForm = (clientId: string, clientSecret: string): string =>
   }).toString();
 
 /** Errors of RFC 6749, 5.2, that are about who asks. */
-const unwelcome = new Set(["invalid_client", "unauthorized_client", "invalid_grant", "access_denied"]);
+const unwelcome: ReadonlySet<unknown> = new Set([
+  "invalid_client",
+  "unauthorized_client",
+  "invalid_grant",
+  "access_denied",
+]);
 
 /**
  * The token in an answer (2.5).
@@ -93,7 +98,7 @@ export function tokenIn(
   if (isPostponed(answer) || status >= 500) return postponed(answer, reason);
   const { json } = answer;
   const error = isObject(json) ? json.error : null;
-  if (status === 401 || status === 403 || (status === 400 && unwelcome.has(String(error))))
+  if (status === 401 || status === 403 || (status === 400 && unwelcome.has(error)))
     throw fault("remote-credentials", { service, reason });
   const odd = (reason: string) =>
     fault("remote-odd", { service, reason: `asked for a token at ${address}, ${reason}` });
@@ -110,8 +115,8 @@ function readToken(json: unknown, asked: number): AccessToken | null {
   const { access_token: text, token_type: type, expires_in: seconds } = json;
   // What a header can carry: visible characters of ASCII.
   if (typeof text !== "string" || !/^[\x21-\x7e]+$/.test(text)) return null;
-  if (type !== undefined && String(type).toLowerCase() !== "bearer") return null;
-  const given = Number(seconds ?? Number.NaN);
+  if (type !== undefined && !(typeof type === "string" && type.toLowerCase() === "bearer")) return null;
+  const given = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) : Number.NaN;
   const life = (given > 0 ? given : tokenLifetime) * 1000;
   return { text, expires: asked + life - Math.min(margin.most, life * margin.share), worked: false };
 }

@@ -48,6 +48,8 @@ test("a step whose target is a file is a conversion with what the command line c
       name: "a",
       needs: [],
       retries: 0,
+      // One attempt is one request.
+      network: { retries: 0 },
       retryDelay: 10_000,
       timeout: 300_000,
       line: 3,

@@ -53,6 +53,7 @@ export const pullCommand: Command<PullArguments> = {
     strict: outputOptions.strict,
     ...existingOptions,
     workers: readingOptions.workers,
+    "max-input": { ...readingOptions["max-input"], describe: "Largest map, in bytes of its features" },
     ...mapInputOptions,
   },
   examples: [

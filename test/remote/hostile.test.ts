@@ -1,0 +1,151 @@
+/** Services and servers that do harm: a clear message, in bounded time, memory and disk. */
+import { readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exitStatus } from "../../src/cli/exit.js";
+import { asGeoferryError } from "../../src/errors.js";
+import { openInput } from "../../src/io/input.js";
+import { Spool } from "../../src/io/spool.js";
+import { withNetwork } from "../../src/network.js";
+import { openService } from "../../src/remote/service.js";
+import { takeSnapshot } from "../../src/remote/snapshot.js";
+import { Workspace } from "../../src/remote/workspace.js";
+import { HostileServer } from "../support/hostile-server.js";
+import { Scratch } from "../support/recording.js";
+
+const scratch = new Scratch();
+let server: HostileServer;
+beforeAll(async () => {
+  server = await HostileServer.start();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const impatient = { connectTimeout: 2000, timeout: 700, retries: 1 };
+const never = new AbortController().signal;
+
+async function readMap(id: string, settings: { readonly maxBytes?: number } = {}) {
+  const spool = new Spool(scratch.folder);
+  const workspace = await Workspace.create(spool);
+  try {
+    const traffic = { ...impatient, rate: null, concurrency: 4, firstWait: 1 };
+    const client = openService({ url: server.url, clientId: "a", clientSecret: "a-secret" }, traffic, never).map(id);
+    return await takeSnapshot(client, workspace, { rounding: { degrees: 7, metres: 2 }, ...settings });
+  } finally {
+    workspace[Symbol.dispose]();
+    await spool[Symbol.asyncDispose]();
+  }
+}
+
+const failure = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => asGeoferryError(thrown),
+  );
+  expect(error).not.toBeNull();
+  expect(readdirSync(scratch.folder)).toEqual([]);
+  return { status: exitStatus[error!.kind], message: error!.message };
+};
+
+describe("a map", () => {
+  test.each<[string, number, string]>([
+    ["deep-properties", 10, "has properties nested deeper than 200 levels in the feature a"],
+    ["deep-page", 10, "is no FeatureCollection"],
+    ["deep-collections", 10, "has a geometry nested deeper than 200 levels in the feature a"],
+    ["deep-coordinates", 10, "has no geometry of GeoJSON in the feature a"],
+    ["next-forever", 10, "has 1 features, not 500, though another one follows"],
+    ["next-elsewhere", 10, "though another one follows"],
+    ["too-many", 10, "has 501 features, more than the 500"],
+    ["one-id-twice", 10, "has two features with the id a"],
+    ["id-a-number", 10, "has no text as the id of its feature 1"],
+    ["id-a-list", 10, "has no text as the id of its feature 1"],
+    ["no-number", 10, "no JSON, or torn"],
+    ["infinity", 10, "no JSON, or torn"],
+    ["latin1", 10, "the answer is not in UTF-8"],
+    ["gzip-bomb", 10, "the answer has more than 268435456 bytes"],
+    ["gzip-of-gzip", 10, "the answer has more than"],
+    ["endless-body", 10, "the answer has more than 268435456 bytes"],
+    ["endless-refusal", 10, "it answers 400"],
+    ["endless-drip", 8, "fewer than 1000 (--minimum-rate, --timeout) (tried 2 times)"],
+    ["endless-head", 10, "the head of the answer has more than 16 KiB"],
+    ["endless-redirects", 10, "it answers 302 and leads to"],
+    ["redirect-elsewhere", 10, "it answers 302 and leads to http://127.0.0.2:9/"],
+    ["length-too-large", 8, "broke off the connection"],
+    ["length-too-small", 10, "no JSON, or torn"],
+    ["two-lengths", 8, "Parse Error"],
+    ["silent", 8, "no answer within 0.7 s (--timeout) (tried 2 times)"],
+  ])("that is %s ends with %i", async (id, status, reason) => {
+    const found = await failure(readMap(id));
+    expect(found).toEqual({ status, message: expect.stringContaining(reason) });
+    expect(found.message).not.toContain("internal");
+  });
+
+  test.each(["same-page-forever", "turned-page-forever"])("that is %s has the features of one", async (id) => {
+    expect((await readMap(id)).features).toBe(500);
+  });
+
+  test("without end is read no further than what the service announces, twice", async () => {
+    server.announced = 1000;
+    server.asked.length = 0;
+    const { status, message } = await failure(readMap("other-page-forever"));
+    server.announced = null;
+    expect(status).toBe(10);
+    expect(message).toContain("page 400 of map other-page-forever is not the last one");
+    expect(server.asked.filter((path) => path.includes("/features")).length).toBeLessThan(410);
+  });
+
+  test("that has more bytes than are allowed is not stored", async () => {
+    const { status, message } = await failure(readMap("other-page-forever", { maxBytes: 1_000_000 }));
+    expect(status).toBe(3);
+    expect(message).toContain("larger than the limit of 1000000 bytes; raise it with --max-input");
+  });
+
+  test("keeps a property that is called __proto__", async () => {
+    const body = JSON.parse(
+      '{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","geometry":null,"properties":{"__proto__":{"x":1},"constructor":"c"}}]}',
+    ) as object;
+    server.harm = ({ request, response }) =>
+      void response.end(request.url === "/token" ? '{"access_token":"t","token_type":"Bearer"}' : JSON.stringify(body));
+    const { fields } = await readMap("any");
+    server.harm = null;
+    expect([...fields.keys()].sort()).toEqual(["__proto__", "constructor"]);
+  });
+
+  test("whose service nests the answer for a token deep is refused", async () => {
+    server.harm = ({ response }) =>
+      void response.end(`{"access_token":"t","token_type":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
+    const found = await failure(readMap("any"));
+    server.harm = null;
+    expect(found).toEqual({ status: 10, message: expect.stringContaining("it gives none that a program can use") });
+  });
+});
+
+describe("a download", () => {
+  const open = (name: string, maxBytes?: number) =>
+    withNetwork(impatient, async () => {
+      await using spool = new Spool(scratch.folder);
+      return await openInput(`${server.url}/files/${name}`, {
+        ...{ spool, signal: never },
+        ...(maxBytes !== undefined && { maxBytes }),
+      });
+    });
+
+  test.each<[string, number, string]>([
+    ["bomb.geojson", 3, "expands to more than 1000 times its size"],
+    ["drip.geojson", 8, "fewer than 1000 (--minimum-rate, --timeout)"],
+    ["head.geojson", 3, "the head of the answer has more than 16 KiB"],
+    ["round.geojson", 3, "redirects more than 10 times"],
+    ["short.geojson", 8, "broke off the connection"],
+    ["silent.geojson", 8, "no answer within 0.7 s (--timeout)"],
+    ["refused.geojson", 8, "the server answers 500"],
+  ])("of %s ends with %i", async (name, status, reason) => {
+    expect(await failure(open(name))).toEqual({ status, message: expect.stringContaining(reason) });
+  });
+
+  test("without end ends at --max-input", async () => {
+    expect(await failure(open("endless.geojson", 50_000_000))).toEqual({
+      status: 3,
+      message: expect.stringContaining("larger than the limit of 50000000 bytes; raise it with --max-input"),
+    });
+  });
+});
