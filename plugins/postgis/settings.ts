@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
-import { fault } from "../../src/plugin/index.js";
 import { network } from "../../src/network.js";
+import { fault } from "../../src/plugin/index.js";
 import { type Keywords, parseAddress } from "./address.js";
 import { serviceKeywords } from "./service-file.js";
 

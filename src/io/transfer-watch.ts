@@ -115,7 +115,7 @@ export class TransferWatch {
     const { timeout, minimumRate } = this.limits;
     const does = this.phase === "sending" ? "takes" : "sends";
     if (carried === 0) return `the server ${does} nothing for ${seconds(timeout)} (--timeout)`;
-    const rate = Math.floor(carried / (timeout / 1000));
+    const rate = Number((carried / (timeout / 1000)).toPrecision(2));
     return `the server ${does} ${rate} bytes a second for ${seconds(timeout)}, fewer than ${minimumRate} (--minimum-rate, --timeout)`;
   }
 

@@ -352,7 +352,7 @@ describe("an address", () => {
     expect(await reasonOf("nothing.csv", limits)).toContain("no answer within 0.4 s (--timeout)");
     expect(await reasonOf("stalled.csv", limits)).toContain("the server sends nothing for 0.4 s (--timeout)");
     expect(await reasonOf("drip.csv", { timeout: 400, minimumRate: 100 })).toMatch(
-      /the server sends \d+ bytes a second for 0\.4 s, fewer than 100 \(--minimum-rate, --timeout\)/,
+      /the server sends [\d.]+ bytes a second for 0\.4 s, fewer than 100 \(--minimum-rate, --timeout\)/,
     );
     expect(spooled().map(({ name }) => name)).toEqual(["slow.csv"]);
   });
