@@ -45,6 +45,7 @@ const noticeTexts: Readonly<Record<string, string>> = {
   multipatch: "a MultiPatch became polygons",
   "ring-direction": "an outer ring runs counter-clockwise",
   "ring-closed": "a ring was not closed",
+  "ring-split": "a ring that touches itself at a vertex became a ring for each of its loops",
   "points-outside-parts": "points before a shape's first part were left out",
 };
 

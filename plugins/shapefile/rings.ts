@@ -68,6 +68,18 @@ export function assignRings(rings: Rings): Assignment {
   return { owners, turned: lost.length === 0 ? 0 : nest(rings, lost, owners, boxes, areas) };
 }
 
+/** Each shell, in order, with the holes in it behind. */
+export function byShell(owners: Int32Array): number[][] {
+  const groups = new Map<number, number[]>();
+  owners.forEach((owner, ring) => {
+    if (owner === ring) groups.set(ring, [ring]);
+  });
+  owners.forEach((owner, ring) => {
+    if (owner !== ring) groups.get(owner)!.push(ring);
+  });
+  return [...groups.values()];
+}
+
 /** Rings without a shell, and all that lies in them: the larger ones are shells, those right inside one of them its holes. */
 function nest(rings: Rings, lost: number[], owners: Int32Array, boxes: Float64Array, areas: readonly number[]): number {
   const bySize = withInside(rings, lost, owners, boxes, areas);

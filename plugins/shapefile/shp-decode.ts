@@ -1,9 +1,11 @@
 import { borrowDoubles, confirmBox, emptyBoxes, type GeometryColumn, Kind, measureBox } from "../../src/model/index.js";
 import { viewOf } from "../shared/views.js";
 import { patchPositions, unfoldPatch } from "./multipatch.js";
-import { type Assignment, assignRings, signedArea } from "./rings.js";
+import { type CutRings, cutTouchingRings } from "./ring-touches.js";
+import { type Assignment, assignRings, byShell, signedArea } from "./rings.js";
 import { partsAt, ShapeLayout } from "./shape-layout.js";
 import { noMeasureBelow, Shape } from "./shape-types.js";
+import { VertexTable } from "./vertex-table.js";
 
 /** The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 for no shape. */
 export interface ShapeBytes {
@@ -39,6 +41,10 @@ class ShapeDecoder {
   private measured = false;
   /** Whether positions of the shape at hand were placed anew. */
   private placedAnew = false;
+  /** Null until there is a polygon. */
+  private vertices: VertexTable | null = null;
+  /** Positions and rings that there is room for beyond what the counts of the shapes need. */
+  private spare = 0;
 
   constructor(
     private readonly shapes: ShapeBytes,
@@ -182,7 +188,7 @@ class ShapeDecoder {
         this.kinds[i] = this.lines(first);
         break;
       case Shape.polygon:
-        if (this.isWhole(from) && this.isClosed(first, first + points - 1)) {
+        if (this.isWhole(from) && this.isClosed(first, first + points - 1) && !this.mayTouch(first, first + points)) {
           this.kinds[i] = Kind.Polygon;
           this.onePart(first, points);
           break;
@@ -288,7 +294,9 @@ class ShapeDecoder {
       this.note("empty-shape");
       return Kind.none;
     }
-    if (ringStarts[0] === 0 && this.isShellWithHoles(i, first)) {
+    const touching = ringStarts.map((start, r) => this.mayTouch(first + start, first + ringEnds[r]!));
+    const touches = touching.includes(true);
+    if (ringStarts[0] === 0 && !touches && this.isShellWithHoles(i, first)) {
       this.openPart();
       for (let r = 0; r < count; r++) this.closeRing(first + ringEnds[r]!);
       return Kind.Polygon;
@@ -299,6 +307,12 @@ class ShapeDecoder {
     if (assignment.turned > 0) this.note("ring-direction");
     const closed = starts.every((start, r) => this.isClosed(start, ends[r]! - 1));
     if (!closed) this.note("ring-closed");
+    const cut = touches ? cutTouchingRings({ xy, starts, ends }, assignment.owners, touching) : null;
+    if (cut) {
+      this.note("ring-split");
+      this.placeLoops(first, cut);
+      return this.parts - before === 1 ? Kind.Polygon : Kind.MultiPolygon;
+    }
     if (closed && ringStarts[0] === 0 && inOrder(assignment)) {
       for (let r = 0; r < count; r++) {
         if (assignment.owners[r] === r) this.openPart();
@@ -323,6 +337,11 @@ class ShapeDecoder {
     return boxes !== null && confirmBox(xy, first, first + ringEnds[0]!, boxes, 4 * i);
   }
 
+  private mayTouch(from: number, to: number): boolean {
+    this.vertices ??= new VertexTable(this.xy);
+    return this.vertices.mayTouchItself(from, to) && this.isClosed(from, to - 1);
+  }
+
   private isClosed(first: number, last: number): boolean {
     const { xy } = this;
     return xy[2 * first] === xy[2 * last] && xy[2 * first + 1] === xy[2 * last + 1];
@@ -332,23 +351,46 @@ class ShapeDecoder {
   private reorder(first: number, { owners }: Assignment): void {
     const { ringStarts, ringEnds } = this;
     const kept = this.keep(first, ringEnds.at(-1)!);
-    const holes = new Map<number, number[]>();
-    owners.forEach((owner, ring) => {
-      if (owner === ring) return;
-      const list = holes.get(owner);
-      if (list) list.push(ring);
-      else holes.set(owner, [ring]);
-    });
-    owners.forEach((owner, shell) => {
-      if (owner !== shell) return;
+    for (const rings of byShell(owners)) {
       this.openPart();
-      for (const ring of [shell, ...(holes.get(shell) ?? [])]) {
+      for (const ring of rings) {
         const [start, end] = [ringStarts[ring]!, ringEnds[ring]!];
         let at = this.place(kept, start, end);
         if (!this.isClosed(this.positions, at - 1)) at = this.placeOne(kept, start, at);
         this.closeRing(at);
       }
-    });
+    }
+  }
+
+  /** Lays loops of rings: each shell followed by its holes, all closed. */
+  private placeLoops(first: number, { loops, owners }: CutRings): void {
+    const { points, parts } = this.layout;
+    const kept = this.keep(first, points);
+    const positions = loops.reduce((sum, loop) => sum + loop.length + 1, 0);
+    this.makeRoom(Math.max(positions - points - parts, loops.length - parts, 0));
+    for (const rings of byShell(owners)) {
+      this.openPart();
+      for (const ring of rings) {
+        let at = this.positions;
+        for (const index of loops[ring]!) at = this.placeOne(kept, index - first, at);
+        this.closeRing(this.placeOne(kept, loops[ring]![0]! - first, at));
+      }
+    }
+  }
+
+  /** Room for so many more positions and rings than the counts of the shapes gave reason to expect. */
+  private makeRoom(more: number): void {
+    if (more > this.spare) {
+      const added = Math.max(more, this.xy.length >> 3);
+      this.ringOffsets = grown(this.ringOffsets, added, (length) => new Uint32Array(length));
+      this.positionOffsets = grown(this.positionOffsets, added, (length) => new Uint32Array(length));
+      this.xy = grown(this.xy, 2 * added, borrowDoubles);
+      this.z &&= grown(this.z, added, borrowDoubles);
+      this.m &&= grown(this.m, added, borrowDoubles);
+      this.vertices = null;
+      this.spare += added;
+    }
+    this.spare -= more;
   }
 
   private patches(first: number, points: number, types: number[]): number {
@@ -427,6 +469,12 @@ function inOrder({ owners }: Assignment): boolean {
 function copyDoubles(bytes: Buffer, from: number, target: Float64Array, at: number, count: number): void {
   const place = new Uint8Array(target.buffer, target.byteOffset + 8 * at, 8 * count);
   place.set(bytes.subarray(from, from + 8 * count));
+}
+
+function grown<A extends Uint32Array | Float64Array>(array: A, added: number, make: (length: number) => A): A {
+  const larger = make(array.length + added);
+  larger.set(array);
+  return larger;
 }
 
 function trim<A extends Uint32Array | Float64Array>(array: A, length: number): A {

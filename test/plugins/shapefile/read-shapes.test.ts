@@ -27,6 +27,13 @@ const cw = (x: number, y: number, size: number) => [x, y, x, y + size, x + size,
 const ccw = (x: number, y: number, size: number) => [x, y, x + size, y, x + size, y + size, x, y + size, x, y];
 const pairs = (flat: readonly number[]) => flat.flatMap((_, i) => (i % 2 ? [] : [[flat[i]!, flat[i + 1]!]]));
 
+/** The corners of a closed ring, in the order of their texts. */
+const corners = (ring: readonly number[][]) =>
+  ring
+    .slice(1)
+    .map((corner) => corner.join(" "))
+    .sort();
+
 describe("shapes", () => {
   it("become points, null geometries and nothing more in their order", async () => {
     const path = put(scratch, "points", shapefile([point(1, 2), nullShape, point(-3.5, 4e10)]));
@@ -208,6 +215,44 @@ describe("rings", () => {
       { type: "MultiPolygon", coordinates: [[pairs(ccw(0, 0, 10))], [pairs(cw(8, 8, 10))]] },
     ]);
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-direction", count: 5 }));
+  });
+
+  it("that touch themselves at a vertex become a ring for each loop, of the same area", async () => {
+    const context = new Recording();
+    // From the middle of the lower side a loop goes inwards: its two lower corners are the same point.
+    const bay = poly(5, [[0, 0, 0, 10, 10, 10, 10, 0, 5, 0, 7, 4, 3, 4, 5, 0, 0, 0]]);
+    const lobes = poly(5, [[0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0]]);
+    const path = put(scratch, "touching", shapefile([bay, lobes]));
+    const found = (await geometries(path, context)).map((geometry) => {
+      const { type, coordinates } = geometry as { type: string; coordinates: number[][][] | number[][][][] };
+      const polygons = (type === "Polygon" ? [coordinates] : coordinates) as number[][][][];
+      return { type, rings: polygons.map((rings) => rings.map(corners)) };
+    });
+    expect(found).toEqual([
+      {
+        type: "Polygon",
+        rings: [
+          [
+            ["0 0", "0 10", "10 0", "10 10", "5 0"],
+            ["3 4", "5 0", "7 4"],
+          ],
+        ],
+      },
+      { type: "MultiPolygon", rings: [[["0 0", "0 4", "4 0", "4 4"]], [["4 4", "4 8", "8 4", "8 8"]]] },
+    ]);
+    expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-split", count: 2 }));
+  });
+
+  it("that cross themselves at a vertex, or have one vertex twice in a row, stay as they are", async () => {
+    const context = new Recording();
+    const bow = [0, 0, 2, 2, 4, 4, 4, 0, 2, 2, 0, 4, 0, 0];
+    const doubled = [0, 0, 0, 4, 0, 4, 4, 4, 4, 0, 2, 0, 0, 0];
+    const path = put(scratch, "crossing", shapefile([poly(5, [bow]), poly(5, [doubled])]));
+    expect(await geometries(path, context)).toEqual([
+      { type: "Polygon", coordinates: [pairs(bow)] },
+      { type: "Polygon", coordinates: [pairs(doubled)] },
+    ]);
+    expect(context.notices.map(({ code }) => code)).not.toContain("ring-split");
   });
 
   it("behind points that belong to no part are read, with a notice about those points", async () => {
