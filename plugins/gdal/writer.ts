@@ -33,7 +33,7 @@ import { placeFiles, placeFolder } from "./output-files.js";
 import type { DriverFacts } from "./protocol.js";
 import { type DriverTraits, type RowChunk, RowEncoder } from "./row-encoder.js";
 import { TableEncoder, type TableGeometry, tableOf } from "./table-geometry.js";
-import { tellDifferences, tellWarning } from "./written.js";
+import { tellDifferences, tellUndeclared, tellWarning } from "./written.js";
 
 /** Values of the driver's own options, and of ours. */
 export interface WriteValues {
@@ -273,8 +273,7 @@ function withoutGeometry(layer: TargetLayer, choice: TableGeometry, label: strin
   const { crs, summary } = layer;
   const hasColumns = choice !== "none" && summary !== null && typesIn(summary).length > 0;
   if (hasColumns && crs !== null && crs.id !== context.crs.wgs84.id) {
-    const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
-    context.lose("crs-undeclared", undefined, example);
+    tellUndeclared(label, crs, context);
   }
   return tableOf(layer, choice);
 }

@@ -1,5 +1,5 @@
 /** What became of what was written: GDAL's drivers change much without a word. */
-import { type Field, type FieldType, Kind, typesIn } from "../../src/model/index.js";
+import { type Crs, type Field, type FieldType, Kind, typesIn } from "../../src/model/index.js";
 import type { TargetLayer, WriteContext } from "../../src/plugin/index.js";
 import type { DriverFacts, WrittenLayer } from "./protocol.js";
 
@@ -22,6 +22,11 @@ const withoutEarth = /^(|(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b.*)$
 function tellCrs({ crs, summary }: TargetLayer, wkt: string, label: string, context: WriteContext): void {
   const hasGeometry = summary === null || typesIn(summary).length > 0;
   if (crs === null || !hasGeometry || !withoutEarth.test(wkt)) return;
+  tellUndeclared(label, crs, context);
+}
+
+/** Of a format, or a file, that has no place for the reference system. */
+export function tellUndeclared(label: string, crs: Crs, context: Pick<WriteContext, "lose">): void {
   const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
   context.lose("crs-undeclared", undefined, example);
 }

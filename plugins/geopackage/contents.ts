@@ -3,7 +3,7 @@ import type { ReadContext } from "../../src/plugin/index.js";
 import { isGeometryType, typeOfDeclared } from "./column-types.js";
 import { type DeclaredTable, parseCreateTable } from "./create-table.js";
 import { type Database, plainTable, type SchemaEntry } from "./database.js";
-import { type MetadataRecords, metadataOf } from "./layer-metadata.js";
+import { type MetadataRecords, metadataOf, metadataTables, type TableRow } from "./layer-metadata.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 import { leftOutOf } from "./left-out.js";
 import { timeConstraint } from "./schema-sql.js";
@@ -12,8 +12,6 @@ import { crsOf } from "./srs.js";
 import { systemNames } from "./system-tables.js";
 import { rowidRange, surveyTypes } from "./table-survey.js";
 import type { Views } from "./view-layer.js";
-
-type Records = readonly ReadonlyMap<string, SqliteValue>[];
 
 /** A layer as the tables about tables name it. */
 interface Listed {
@@ -26,12 +24,12 @@ const textOf = (value: SqliteValue | undefined): string => (typeof value === "st
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /** Reads a table about tables, each row by the lower-case names of its columns; none where there is no such table. */
-type ReadRecords = (name: string) => Promise<Records>;
+type ReadRecords = (name: string) => Promise<readonly TableRow[]>;
 
 /** The layers that gpkg_contents lists, in its order. Its own counts and extents are often wrong, and are left alone. */
 async function listedLayers(
   schema: ReadonlyMap<string, SchemaEntry>,
-  contents: Records,
+  contents: readonly TableRow[],
   records: ReadRecords,
 ): Promise<Listed[]> {
   const columns = await records("gpkg_geometry_columns");
@@ -54,7 +52,7 @@ async function listedLayers(
  * Tables that gpkg_contents does not know are layers too, unless the file registers tables without geometry: then what
  * it leaves out was left out on purpose.
  */
-function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: Records): Listed[] {
+function unlisted(schema: ReadonlyMap<string, SchemaEntry>, contents: readonly TableRow[]): Listed[] {
   const types = contents.map((row) => textOf(row.get("data_type")).toLowerCase());
   if (types.includes("attributes") || types.includes("aspatial")) return [];
   const known = new Set(contents.map((row) => textOf(row.get("table_name")).toLowerCase()));
@@ -85,11 +83,11 @@ export async function survey(database: Database, views: Views, context: ReadCont
     return known.get(id)!;
   };
   const said: MetadataRecords = {
-    contents: await records("gpkg_contents"),
-    dataColumns: await records("gpkg_data_columns"),
-    constraints: await records("gpkg_data_column_constraints"),
-    metadata: await records("gpkg_metadata"),
-    references: await records("gpkg_metadata_reference"),
+    contents: await records(metadataTables.contents),
+    dataColumns: await records(metadataTables.dataColumns),
+    constraints: await records(metadataTables.constraints),
+    metadata: await records(metadataTables.metadata),
+    references: await records(metadataTables.references),
   };
   const kinds = textKinds(said);
   const layers: LayerPlan[] = [];

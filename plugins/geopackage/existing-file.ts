@@ -133,10 +133,13 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       return this.add(design, existing);
     }
     const kept = existing ? this.keep(existing.table) : [];
+    const metadata = existing
+      ? completed(target.metadata ?? {}, this.registrar.metadataOf(existing.table))
+      : target.metadata;
     if (existing) this.registrar.removeLayer(existing.table, existing.geometryColumn);
     const named = existing ? { ...design, table: existing.table } : design;
     const srsId = system ? this.registrar.idOf(system) : design.srsId;
-    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, target.metadata);
+    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, metadata);
     if (this.options.index) this.registrar.addIndex(named);
     const { table, fid, geometry, fields } = named;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
@@ -307,4 +310,12 @@ export class ExistingFile implements Assembler<GeoPackageChunk> {
       this.database.close();
     }
   }
+}
+
+/** What a layer says of itself after it was replaced: what the input says, and what it leaves open as it was. */
+function completed(said: LayerMetadata, before: LayerMetadata): LayerMetadata {
+  const { columns = [] } = said;
+  const described = new Set(columns.map(({ column }) => column));
+  const others = (before.columns ?? []).filter(({ column }) => !described.has(column));
+  return { ...before, ...said, columns: [...columns, ...others] };
 }

@@ -1,18 +1,28 @@
 /** What a GeoPackage says of its layers beside their rows (OGC 12-128r19: 2.2.6, Annexes F.8 and F.9). */
-import type { ColumnConstraint, ColumnMetadata, LayerMetadata, MetadataDocument } from "../../src/model/index.js";
+import type {
+  ColumnConstraint,
+  ColumnMetadata,
+  LayerMetadata,
+  MetadataContent,
+  MetadataDocument,
+} from "../../src/model/index.js";
 import { timeConstraint } from "./schema-sql.js";
 import type { SqliteValue } from "./sqlite-values.js";
 
-type Record = ReadonlyMap<string, SqliteValue>;
+/** A row of a table about tables, by the lower-case names of its columns. */
+export type TableRow = ReadonlyMap<string, SqliteValue>;
 
-/** The rows of the tables about tables, by the lower-case names of their columns. */
-export interface MetadataRecords {
-  readonly contents: readonly Record[];
-  readonly dataColumns: readonly Record[];
-  readonly constraints: readonly Record[];
-  readonly metadata: readonly Record[];
-  readonly references: readonly Record[];
-}
+/** The tables that say something of layers. */
+export const metadataTables = {
+  contents: "gpkg_contents",
+  dataColumns: "gpkg_data_columns",
+  constraints: "gpkg_data_column_constraints",
+  metadata: "gpkg_metadata",
+  references: "gpkg_metadata_reference",
+} as const;
+
+/** Their rows. */
+export type MetadataRecords = Readonly<Record<keyof typeof metadataTables, readonly TableRow[]>>;
 
 const textOf = (value: SqliteValue | undefined): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
@@ -20,7 +30,7 @@ const keyOf = (value: SqliteValue | undefined): string => (typeof value === "str
 const isFlag = (value: SqliteValue | undefined): boolean | null =>
   value === null || value === undefined ? null : Number(value) !== 0;
 
-/** Bounds are numbers, as any that JSON can hold or as text. */
+/** The bound of a range: a number, or its digits as text where JSON cannot hold the number exactly. */
 function boundOf(value: SqliteValue | undefined): number | string | null {
   if (typeof value === "number" || typeof value === "string") return value;
   if (typeof value !== "bigint") return null;
@@ -31,7 +41,7 @@ function boundOf(value: SqliteValue | undefined): number | string | null {
 const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 
-function constraintOf(name: string, rows: readonly Record[]): ColumnConstraint | undefined {
+function constraintOf(name: string, rows: readonly TableRow[]): ColumnConstraint | undefined {
   const own = rows.filter((row) => keyOf(row.get("constraint_name")) === name.toLowerCase());
   if (own.length === 0) return undefined;
   return {
@@ -50,7 +60,7 @@ function constraintOf(name: string, rows: readonly Record[]): ColumnConstraint |
 }
 
 /** What JSON and times are declared by is their type, and said by that. */
-function columnOf(row: Record, constraints: readonly Record[]): ColumnMetadata | null {
+function columnOf(row: TableRow, constraints: readonly TableRow[]): ColumnMetadata | null {
   const column = textOf(row.get("column_name"));
   if (column === undefined) return null;
   const name = textOf(row.get("constraint_name"));
@@ -66,9 +76,7 @@ function columnOf(row: Record, constraints: readonly Record[]): ColumnMetadata |
   return Object.keys(found).length === 1 || isTypeOnly ? null : found;
 }
 
-type Content = Pick<MetadataDocument, "scope" | "standard" | "mediaType" | "text">;
-
-function contentOf(id: SqliteValue | undefined, rows: readonly Record[]): Content | undefined {
+function contentOf(id: SqliteValue | undefined, rows: readonly TableRow[]): MetadataContent | undefined {
   if (id === null || id === undefined) return undefined;
   const row = rows.find((each) => Number(each.get("id")) === Number(id));
   return (
@@ -82,12 +90,12 @@ function contentOf(id: SqliteValue | undefined, rows: readonly Record[]): Conten
 }
 
 /** What GDAL writes of a GeoJSON that has nothing beside its features: no statement of anybody. */
-const isEmptyNativeData = ({ standard, text }: Content): boolean =>
+const isEmptyNativeData = ({ standard, text }: MetadataContent): boolean =>
   standard === "http://gdal.org" &&
   (text.match(/<Metadata\b/g) ?? []).length === 1 &&
   /<MDI key="NATIVE_DATA">\s*\{\s*\}\s*<\/MDI>/.test(text);
 
-function documentOf(reference: Record, rows: readonly Record[]): MetadataDocument | null {
+function documentOf(reference: TableRow, rows: readonly TableRow[]): MetadataDocument | null {
   const content = contentOf(reference.get("md_file_id"), rows);
   if (!content || isEmptyNativeData(content)) return null;
   const scope = keyOf(reference.get("reference_scope"));
@@ -102,7 +110,7 @@ function documentOf(reference: Record, rows: readonly Record[]): MetadataDocumen
 
 /** What is said of a table; of the whole file, with the first one. */
 export function metadataOf(table: string, isFirst: boolean, records: MetadataRecords): LayerMetadata | undefined {
-  const isOwn = (row: Record) => keyOf(row.get("table_name")) === table.toLowerCase();
+  const isOwn = (row: TableRow) => keyOf(row.get("table_name")) === table.toLowerCase();
   const contents = records.contents.find(isOwn);
   const title = textOf(contents?.get("identifier"));
   const documents = records.references.flatMap((reference): MetadataDocument[] => {

@@ -2,12 +2,9 @@
 import type { LeftOut } from "../../src/model/index.js";
 import { parseCreateTable } from "./create-table.js";
 import type { Database, SchemaEntry } from "./database.js";
-import { documentsLeftOut, type MetadataRecords } from "./layer-metadata.js";
+import { documentsLeftOut, type MetadataRecords, type TableRow } from "./layer-metadata.js";
 import type { LayerPlan } from "./layer-plan.js";
-import type { SqliteValue } from "./sqlite-values.js";
 import { systemNames } from "./system-tables.js";
-
-type Records = readonly ReadonlyMap<string, SqliteValue>[];
 
 /** So many names are said. */
 const mostNames = 5;
@@ -30,10 +27,10 @@ async function tablesLeftOut(
   database: Database,
   schema: ReadonlyMap<string, SchemaEntry>,
   layers: ReadonlySet<string>,
-  contents: Records,
+  contents: readonly TableRow[],
 ): Promise<LeftOut[]> {
-  const nameOf = (row: Records[number]) => String(row.get("table_name") ?? "");
-  const typeOf = (row: Records[number]) => String(row.get("data_type") ?? "").toLowerCase();
+  const nameOf = (row: TableRow) => String(row.get("table_name") ?? "");
+  const typeOf = (row: TableRow) => String(row.get("data_type") ?? "").toLowerCase();
   const others = contents.filter((row) => !["features", "attributes", "aspatial"].includes(typeOf(row)));
   const registered = new Set(contents.map((row) => nameOf(row).toLowerCase()));
   const unlisted: string[] = [];
@@ -109,7 +106,7 @@ export async function leftOutOf(
   schema: ReadonlyMap<string, SchemaEntry>,
   plans: readonly LayerPlan[],
   said: MetadataRecords,
-  records: (name: string) => Promise<Records>,
+  records: (name: string) => Promise<readonly TableRow[]>,
 ): Promise<LeftOut[]> {
   const layers = new Set(plans.map(({ table }) => table.toLowerCase()));
   const found = await tablesLeftOut(database, schema, layers, said.contents);

@@ -1,11 +1,9 @@
 /** Writes what is said of a layer into the tables of the extensions for metadata and schemas. */
 import type { Database } from "better-sqlite3";
-import type { ColumnConstraint, ColumnMetadata, MetadataDocument } from "../../src/model/index.js";
-
-type Content = Pick<MetadataDocument, "scope" | "standard" | "mediaType" | "text">;
+import type { ColumnConstraint, ColumnMetadata, MetadataContent, MetadataDocument } from "../../src/model/index.js";
 
 /** The document's row, which others that say the same share. @returns its id */
-function putContent(database: Database, { scope, standard, mediaType, text }: Content): bigint | number {
+function putContent(database: Database, { scope, standard, mediaType, text }: MetadataContent): bigint | number {
   const known = database
     .prepare<unknown[], { id: bigint }>(
       "SELECT id FROM gpkg_metadata WHERE md_scope = ? AND md_standard_uri = ? AND mime_type = ? AND metadata = ?",

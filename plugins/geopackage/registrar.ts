@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { LayerMetadata } from "../../src/model/index.js";
 import { quoted } from "../shared/sql-names.js";
 import type { LayerDesign } from "./layer-design.js";
-import { metadataOf } from "./layer-metadata.js";
+import { metadataOf, metadataTables } from "./layer-metadata.js";
 import { putColumn, putDocument } from "./metadata-tables.js";
 import { createRtreeSql, createTriggersSql } from "./rtree-sql.js";
 import {
@@ -171,11 +171,11 @@ export class Registrar {
       return rows.map((row) => new Map(Object.entries(row).map(([column, value]) => [column.toLowerCase(), value])));
     };
     const said = {
-      contents: records("gpkg_contents"),
-      dataColumns: records("gpkg_data_columns"),
-      constraints: records("gpkg_data_column_constraints"),
-      metadata: records("gpkg_metadata"),
-      references: records("gpkg_metadata_reference"),
+      contents: records(metadataTables.contents),
+      dataColumns: records(metadataTables.dataColumns),
+      constraints: records(metadataTables.constraints),
+      metadata: records(metadataTables.metadata),
+      references: records(metadataTables.references),
     };
     return metadataOf(table, true, said) ?? {};
   }

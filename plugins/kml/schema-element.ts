@@ -46,16 +46,17 @@ export function schemaOf(layer: TargetLayer): LayerSchema {
 }
 
 /** Reports what is said of columns beside a title, and of what are no fields here. */
-export function leaveColumns({ fields, metadata }: TargetLayer, lose: (what: string) => void): void {
+export function leaveColumns({ fields, metadata }: TargetLayer, lose: (column: string, what: string) => void): void {
   const { columns = [] } = metadata ?? {};
   if (columns.length === 0) return;
   const names = new Set((fields ?? []).map(({ name }) => name));
   for (const { column, ...said } of columns) {
     const isField = names.has(column);
-    for (const [term, what] of Object.entries(columnTerms)) {
+    const lost = Object.entries(columnTerms).flatMap(([term, what]) => {
       const isHeld = term === "title" && isField;
-      if (said[term as keyof typeof said] !== undefined && !isHeld) lose(`the ${what} of the column "${column}"`);
-    }
+      return said[term as keyof typeof said] === undefined || isHeld ? [] : [what];
+    });
+    if (lost.length > 0) lose(column, `the ${lost.join(", ")} of the column "${column}"`);
   }
 }
 

@@ -47,7 +47,7 @@ export async function assembler(
     }),
   );
   for (const layer of layers) {
-    leaveColumns(layer, (what) => context.lose("metadata-left-out", undefined, `KML has no place for ${what}`));
+    leaveColumns(layer, (column, what) => context.lose("metadata-left-out", column, `KML has no place for ${what}`));
   }
   const outer = layers.flatMap(({ metadata }) => metadata?.elements?.outer ?? []);
   const head = layers.length === 1 && only ? aroundOne(only, own[0]!, outer, context) : outer;

@@ -8,20 +8,24 @@ export interface MetadataLink {
 }
 
 /** A document of metadata, such as an ISO 19139 record: a row of a GeoPackage's gpkg_metadata. */
-export interface MetadataDocument {
+export interface MetadataContent {
   /** The kind of thing that it describes: `dataset`, `attribute` … (OGC 12-128r19, Table 15). */
   readonly scope: string;
   /** The URI of the standard that it follows. */
   readonly standard: string;
   readonly mediaType: string;
   readonly text: string;
+}
+
+/** A document and what it is about. */
+export interface MetadataDocument extends MetadataContent {
   /** What it describes: the column of this name; all of the file where `isOfFile`; else the layer. */
   readonly column?: string;
   readonly isOfFile?: boolean;
   /** When the reference was made, as the source writes it. */
   readonly time?: string;
   /** The document above it in a hierarchy. */
-  readonly parent?: Pick<MetadataDocument, "scope" | "standard" | "mediaType" | "text">;
+  readonly parent?: MetadataContent;
 }
 
 /** A rule for the values of a column, by OGC 12-128r19, Annex F.9: an enum has several rows. */

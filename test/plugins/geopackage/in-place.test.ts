@@ -180,6 +180,24 @@ describe("a layer that is replaced", () => {
     expectSound(path);
   });
 
+  it("goes on saying of itself what the input leaves open", async () => {
+    const path = copyOf(base);
+    inside(path, (database) =>
+      database.exec(`UPDATE gpkg_contents SET identifier = 'Towns', description = 'by hand' WHERE table_name = 'Places';
+        CREATE TABLE gpkg_data_columns (table_name TEXT, column_name TEXT, name TEXT, title TEXT, description TEXT,
+          mime_type TEXT, constraint_name TEXT, PRIMARY KEY (table_name, column_name));
+        INSERT INTO gpkg_data_columns VALUES ('Places', 'name', NULL, 'Name of the place', NULL, NULL, NULL)`),
+    );
+    await converted(geojson([{ geometry: point(9, 9), properties: { name: "new" } }]), path, replace);
+    expect(query(path, "SELECT identifier, description FROM gpkg_contents")).toEqual([
+      { identifier: "Towns", description: "by hand" },
+    ]);
+    expect(query(path, "SELECT column_name, title FROM gpkg_data_columns")).toEqual([
+      { column_name: "name", title: "Name of the place" },
+    ]);
+    expectSound(path);
+  });
+
   it("tells of an index that does not fit any more", async () => {
     const path = copyOf(base);
     inside(path, (database) => database.exec("CREATE INDEX by_name ON Places (name)"));
