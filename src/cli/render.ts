@@ -51,8 +51,12 @@ const lossLines = (word: keyof typeof colors, list: readonly Loss[], several: bo
     .map((said) => lossLine(word, said, several))
     .join("");
 
-const hasSeveralLayers = (...lists: readonly (readonly { readonly layer: string }[])[]): boolean =>
-  new Set(lists.flat().map(({ layer }) => layer)).size > 1;
+/** Whether more than one layer is told of. A layer that is split by kinds of geometry is one: its outputs begin with its name. */
+function hasSeveralLayers(told: readonly Loss[], outputs: ConvertReport["outputs"] = []): boolean {
+  const [first, ...others] = new Set(told.map(({ layer }) => layer));
+  if (first === undefined || others.length > 0) return others.length > 0;
+  return outputs.length > 1 && outputs.some(({ layer }) => layer !== first && !layer.startsWith(`${first}_`));
+}
 
 const gapLines = (gaps: readonly Gap[]): string => gaps.map((gap) => `  ${printable(describeGap(gap))}\n`).join("");
 
@@ -71,7 +75,7 @@ function describe(report: ConvertReport, output: string): string {
     text += `${paintFor(process.stderr)("bold", printable(name))}${several ? `, layer ${printable(output.layer)}` : ""}: ${counted(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
   }
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
-  const several = hasSeveralLayers(report.outputs, report.notices, report.losses);
+  const several = hasSeveralLayers([...report.notices, ...report.losses], report.outputs);
   text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
   text += gapLines(report.gaps);
   return text + rejectLines(report);
@@ -109,7 +113,7 @@ export function renderNotices(notices: readonly Loss[], args: CommonArguments): 
 export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], args: CommonArguments): void {
   renderNotices(notices, args);
   if (args.json) process.stdout.write(lines(losses.map((loss) => ({ type: "loss", ...loss }))));
-  else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers(notices, losses)));
+  else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers([...notices, ...losses])));
 }
 
 /** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
