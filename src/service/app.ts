@@ -14,6 +14,7 @@ import { rememberPaths } from "./known-paths.js";
 import { newId } from "./new-id.js";
 import { describeRoutes, serveDescription } from "./openapi.js";
 import { makePages } from "./pages/index.js";
+import { answerInTurn } from "./pipelining.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import { cutSlowReaders } from "./slow-readers.js";
 import type { Store } from "./store/contract.js";
@@ -54,6 +55,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.removeAllContentTypeParsers();
   const guard = new ConnectionGuard(settings);
   if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
+  answerInTurn(app.server);
   guard.watch(app);
   const markSignedIn: ConnectionGuard["markSignedIn"] = (request, account) => guard.markSignedIn(request, account);
   const pages = makePages({ store, bodies, settings, publicUrl, now, markSignedIn });
