@@ -29,16 +29,17 @@ export async function readSettled(run: ApplyRun): Promise<Reading> {
     if (!canBeDoubled(run)) return reading;
     let hasWaited = false;
     let areRefused = false;
+    const keys = new Set<string>();
     for (let round = 0; ; round++) {
       const twins = await Twins.of(reading, run);
-      if (twins === null) return reading;
+      if (twins === null) return withEach(keys, reading, run);
       const { own, others } = twins.count();
       run.doubled = twins.doubledKeys(run);
-      if (own + others === 0 || round === mostRounds || areRefused) return reading;
+      if (own + others === 0 || round === mostRounds || areRefused) return withEach(keys, reading, run);
       // Who created the others removes them, unless it had looked before this run created its own.
       const waits: boolean = own === 0 && !hasWaited;
       hasWaited ||= waits;
-      const removed = waits ? nothing : await removeTwins(twins, own > 0, run);
+      const removed = waits ? nothing : await removeTwins(twins, own > 0, keys, run);
       if (waits || removed.unclear.some(({ failed }) => failed === null)) await run.quiet();
       const next = await steadyReading(run);
       const { deleted, refused } = await settleDeletes(removed.unclear, next, run);
@@ -53,6 +54,21 @@ export async function readSettled(run: ApplyRun): Promise<Reading> {
     await reading[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/**
+ * The reading, where it has every key that features were removed of. The one that was to stay can be gone by then, as
+ * who created it can have removed it: then the run is to begin anew.
+ * @throws map-changed
+ */
+function withEach(keys: ReadonlySet<string>, reading: Reading, { chain, header: { service, map } }: ApplyRun): Reading {
+  const find = reading.workspace.database.prepare("SELECT 1 FROM map WHERE key = ?");
+  for (const key of keys) {
+    if (find.get(key) !== undefined) continue;
+    chain.lose();
+    throw fault("map-changed", { service, map });
+  }
+  return reading;
 }
 
 const nothing: DeleteOutcome = { deleted: 0, unclear: [] };
@@ -111,11 +127,11 @@ class Twins {
     return { own, others };
   }
 
-  *doomed(): Generator<{ readonly id: string; readonly isOwn: boolean }> {
+  *doomed(): Generator<{ readonly id: string; readonly key: string; readonly isOwn: boolean }> {
     const isOwn = this.workspace.database.prepare("SELECT 1 FROM own_id WHERE id = ?");
     for (const repeated of repeatedKeys(this.workspace, ofRun))
       for (const [, ...higher] of twinsOf(repeated))
-        for (const { id } of higher) yield { id: id!, isOwn: isOwn.get(id) !== undefined };
+        for (const { id } of higher) yield { id: id!, key: repeated.key, isOwn: isOwn.get(id) !== undefined };
   }
 
   /** What to say of them where they stay. */
@@ -139,8 +155,8 @@ async function* createdKeys(run: ApplyRun): AsyncGenerator<readonly string[]> {
   if (recreates(run.header)) for await (const { key } of run.plan.actions(["update"])) yield textsOf([key]);
 }
 
-/** @param ownOnly leaves what others created */
-async function removeTwins(twins: Twins, ownOnly: boolean, run: ApplyRun): Promise<DeleteOutcome> {
+/** @param ownOnly leaves what others created @param keys takes those of what is removed */
+async function removeTwins(twins: Twins, ownOnly: boolean, keys: Set<string>, run: ApplyRun): Promise<DeleteOutcome> {
   let deleted = 0;
   const unclear: UnclearDelete[] = [];
   let batch: string[] = [];
@@ -152,8 +168,9 @@ async function removeTwins(twins: Twins, ownOnly: boolean, run: ApplyRun): Promi
     unclear.push(...outcome.unclear);
     batch = [];
   };
-  for (const { id, isOwn } of twins.doomed()) {
+  for (const { id, key, isOwn } of twins.doomed()) {
     if (ownOnly && !isOwn) continue;
+    keys.add(key);
     if (batch.push(id) === featuresPerRequest) await send();
   }
   await send();

@@ -107,6 +107,19 @@ it("leaves one of each that another writer creates at the same time: the one wit
   expect(proxy.writes).toBe(writes);
 });
 
+it("creates again what the other writer takes back after one of each was removed", async () => {
+  let others: string[] = [];
+  const creates = async () => {
+    const before = new Set(odd.featuresOf(map).map(({ id }) => id));
+    odd.fill(map, places(30));
+    others = odd.featuresOf(map).flatMap(({ id }) => (before.has(id) ? [] : [id]));
+  };
+  const takesBack = async () => odd.remove(map, others);
+  proxy.on("POST", 1, meanwhile("after", creates)).on("DELETE", 1, meanwhile("after", takesBack));
+  const { end } = await push(places(30));
+  expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", places(30).map(() => 1)]);
+});
+
 it("leaves what another writer made of a key otherwise, says so, and deletes nothing", async () => {
   const other = async () => odd.fill(map, [place("k1", { v: 2 }), place("k2")]);
   odd.fill(map, [place("gone"), { ...place("none"), properties: {} }]);
