@@ -21,6 +21,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: ${counted(e.keys, "value")} of "${e.field}" that this run created ${e.keys === 1 ? "is" : "are"} on features of another writer, too, which differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
   ),
+  "twins-lost": entry<OnMap & { count: number; backup: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: ${counted(e.count, "feature")} that this run kept ${e.count === 1 ? "was" : "were"} deleted by another writer at the same time, so that nothing is left of what they say; geoferry restore ${e.backup} puts back what this run deleted`,
+  ),
   "write-refused": entry<OnMap & { status: number; reason: string }>(
     "conflict",
     (e) =>

@@ -7,6 +7,7 @@ import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
 import { ApplyRun } from "./apply-run.js";
 import type { ApplyReport, ApplyTools, Withheld } from "./apply-tools.js";
 import { Backup, noRecord } from "./backup-writer.js";
+import { checkStays } from "./check-stays.js";
 import { createFeatures } from "./create-features.js";
 import { deleteFeatures } from "./delete-features.js";
 import { FailuresFile } from "./failures-file.js";
@@ -135,6 +136,7 @@ async function carryOut(run: ApplyRun, past: PastRun | null): Promise<CarriedOut
   run.chain.restart(reading.snapshot.etag);
   const { changed, etag } = await deleteFeatures(run, reading);
   if (changed > 0) run.withheld = { deletes: changed, why: "changed" };
+  else if (!run.chain.isOn) await checkStays(run);
   return { put: false, etag };
 }
 

@@ -1,4 +1,5 @@
 /** What the client makes of networks and services that fail, one fault at a time. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../src/remote/connection.js";
 import type { MapClient, ServiceClient, Traffic } from "../../src/remote/map-client.js";
@@ -359,7 +360,10 @@ describe("an access token", () => {
   test("is refreshed before it ends", async () => {
     server.answer(only("one", "two", "three"));
     server.token = giving(["one", "two", "three"], 0.001);
-    for (const number of [1, 2, 3]) await map.page(number);
+    for (const number of [1, 2, 3]) {
+      await map.page(number);
+      await sleep(5);
+    }
     expect(service.sent).toMatchObject({ GET: 3, token: 3 });
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       "Bearer one",

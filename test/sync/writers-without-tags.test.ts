@@ -199,3 +199,15 @@ it("does not look sixty times whether a map without tags is quiet", async () => 
   expect(end).toBe("done");
   expect(proxy.count("GET")).toBeLessThan(15);
 });
+
+it("dedupe says so where another one that keeps others deletes those that it keeps", async () => {
+  odd.fill(map, [...places(4), ...places(4)]);
+  const firsts = [...ids().values()].map(([first]) => first!);
+  const other = async () => odd.remove(map, firsts);
+  proxy.on("DELETE", 1, meanwhile("before", other));
+  const { applied } = await dedupe();
+  expect(applied!.ending?.code).toBe("twins-lost");
+  expect(applied!.ending?.message).toMatch(
+    /4 features that this run kept were deleted .*; geoferry restore \S+ puts back/,
+  );
+});
