@@ -96,9 +96,9 @@ function describeOutcome(item: ItemReport, dryRun: boolean): string {
   const { source, target, counts, error, rejects, worker } = item;
   const where = rejects === undefined ? "" : `, in ${rejects}`;
   const by = worker === undefined ? "" : ` (${worker})`;
-  if (error) return `  ${source} → ${target}: ${error.message}${by}\n`;
+  if (error) return `  ${printable(`${source} → ${target}: ${error.message}${by}`)}\n`;
   const told = describeCounts(counts);
-  return `  ${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}\n`;
+  return `  ${printable(`${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}`)}\n`;
 }
 
 type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
@@ -115,10 +115,10 @@ export function renderStep(step: StepReport, args: StepArguments): void {
   const words = resultOf(step, dryRun);
   const again = tries > 1 ? `, tried ${tries} times` : "";
   const told = describeCounts(counts);
-  let text = `${name}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
+  let text = `${printable(name)}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
   const wrong = items.filter(({ error }) => error !== null);
   const right = items.filter(({ error }) => error === null);
-  if (items.length === 0 && error) text += `  ${error.message}\n`;
+  if (items.length === 0 && error) text += `  ${printable(error.message)}\n`;
   if (!args.quiet) for (const item of right.slice(0, mostItems)) text += describeItem(item, args);
   if (!args.quiet && right.length > mostItems) text += `  and ${grouped(right.length - mostItems)} more\n`;
   if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
@@ -151,5 +151,7 @@ export function renderRun(report: RunReport, status: number, args: CommonArgumen
       ...(lossy > 0 ? [`${lossy} ${words} with losses`] : []),
     ];
   });
-  process.stderr.write(`${job}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`);
+  process.stderr.write(
+    `${printable(job)}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`,
+  );
 }

@@ -283,7 +283,12 @@ async function fetchSiblings(address: URL, main: Fetched, options: InputOptions)
  */
 export async function download(address: string, options: InputOptions): Promise<FileSource> {
   const shown = withoutSecrets(address);
-  if (!URL.canParse(address)) throw fault("input-download", { source: shown, reason: "it is not a valid address" });
+  if (!URL.canParse(address))
+    throw fault("input-download", {
+      source: shown,
+      reason:
+        "it is not a valid address; characters such as /, @ and : in a user or password are written as %2F, %40 and %3A",
+    });
   const asked = new URL(address);
   const folder = options.spool.folder();
   const place = (url: URL, headers: IncomingHttpHeaders) => join(folder, fileName(asked, url, headers));

@@ -5,14 +5,18 @@ import type { Registry } from "../plugin/registry.js";
 export function withoutSecrets(address: string): string {
   // Keys of objects may hold any character; what some programs write before the bucket is a key and its secret.
   if (/^s3:/i.test(address)) return address.replace(/^(s3:\/\/)([^/]*:.*|[^/]*)@/is, "$1");
-  return address.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
+  const place = address.replace(/[?#].*$/s, "");
+  // A password with a slash that is written as it is makes no address: then it is all that stands before the last @.
+  const login = URL.canParse(place) ? /^([a-z][a-z0-9+.-]*:[/\\]*)[^/\\]*@/i : /^([a-z][a-z0-9+.-]*:[/\\]*).*@/is;
+  return place.replace(login, "$1");
 }
 
 /** An input or output: an address without its secrets, as its format tells them, and a path as it is. */
 export function tellable(name: string, registry: Pick<Registry, "ofAddress">): string {
   const addresses = registry.ofAddress(name)?.addresses;
   if (addresses) return addresses.withoutSecrets(name);
-  return /^[a-z][a-z0-9+.-]+:\/\//i.test(name) ? withoutSecrets(name) : name;
+  // Also one that is mistyped, or behind the name of a program or a folder: "http:/user:password@…", "/vsicurl/http://…".
+  return name.replace(/[a-z][a-z0-9+.-]+:[/\\]+.*$/is, withoutSecrets);
 }
 
 /** Inputs in one line. */

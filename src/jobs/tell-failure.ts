@@ -37,13 +37,15 @@ async function runCommand(
   file: string,
 ): Promise<string | null> {
   const facts = { GEOFERRY_JOB: job, GEOFERRY_RESULT: result, GEOFERRY_STATUS: String(status), GEOFERRY_REPORT: file };
-  const child = spawn(command, {
-    shell: true,
-    stdio: ["ignore", 2, 2],
-    env: { ...process.env, ...facts },
-    timeout: patience,
-  });
+  // No variable can hold U+0000.
+  const env = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, value.replaceAll("\0", "")]));
   try {
+    const child = spawn(command, {
+      shell: true,
+      stdio: ["ignore", 2, 2],
+      env: { ...process.env, ...env },
+      timeout: patience,
+    });
     const [code, signal] = (await once(child, "close")) as [number | null, string | null];
     return code === 0 ? null : `the command of onFailure ended with ${code ?? signal}`;
   } catch (error) {

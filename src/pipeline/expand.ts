@@ -31,7 +31,9 @@ function nameOf(address: string, registry: Registry): string {
   if (addressed) return addressed.addresses.stem(address).replaceAll(/[/\\]/g, "_");
   const map = mapIdIn(address);
   // A name may have any characters.
-  return map?.replaceAll(/[/\\]/g, "_") ?? (basename(new URL(address).pathname) || "download");
+  if (map !== null) return map.replaceAll(/[/\\]/g, "_");
+  // What is wrong with an address is told when it is opened.
+  return (URL.canParse(address) && basename(new URL(address).pathname)) || "download";
 }
 
 /** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */

@@ -1,5 +1,5 @@
 /** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunReport } from "../../src/jobs/run-report.js";
 import { csv, JobDesk, type RanJob } from "../support/job-desk.js";
@@ -40,6 +40,21 @@ test("users, passwords and queries of addresses are in no message, report or pag
   expect(told.match(/.*(user:|hunter\d).*/g)).toBeNull();
   // The server's map asks it for a token first.
   expect(logins).toContain(`Basic ${Buffer.from("user:hunter7").toString("base64")}`);
+});
+
+test("names of files and jobs write no lines of their own, and U+0000 in one stops no command", async () => {
+  mkdirSync(at("in"));
+  put("in/a\u001b[2J\n  fake: done.csv", csv("a"));
+  put(
+    "job.yaml",
+    `name: "odd\\0"\nonFailure: { command: "echo told > '${at("told.txt")}'" }\nsteps:\n  - { name: a, source: in/, target: out/, to: geojson }\n  - { name: b, source: "http://127.0.0.1:99999/x.csv", target: b.geojson }\n`,
+  );
+  const { status, stderr } = await run();
+  expect(status).toBe(3);
+  expect(stderr).not.toContain("\u001b");
+  expect(stderr).not.toMatch(/^ +fake: done/m);
+  expect(stderr).toContain("http://127.0.0.1:99999/x.csv: cannot be downloaded: it is not a valid address");
+  expect(existsSync(at("told.txt"))).toBe(true);
 });
 
 test("what one try has appended no further try appends again", async () => {
