@@ -14,6 +14,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { networkOf } from "./network-of.js";
 import type { Settings } from "./settings.js";
 
 /** Connections that an account may hold for each one of an address whose clients never signed in. */
@@ -22,6 +23,7 @@ const accountShare = 8;
 interface Connection {
   /** What the kernel accepted; below TLS where there is any. */
   readonly socket: Socket;
+  /** Of the client, or its network (`networkOf`). */
   readonly address: string;
   account: string | null;
   /** Those that are being answered: several where a client sends requests without waiting (pipelining). */
@@ -132,7 +134,7 @@ export class ConnectionGuard {
     app.addHook("onRequest", async (request) => {
       const { remoteAddress } = request.raw.socket;
       // Another address than the connection's: a proxy that is trusted has named its client.
-      if (remoteAddress !== undefined && request.ip !== remoteAddress) this.#proxies.add(remoteAddress);
+      if (remoteAddress !== undefined && request.ip !== remoteAddress) this.#proxies.add(networkOf(remoteAddress));
     });
   }
 
@@ -145,9 +147,9 @@ export class ConnectionGuard {
   }
 
   #accept(socket: Socket): void {
-    const address = socket.remoteAddress;
     // It is gone already.
-    if (address === undefined) return;
+    if (socket.remoteAddress === undefined) return;
+    const address = networkOf(socket.remoteAddress);
     const ofAddress = this.#byAddress.get(address) ?? new Pool();
     const isCrowded = !this.#proxies.has(address) && ofAddress.size >= this.#limits.connectionsPerAddress;
     const isFull = this.#all.size >= this.#limits.connections;

@@ -3,7 +3,8 @@
  * who comes from elsewhere is kept out by them. Counts are the store's, for all processes of the service; who has too
  * many is turned away by memory, without asking it.
  */
-import { isIPv6 } from "node:net";
+
+import { networkOf } from "../network-of.js";
 import type { Settings } from "../settings.js";
 import { sha256 } from "../sha256.js";
 import type { PeopleStore } from "../store/contract.js";
@@ -144,20 +145,4 @@ function namesOf({ kind, name, address }: Attempt): { readonly one: string; read
   const network = networkOf(address);
   const digest = sha256(name.toLowerCase()).toString("base64url");
   return { one: `${kind} ${network} ${digest}`, all: `${kind} ${network}` };
-}
-
-/** Who has an IPv6 address has its 64 bits of others, too (RFC 6177). */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped) return mapped;
-  const [head = "", rest] = address.split("%", 1)[0]!.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const behind = rest === undefined || rest === "" ? [] : rest.split(":");
-  const all =
-    rest === undefined ? groups : [...groups, ...Array(8 - groups.length - behind.length).fill("0"), ...behind];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":")}::/64`;
 }
